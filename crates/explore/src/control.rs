@@ -1,0 +1,55 @@
+//! Stopping and watching a search from another thread.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Shared between a running search and whoever watches it.
+#[derive(Debug, Default)]
+pub struct Control {
+    stop: AtomicBool,
+    states: AtomicU64,
+    events: AtomicU64,
+    depth: AtomicU64,
+    frontier: AtomicU64,
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// States stored as visited.
+    pub states: u64,
+    /// Events executed.
+    pub events: u64,
+    /// The greatest depth reached.
+    pub depth: u64,
+    /// States still to be explored.
+    pub frontier: u64,
+}
+
+impl Control {
+    /// Asks the search to stop; it does so after the states it is just expanding.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody asked the search to stop.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// How far the search has come. The numbers may be a batch apart from each other.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            states: self.states.load(Ordering::Relaxed),
+            events: self.events.load(Ordering::Relaxed),
+            depth: self.depth.load(Ordering::Relaxed),
+            frontier: self.frontier.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn publish(&self, progress: Progress) {
+        self.states.store(progress.states, Ordering::Relaxed);
+        self.events.store(progress.events, Ordering::Relaxed);
+        self.depth.store(progress.depth, Ordering::Relaxed);
+        self.frontier.store(progress.frontier, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,604 @@
+//! The worker loop: one for all strategies.
+//!
+//! A batch of waiting states is taken from the frontier and expanded, then the results are
+//! absorbed in order. A queue gives large batches, which several threads expand side by side; a
+//! stack and a priority queue give one state at a time. Because results are absorbed in the order
+//! in which one thread would have produced them, the outcome is the same for any number of
+//! threads: states, counts, counterexample.
+//!
+//! The procedures are those of Sobeih (2008), figures 3.2 to 3.4. Where we depart: the initial
+//! state is checked as well, recursion is a stack of our own, and see
+//! [`Search::must_contain`] and the `shuffle` module.
+
+use crate::expand::{BreachAt, Class, Expansion, Rules, Worker};
+use crate::frontier::{Frontier, Work};
+use crate::lineage::{Lineage, ROOT};
+use crate::replay::replay;
+use crate::table::MAX_BITS;
+use crate::visited::{Admission, Candidate, Rule, Shard};
+use crate::{
+    Add, Control, Counts, Ended, Exploration, Found, Limit, Order, PANIC, Progress, Property, Rank,
+    Search, Step, System, handler,
+};
+use std::thread;
+
+/// How many states one thread expands before their successors are looked up. Large enough to wait
+/// for many cache lines at once, small enough to stay in the first-level cache.
+const BATCH: usize = 64;
+/// How many states each of several threads expands at a time, and the fewest worth a thread.
+const THREAD_BATCH: usize = 4096;
+const THREAD_MINIMUM: usize = 128;
+
+/// What to explore, and how.
+pub struct Task<'a, S: System> {
+    /// The system.
+    pub system: &'a S,
+    /// What must hold in every state.
+    pub properties: &'a [Property<S::State>],
+    /// The rank, for best-first search.
+    pub rank: Option<&'a Rank<S::State>>,
+    /// The strategy and its limits.
+    pub search: &'a Search,
+}
+
+/// Explores a system.
+///
+/// # Panics
+///
+/// If best-first search is asked for without a rank.
+pub fn explore<S: System>(task: &Task<'_, S>, control: &Control) -> Exploration {
+    assert!(
+        task.search.order != Order::Befs || task.rank.is_some(),
+        "befs needs a rank"
+    );
+    match handler::run(|| Engine::new(task, control)) {
+        Ok(engine) => engine.run(),
+        Err(message) => Exploration {
+            counts: Counts {
+                violations: 1,
+                by_property: by_property(task.properties.len(), task.properties.len()),
+                ..Counts::default()
+            },
+            found: vec![Found {
+                property: PANIC.into(),
+                message,
+                schedule: Vec::new(),
+            }],
+            ended: Ended::Violation,
+        },
+    }
+}
+
+/// One violation of property `number` of `properties` (and panics).
+fn by_property(number: usize, properties: usize) -> Vec<u64> {
+    (0..=properties).map(|i| u64::from(i == number)).collect()
+}
+
+/// The shard of a node, and its number there.
+fn place(shards: usize, node: u32) -> (usize, u32) {
+    (node as usize & (shards - 1), node >> shards.ilog2())
+}
+
+struct Engine<'a, S: System> {
+    rules: Rules<'a, S>,
+    control: &'a Control,
+    shards: Vec<Shard>,
+    frontier: Frontier,
+    lineage: Lineage,
+    workers: Vec<Worker<S>>,
+    batch: Vec<Work>,
+    counts: Counts,
+    found: Vec<(usize, Found)>,
+    ended: Option<Ended>,
+}
+
+impl<'a, S: System> Engine<'a, S> {
+    fn new(task: &Task<'a, S>, control: &'a Control) -> Self {
+        let search = task.search;
+        let rule = Rule::new(search, task.system.relation());
+        let threads = if search.level_by_level() {
+            search.threads.max(1)
+        } else {
+            1
+        };
+        let shards = threads.next_power_of_two();
+        Engine {
+            rules: Rules {
+                system: task.system,
+                properties: task.properties,
+                rank: task.rank.filter(|_| search.order == Order::Befs),
+                search,
+                rule,
+                one_step: search.order == Order::DfsRecursive,
+            },
+            control,
+            shards: (0..shards)
+                .map(|_| Shard::new(rule, search.depth_matters()))
+                .collect(),
+            frontier: Frontier::new(search.order),
+            lineage: Lineage::new(search.order),
+            workers: (0..threads).map(|_| Worker::new(task.system)).collect(),
+            batch: Vec::new(),
+            counts: Counts {
+                by_property: vec![0; task.properties.len() + 1],
+                ..Counts::default()
+            },
+            found: Vec::new(),
+            ended: None,
+        }
+    }
+
+    fn run(mut self) -> Exploration {
+        self.start();
+        while self.ended.is_none() {
+            self.publish();
+            self.ended = self.limit_reached();
+            if self.ended.is_some() {
+                break;
+            }
+            let (mut batch, width) = (std::mem::take(&mut self.batch), self.width());
+            self.frontier.take(width, &mut batch);
+            if batch.is_empty() {
+                self.ended = Some(Ended::Complete);
+                break;
+            }
+            if self.adds_current() {
+                batch.retain(|work| self.admit_waiting(work));
+            }
+            batch.iter().for_each(|work| self.lineage.enter(work));
+            let used = self.expand(&batch);
+            self.absorb(&batch, used);
+            self.batch = batch;
+        }
+        self.publish();
+        self.counts.states = self.visited();
+        self.counts.stored = self.counts.states + self.frontier.len() as u64;
+        Exploration {
+            counts: self.counts,
+            found: self.found.into_iter().map(|(_, found)| found).collect(),
+            ended: self.ended.unwrap_or(Ended::Complete),
+        }
+    }
+
+    fn adds_current(&self) -> bool {
+        self.rules.search.add == Add::Current && !self.rules.one_step
+    }
+
+    fn visited(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.visited).sum()
+    }
+
+    /// How many states to take at once.
+    fn width(&self) -> usize {
+        let width = match self.workers.len() {
+            1 => BATCH,
+            threads => threads * THREAD_BATCH,
+        };
+        // Close to the limit go slowly, so that it is hit at the same place by any batch size.
+        match self.rules.search.max_states {
+            Some(limit) => width
+                .min((limit.saturating_sub(self.visited()) / 64) as usize)
+                .max(1),
+            None => width,
+        }
+    }
+
+    fn publish(&self) {
+        self.control.publish(Progress {
+            states: self.visited(),
+            events: self.counts.events,
+            depth: self.counts.depth.into(),
+            frontier: self.frontier.len() as u64,
+        });
+    }
+
+    fn limit_reached(&self) -> Option<Ended> {
+        if self.control.stopped() {
+            return Some(Ended::Stopped);
+        }
+        let search = self.rules.search;
+        // Numbers of states must fit the tables, with room for one more batch.
+        let fullest = self
+            .shards
+            .iter()
+            .map(|shard| shard.states.len())
+            .max()
+            .unwrap_or(0);
+        if u64::from(fullest) >= (1 << (MAX_BITS - 1)) * 7 / 4 / self.shards.len() as u64 {
+            return Some(Ended::Limit(Limit::States(self.visited())));
+        }
+        if search
+            .max_states
+            .is_some_and(|limit| self.visited() >= limit)
+        {
+            return search
+                .max_states
+                .map(|limit| Ended::Limit(Limit::States(limit)));
+        }
+        search
+            .max_executions
+            .filter(|&limit| self.counts.executions() >= limit)
+            .map(|limit| Ended::Limit(Limit::Executions(limit)))
+    }
+
+    /// Checks the initial state and makes it the first to be explored.
+    fn start(&mut self) {
+        let contains = self.rules.search.must_contain.is_none();
+        let mut bytes = Vec::new();
+        let mut hash = 0;
+        let checked = handler::run(|| {
+            let state = self.rules.system.initial();
+            self.rules.encode(&state, contains, &mut bytes);
+            hash = self.rules.rule.hash(&bytes);
+            self.rules.violations(&state)
+        });
+        let violations = match checked {
+            Ok(violations) => violations,
+            Err(message) => vec![(self.rules.properties.len(), message)],
+        };
+        if !violations.is_empty() {
+            if contains {
+                self.report(&violations, Vec::new());
+            }
+            self.ended.get_or_insert(Ended::Complete);
+            return;
+        }
+        let work = Work {
+            node: self.store(&bytes, hash),
+            depth: 0,
+            choice: 0,
+            from: 0,
+        };
+        self.lineage.link(work.node, ROOT, 0);
+        self.frontier.push(work, Vec::new());
+    }
+
+    /// Stores the initial state: as visited, or (adding current) as waiting.
+    fn store(&mut self, bytes: &[u8], hash: u128) -> u32 {
+        let shard = self.shard_of(hash);
+        let number = if self.adds_current() {
+            self.shards[shard].states.push(bytes)
+        } else {
+            let candidate = Candidate {
+                bytes,
+                hash,
+                depth: 0,
+                stored: None,
+            };
+            match self.shards[shard].admit(self.rules.rule, candidate) {
+                Admission::Fresh(number) | Admission::Shallower(number) => number,
+                Admission::Known => unreachable!("nothing was visited before"),
+            }
+        };
+        self.node(shard, number)
+    }
+
+    fn shard_of(&self, hash: u128) -> usize {
+        (hash >> 28) as usize & (self.shards.len() - 1)
+    }
+
+    fn node(&self, shard: usize, number: u32) -> u32 {
+        number << self.shards.len().ilog2() | shard as u32
+    }
+
+    /// The shard and the number there of a node.
+    fn place(&self, node: u32) -> (usize, u32) {
+        place(self.shards.len(), node)
+    }
+
+    /// Adding current: whether a waiting state is worth exploring now that its turn has come.
+    fn admit_waiting(&mut self, work: &Work) -> bool {
+        let (shard, number) = self.place(work.node);
+        let bytes = self.shards[shard].states.get(number).to_vec();
+        let candidate = Candidate {
+            bytes: &bytes,
+            hash: self.rules.rule.hash(&bytes),
+            depth: work.depth,
+            stored: Some(number),
+        };
+        match self.shards[shard].admit(self.rules.rule, candidate) {
+            Admission::Fresh(_) => true,
+            Admission::Shallower(known) => {
+                // The duplicate is explored in place of the one stored; both are the same state.
+                let known = self.node(shard, known);
+                self.lineage.relink(known, work.node);
+                true
+            }
+            Admission::Known => {
+                self.shards[shard].states.release(number);
+                self.counts.tree -= 1;
+                self.counts.non_tree += 1;
+                false
+            }
+        }
+    }
+
+    /// Expands a batch; the first so many workers hold the results, in order.
+    fn expand(&mut self, batch: &[Work]) -> usize {
+        let threads = (batch.len() / THREAD_MINIMUM).clamp(1, self.workers.len());
+        let share = batch.len().div_ceil(threads);
+        let (rules, shards, control) = (&self.rules, &self.shards, self.control);
+        let expand = |worker: &mut Worker<S>, from: usize, works: &[Work]| {
+            worker.expansion.clear();
+            for (index, work) in works.iter().enumerate() {
+                if control.stopped() {
+                    break;
+                }
+                let (shard, number) = place(shards.len(), work.node);
+                let bytes = shards[shard].states.get(number);
+                worker.expand(rules, work, (from + index) as u32, bytes);
+            }
+        };
+        if threads == 1 {
+            expand(&mut self.workers[0], 0, batch);
+        } else {
+            let shares = self.workers.iter_mut().zip(batch.chunks(share)).enumerate();
+            thread::scope(|scope| {
+                for (i, (worker, works)) in shares {
+                    scope.spawn(move || expand(worker, i * share, works));
+                }
+            });
+        }
+        threads
+    }
+
+    /// Absorbs the results of the first `used` workers, in order.
+    fn absorb(&mut self, batch: &[Work], used: usize) {
+        let workers = std::mem::take(&mut self.workers);
+        let expansions: Vec<&Expansion> = workers[..used]
+            .iter()
+            .map(|worker| &worker.expansion)
+            .collect();
+        let ends = self.ends(&expansions);
+        if !self.adds_current() {
+            self.admit_all(batch, &expansions, &ends);
+        }
+        self.put_back(batch, &expansions);
+        let mut taken = vec![0; self.shards.len()];
+        for (expansion, &end) in expansions.iter().zip(&ends) {
+            let whole = end == expansion.records.len();
+            let dead_ends = expansion
+                .dead_ends
+                .iter()
+                .filter(|&&before| whole || before < end);
+            self.counts.dead_ends += dead_ends.count() as u64;
+            self.count(batch, expansion, end, &mut taken);
+            self.report_breaches(batch, expansion, end);
+            if self.ended.is_some() {
+                break;
+            }
+        }
+        drop(expansions);
+        self.workers = workers;
+    }
+
+    /// Up to which record each expansion counts: to the first violation, if the search stops
+    /// there, so that all that was executed beyond by other threads is forgotten.
+    fn ends(&self, expansions: &[&Expansion]) -> Vec<usize> {
+        let mut over = false;
+        let end_of = |expansion: &&Expansion| {
+            if over {
+                return 0;
+            }
+            let first = expansion.breaches.iter().find(|breach| breach.counts);
+            match first.filter(|_| !self.rules.search.keep_going) {
+                None => expansion.records.len(),
+                Some(breach) => {
+                    over = true;
+                    match breach.at {
+                        BreachAt::Record(record) => record + 1,
+                        BreachAt::Enabled(_, before) => before,
+                    }
+                }
+            }
+        };
+        expansions.iter().map(end_of).collect()
+    }
+
+    /// Shows all safe successors to the visited sets, a thread for each shard.
+    fn admit_all(&mut self, batch: &[Work], expansions: &[&Expansion], ends: &[usize]) {
+        let (rule, mask) = (self.rules.rule, self.shards.len() - 1);
+        let admit = |own: usize, shard: &mut Shard| {
+            shard.admissions.clear();
+            for (expansion, &end) in expansions.iter().zip(ends) {
+                for records in expansion.records[..end].chunks(4 * BATCH) {
+                    let mine = records.iter().filter(|record| {
+                        record.class == Class::Safe && (record.hash >> 28) as usize & mask == own
+                    });
+                    shard.warm(mine.clone().map(|record| record.hash));
+                    for record in mine {
+                        let admission = shard.admit(
+                            rule,
+                            Candidate {
+                                bytes: expansion.bytes_of(record),
+                                hash: record.hash,
+                                depth: batch[record.work as usize].depth + 1,
+                                stored: None,
+                            },
+                        );
+                        shard.admissions.push(admission);
+                    }
+                }
+            }
+        };
+        if expansions.len() == 1 {
+            self.shards
+                .iter_mut()
+                .enumerate()
+                .for_each(|(own, shard)| admit(own, shard));
+        } else {
+            thread::scope(|scope| {
+                for (own, shard) in self.shards.iter_mut().enumerate() {
+                    scope.spawn(move || admit(own, shard));
+                }
+            });
+        }
+    }
+
+    /// Puts a state back that has more steps to take, and lets go of the others where their
+    /// bytes are not needed as visited states.
+    fn put_back(&mut self, batch: &[Work], expansions: &[&Expansion]) {
+        if self.rules.one_step && expansions[0].more {
+            let work = Work {
+                from: batch[0].from + 1,
+                ..batch[0]
+            };
+            self.frontier.push(work, Vec::new());
+        } else if matches!(self.rules.rule, Rule::Hash) {
+            for work in batch {
+                let (shard, number) = self.place(work.node);
+                self.shards[shard].states.release(number);
+            }
+        }
+    }
+
+    /// Counts the records up to `end` and adds the new states to the frontier.
+    fn count(&mut self, batch: &[Work], expansion: &Expansion, end: usize, taken: &mut [usize]) {
+        for (number, record) in expansion.records[..end].iter().enumerate() {
+            let parent = &batch[record.work as usize];
+            let depth = parent.depth + 1;
+            self.counts.events += 1;
+            self.counts.depth = self.counts.depth.max(depth);
+            match record.class {
+                Class::Unsafe => self.counts.unsafe_events += 1,
+                Class::Deepest => self.counts.deepest += 1,
+                Class::Safe => {
+                    let shard = self.shard_of(record.hash);
+                    let stored = if self.adds_current() {
+                        Some(self.shards[shard].states.push(expansion.bytes_of(record)))
+                    } else {
+                        taken[shard] += 1;
+                        match self.shards[shard].admissions[taken[shard] - 1] {
+                            Admission::Fresh(stored) | Admission::Shallower(stored) => Some(stored),
+                            Admission::Known => None,
+                        }
+                    };
+                    let Some(stored) = stored else {
+                        self.counts.non_tree += 1;
+                        continue;
+                    };
+                    self.counts.tree += 1;
+                    let node = self.node(shard, stored);
+                    self.lineage.link(node, parent.node, record.choice);
+                    let work = Work {
+                        node,
+                        depth,
+                        choice: record.choice,
+                        from: 0,
+                    };
+                    let rank = expansion.ranks.get(number).cloned().unwrap_or_default();
+                    self.frontier.push(work, rank);
+                }
+            }
+        }
+        self.counts.safe = self.counts.events - self.counts.unsafe_events;
+    }
+
+    fn report_breaches(&mut self, batch: &[Work], expansion: &Expansion, end: usize) {
+        for breach in expansion.breaches.iter().filter(|breach| breach.counts) {
+            let choices = match breach.at {
+                BreachAt::Record(record) if record >= end => continue,
+                BreachAt::Record(record) => {
+                    let record = expansion.records[record];
+                    let mut choices = self.lineage.choices(&batch[record.work as usize]);
+                    choices.push(record.choice);
+                    choices
+                }
+                BreachAt::Enabled(work, _) => self.lineage.choices(&batch[work as usize]),
+            };
+            self.report(&breach.violations, choices);
+            if self.ended.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Counts a violation, and keeps it if it is the first or the shallowest of its property.
+    fn report(&mut self, violations: &[(usize, String)], choices: Vec<u32>) {
+        self.counts.violations += 1;
+        for (property, _) in violations {
+            self.counts.by_property[*property] += 1;
+            let known = self.found.iter().position(|(number, _)| number == property);
+            if known.is_some_and(|at| self.found[at].1.schedule.len() <= choices.len()) {
+                continue;
+            }
+            match self.confirm(*property, &choices) {
+                Err(reason) => {
+                    self.ended = Some(Ended::Unconfirmed(reason));
+                    return;
+                }
+                Ok(found) => match known {
+                    Some(at) => self.found[at].1 = found,
+                    None => self.found.push((*property, found)),
+                },
+            }
+        }
+        if !self.rules.search.keep_going {
+            self.ended = Some(Ended::Violation);
+        }
+    }
+
+    /// Repeats a violation from its choices; what comes out is what is reported.
+    fn confirm(&self, property: usize, choices: &[u32]) -> Result<Found, String> {
+        let schedule = self.schedule(choices)?;
+        let last = schedule.len();
+        let mut checks = 0;
+        let replayed = replay(self.rules.system, &schedule, |state, _, _| {
+            checks += 1;
+            (checks > last)
+                .then(|| handler::run(|| self.rules.violations(state)))
+                .unwrap_or(Ok(Vec::new()))
+        })
+        .map_err(|error| format!("a violation could not be repeated: {error}"))?;
+        if property == self.rules.properties.len() {
+            let panicked = replayed
+                .panic
+                .or(replayed.seen.into_iter().find_map(Result::err));
+            let message = panicked.ok_or("a panic of the model could not be repeated")?;
+            return Ok(Found {
+                property: PANIC.into(),
+                message,
+                schedule,
+            });
+        }
+        let name = &self.rules.properties[property].name;
+        let seen = replayed
+            .seen
+            .into_iter()
+            .last()
+            .and_then(Result::ok)
+            .unwrap_or_default();
+        let message = seen.into_iter().find(|(number, _)| *number == property);
+        match message {
+            Some((_, message)) => Ok(Found {
+                property: name.clone(),
+                message,
+                schedule,
+            }),
+            None => Err(format!("a violation of \"{name}\" could not be repeated")),
+        }
+    }
+
+    /// The steps that belong to a sequence of choices.
+    fn schedule(&self, choices: &[u32]) -> Result<Vec<Step>, String> {
+        let mut worker = Worker::new(self.rules.system);
+        let mut state = self.rules.system.initial();
+        let (mut schedule, mut bytes) = (Vec::new(), Vec::new());
+        for (done, &choice) in choices.iter().enumerate() {
+            bytes.clear();
+            self.rules.encode(&state, false, &mut bytes);
+            let step = worker
+                .enumerate(&self.rules, &bytes)
+                .get(choice as usize)
+                .copied();
+            let step = step.ok_or(format!(
+                "the steps enabled after step {done} differ from those seen before"
+            ))?;
+            schedule.push(step);
+            if done + 1 < choices.len() {
+                self.rules.system.take(&mut state, step);
+            }
+        }
+        Ok(schedule)
+    }
+}

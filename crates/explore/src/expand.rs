@@ -1,0 +1,294 @@
+//! Expanding states: every enabled step is taken, and its result checked and encoded.
+
+use crate::frontier::Work;
+use crate::shuffle::shuffle;
+use crate::visited::Rule;
+use crate::{Canonical, Property, Rank, Search, Step, System, handler};
+
+/// What expanding needs to know, the same for all threads.
+pub(crate) struct Rules<'a, S: System> {
+    pub(crate) system: &'a S,
+    pub(crate) properties: &'a [Property<S::State>],
+    pub(crate) rank: Option<&'a Rank<S::State>>,
+    pub(crate) search: &'a Search,
+    pub(crate) rule: Rule<'a>,
+    /// Take one step of a state at a time, as recursive depth-first search does.
+    pub(crate) one_step: bool,
+}
+
+impl<S: System> Rules<'_, S> {
+    /// Writes the bytes by which a state is stored and recognised.
+    ///
+    /// If counterexamples must contain an event, a byte in front tells whether it has happened.
+    pub(crate) fn encode(&self, state: &S::State, contains: bool, bytes: &mut Vec<u8>) {
+        if self.search.must_contain.is_some() {
+            bytes.push(u8::from(contains));
+        }
+        state.write(bytes);
+    }
+
+    /// Splits stored bytes into whether the event has happened and the system's own.
+    fn split<'b>(&self, bytes: &'b [u8]) -> (bool, &'b [u8]) {
+        match self.search.must_contain {
+            Some(_) => (bytes[0] == 1, &bytes[1..]),
+            None => (true, bytes),
+        }
+    }
+
+    /// The properties that `state` violates, by number, and why.
+    pub(crate) fn violations(&self, state: &S::State) -> Vec<(usize, String)> {
+        let mut violations = Vec::new();
+        for (number, property) in self.properties.iter().enumerate() {
+            if let Err(message) = property.check(state) {
+                violations.push((number, message));
+            }
+        }
+        violations
+    }
+
+    /// Whether a state of this depth is at the bound.
+    fn deepest(&self, depth: u32) -> bool {
+        self.search.max_depth.is_some_and(|bound| depth >= bound)
+    }
+}
+
+/// What expanding a number of states produced, in order.
+#[derive(Default)]
+pub(crate) struct Expansion {
+    /// The canonical bytes of the successors that may be stored, end to end.
+    bytes: Vec<u8>,
+    /// The executed events, in order.
+    pub(crate) records: Vec<Record>,
+    /// The violations among them.
+    pub(crate) breaches: Vec<Breach>,
+    /// The ranks of the records, in best-first search.
+    pub(crate) ranks: Vec<Vec<i64>>,
+    /// For each state in which nothing was enabled, how many records came before it.
+    pub(crate) dead_ends: Vec<usize>,
+    /// Whether the state has more steps, when they are taken one at a time.
+    pub(crate) more: bool,
+}
+
+/// One executed event.
+#[derive(Clone, Copy)]
+pub(crate) struct Record {
+    /// Which of the batch's states it starts from.
+    pub(crate) work: u32,
+    /// Which of that state's steps it is.
+    pub(crate) choice: u32,
+    start: usize,
+    end: usize,
+    /// The hash of the successor, if it may be stored.
+    pub(crate) hash: u128,
+    pub(crate) class: Class,
+}
+
+/// What an event led to, as far as the state itself tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// A state without violation that may be stored.
+    Safe,
+    /// A state without violation at the depth bound.
+    Deepest,
+    /// A violation.
+    Unsafe,
+}
+
+/// A violation.
+pub(crate) struct Breach {
+    /// Which record, or which state of the batch if it had not come to a step.
+    pub(crate) at: BreachAt,
+    /// The numbers of the violated properties and why; a panic has the number after the last.
+    pub(crate) violations: Vec<(usize, String)>,
+    /// Whether the path contains the event it must contain.
+    pub(crate) counts: bool,
+}
+
+/// Where a violation happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BreachAt {
+    /// In the step of this record.
+    Record(usize),
+    /// While asking which steps are enabled, in this state of the batch, before any record from
+    /// the second number on.
+    Enabled(u32, usize),
+}
+
+impl Expansion {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.records.clear();
+        self.breaches.clear();
+        self.ranks.clear();
+        self.dead_ends.clear();
+        self.more = false;
+    }
+
+    pub(crate) fn bytes_of(&self, record: &Record) -> &[u8] {
+        &self.bytes[record.start..record.end]
+    }
+}
+
+/// A thread's working states.
+pub(crate) struct Worker<S: System> {
+    current: S::State,
+    next: S::State,
+    steps: Vec<Step>,
+    /// The step being taken, so that a panic can be laid at its door.
+    taking: Option<usize>,
+    pub(crate) expansion: Expansion,
+}
+
+impl<S: System> Worker<S> {
+    pub(crate) fn new(system: &S) -> Self {
+        Worker {
+            current: system.initial(),
+            next: system.initial(),
+            steps: Vec::new(),
+            taking: None,
+            expansion: Expansion::default(),
+        }
+    }
+
+    /// Expands the state with these bytes, the batch's number `index`.
+    pub(crate) fn expand(&mut self, rules: &Rules<'_, S>, work: &Work, index: u32, bytes: &[u8]) {
+        let mut from = work.from as usize;
+        loop {
+            self.taking = None;
+            let Err(message) = handler::run(|| self.expand_from(rules, work, from, index, bytes))
+            else {
+                return;
+            };
+            self.record_panic(rules, index, bytes, message);
+            // The working states may have been left in disorder by the panic.
+            self.current = rules.system.initial();
+            self.next = rules.system.initial();
+            match self.taking {
+                Some(choice) if !rules.one_step => from = choice + 1,
+                _ => return,
+            }
+        }
+    }
+
+    /// The steps enabled in `state`, in the order in which they are explored.
+    pub(crate) fn enumerate(&mut self, rules: &Rules<'_, S>, bytes: &[u8]) -> &[Step] {
+        let (_, own) = rules.split(bytes);
+        self.current.read(&mut &own[..]);
+        self.steps.clear();
+        rules.system.enabled(&self.current, &mut self.steps);
+        if !rules.search.disabled.is_empty() {
+            self.steps
+                .retain(|step| !rules.search.disabled.contains(&step.event));
+        }
+        if let Some(seed) = rules.search.shuffle {
+            shuffle(&mut self.steps, seed, own);
+        }
+        &self.steps
+    }
+
+    fn expand_from(
+        &mut self,
+        rules: &Rules<'_, S>,
+        work: &Work,
+        from: usize,
+        index: u32,
+        bytes: &[u8],
+    ) {
+        self.enumerate(rules, bytes);
+        let (contains, own) = rules.split(bytes);
+        let end = if rules.one_step {
+            self.steps.len().min(from + 1)
+        } else {
+            self.steps.len()
+        };
+        self.expansion.more = end < self.steps.len();
+        if self.steps.is_empty() {
+            self.expansion.dead_ends.push(self.expansion.records.len());
+        }
+        let deepest = rules.deepest(work.depth + 1);
+        for choice in from..end {
+            self.taking = Some(choice);
+            let step = self.steps[choice];
+            // The last step may use up the state itself.
+            let state = if choice + 1 == end {
+                &mut self.current
+            } else {
+                rules.system.restore(&self.current, own, &mut self.next);
+                &mut self.next
+            };
+            rules.system.take(state, step);
+            let contains = contains || rules.search.must_contain == Some(step.event);
+            let record = Record {
+                work: index,
+                choice: choice as u32,
+                start: self.expansion.bytes.len(),
+                end: self.expansion.bytes.len(),
+                hash: 0,
+                class: if deepest { Class::Deepest } else { Class::Safe },
+            };
+            self.expansion.record(rules, state, contains, record);
+        }
+    }
+
+    /// Turns a panic into a violation of the step that was being taken.
+    fn record_panic(&mut self, rules: &Rules<'_, S>, index: u32, bytes: &[u8], message: String) {
+        let out = &mut self.expansion;
+        let end = out.records.last().map_or(0, |record| record.end);
+        out.bytes.truncate(end);
+        let (mut counts, _) = rules.split(bytes);
+        let at = match self.taking {
+            Some(choice) => {
+                counts |= rules.search.must_contain == Some(self.steps[choice].event);
+                out.records.push(Record {
+                    work: index,
+                    choice: choice as u32,
+                    start: end,
+                    end,
+                    hash: 0,
+                    class: Class::Unsafe,
+                });
+                out.ranks.resize(out.records.len(), Vec::new());
+                BreachAt::Record(out.records.len() - 1)
+            }
+            None => BreachAt::Enabled(index, out.records.len()),
+        };
+        out.breaches.push(Breach {
+            at,
+            violations: vec![(rules.properties.len(), message)],
+            counts,
+        });
+    }
+}
+
+impl Expansion {
+    /// Checks and encodes the state that a step led to.
+    fn record<S: System>(
+        &mut self,
+        rules: &Rules<'_, S>,
+        state: &S::State,
+        contains: bool,
+        mut record: Record,
+    ) {
+        let violations = rules.violations(state);
+        if !violations.is_empty() {
+            record.class = Class::Unsafe;
+            let at = BreachAt::Record(self.records.len());
+            self.breaches.push(Breach {
+                at,
+                violations,
+                counts: contains,
+            });
+        }
+        if record.class == Class::Safe {
+            rules.encode(state, contains, &mut self.bytes);
+            record.end = self.bytes.len();
+            record.hash = rules.rule.hash(&self.bytes[record.start..]);
+        }
+        if let Some(rank) = rules.rank {
+            let safe = record.class == Class::Safe;
+            self.ranks
+                .push(if safe { rank.tuple(state) } else { Vec::new() });
+        }
+        self.records.push(record);
+    }
+}

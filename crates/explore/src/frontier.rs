@@ -1,0 +1,122 @@
+//! The states waiting to be explored: a queue, a stack or a priority queue.
+
+use crate::Order;
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A state waiting to be explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// Its number.
+    pub(crate) node: u32,
+    /// Steps from the initial state.
+    pub(crate) depth: u32,
+    /// Which of its parent's steps led here.
+    pub(crate) choice: u32,
+    /// Its steps before this one were taken already; recursive depth-first search only.
+    pub(crate) from: u32,
+}
+
+/// What a strategy is: which waiting state comes next.
+pub(crate) enum Frontier {
+    Queue(VecDeque<Work>),
+    Stack(Vec<Work>),
+    /// The heap, and how many states were ever pushed.
+    Ranked(BinaryHeap<Ranked>, u64),
+}
+
+/// Ordered by rank, highest first; among equals the one that was generated first.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Ranked {
+    rank: Vec<i64>,
+    arrival: u64,
+    work: Work,
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank
+            .cmp(&other.rank)
+            .then_with(|| other.arrival.cmp(&self.arrival))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Frontier {
+    pub(crate) fn new(order: Order) -> Self {
+        match order {
+            Order::Bfs => Frontier::Queue(VecDeque::new()),
+            Order::Dfs | Order::DfsRecursive => Frontier::Stack(Vec::new()),
+            Order::Befs => Frontier::Ranked(BinaryHeap::new(), 0),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Frontier::Queue(queue) => queue.len(),
+            Frontier::Stack(stack) => stack.len(),
+            Frontier::Ranked(heap, _) => heap.len(),
+        }
+    }
+
+    /// Adds a state; its rank matters to best-first search only.
+    pub(crate) fn push(&mut self, work: Work, rank: Vec<i64>) {
+        match self {
+            Frontier::Queue(queue) => queue.push_back(work),
+            Frontier::Stack(stack) => stack.push(work),
+            Frontier::Ranked(heap, arrivals) => {
+                heap.push(Ranked {
+                    rank,
+                    arrival: *arrivals,
+                    work,
+                });
+                *arrivals += 1;
+            }
+        }
+    }
+
+    /// Moves the next states into `batch`.
+    ///
+    /// A queue gives up to `width` of them, because none of their successors comes before any of
+    /// them; the others give one.
+    pub(crate) fn take(&mut self, width: usize, batch: &mut Vec<Work>) {
+        batch.clear();
+        match self {
+            Frontier::Queue(queue) => batch.extend(queue.drain(..width.min(queue.len()))),
+            Frontier::Stack(stack) => batch.extend(stack.pop()),
+            Frontier::Ranked(heap, _) => batch.extend(heap.pop().map(|ranked| ranked.work)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn best_first_is_lexicographic_highest_first_and_ties_are_first_come() {
+        let mut frontier = Frontier::new(Order::Befs);
+        let ranks: [&[i64]; 6] = [&[1], &[2, -1], &[2], &[1], &[2, -1, 0], &[-5, 9]];
+        for (node, rank) in ranks.iter().enumerate() {
+            let work = Work {
+                node: node as u32,
+                depth: 0,
+                choice: 0,
+                from: 0,
+            };
+            frontier.push(work, rank.to_vec());
+        }
+        let mut order = Vec::new();
+        let mut batch = Vec::new();
+        while frontier.len() > 0 {
+            frontier.take(8, &mut batch);
+            order.extend(batch.iter().map(|work| work.node));
+        }
+        assert_eq!(order, [4, 1, 2, 0, 3, 5]);
+    }
+}

@@ -1,0 +1,48 @@
+//! The exploration engine: one worker loop over anything whose next step is chosen from outside.
+//!
+//! Where to look:
+//!
+//! - [`System`]: what the engine explores. [`Model`]: a system with names, for people.
+//! - [`Canonical`] and [`canonical!`]: states as canonical bytes; [`fingerprint()`]: 128 bits of them.
+//! - [`Property`], [`Rank`], [`Relation`]: what must hold, what looks promising, what may be pruned.
+//! - [`Search`]: which of the fourteen strategies, which visited set, which limits.
+//! - [`explore()`]: the worker loop. [`Control`]: stop it, and watch it, from another thread.
+//! - [`replay()`]: takes a schedule again and describes every state on the way.
+//! - [`handler`]: panics inside a model are findings about the model, not crashes of ours.
+//!
+//! The engine knows no sockets, processes, clocks, environment or terminals, and its results do
+//! not depend on how many threads computed them.
+
+pub mod canonical;
+mod control;
+mod engine;
+mod expand;
+mod fingerprint;
+mod frontier;
+pub mod handler;
+mod lineage;
+mod model;
+mod outcome;
+mod property;
+mod rank;
+mod replay;
+mod search;
+mod shuffle;
+mod states;
+mod system;
+mod table;
+mod visited;
+
+pub use canonical::Canonical;
+pub use control::{Control, Progress};
+pub use engine::{Task, explore};
+pub use everypath_trace::{Line, Step};
+pub use fingerprint::{Fingerprint, fingerprint};
+pub use model::{Bug, Config, EventKind, Model, NodeRange};
+pub use outcome::{Counts, Ended, Exploration, Found, Limit};
+pub use property::{PANIC, Property};
+pub use rank::Rank;
+pub use replay::{ReplayError, Replayed, replay};
+pub use search::{Add, Order, Search, VisitedKind};
+pub use shuffle::GENERATOR;
+pub use system::{Relation, System};

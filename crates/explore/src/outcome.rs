@@ -1,0 +1,91 @@
+//! What a search found.
+
+use everypath_trace::Step;
+
+/// The result of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exploration {
+    /// What was counted.
+    pub counts: Counts,
+    /// For each violated property the shallowest violation that was found, in the order in which
+    /// the properties were first seen violated. Each was replayed.
+    pub found: Vec<Found>,
+    /// Why the search ended.
+    pub ended: Ended,
+}
+
+/// What a search counted.
+///
+/// Every executed event is either safe or unsafe, and every safe one is a tree, a non-tree or a
+/// deepest event (Sobeih 2008, section 3.3.2). With [`Add::Current`](crate::Add) a generated
+/// state is compared with the visited ones only when its turn comes, so an event that is found
+/// to be non-tree then counts as one, and states still waiting at the end count as tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// States stored as visited.
+    pub states: u64,
+    /// States stored as visited or waiting to be explored, at the end.
+    pub stored: u64,
+    /// Events executed.
+    pub events: u64,
+    /// Events that led to a state without a violation.
+    pub safe: u64,
+    /// Events that led to a violation.
+    pub unsafe_events: u64,
+    /// Safe events that led to a new state.
+    pub tree: u64,
+    /// Safe events that led to a state like one already visited.
+    pub non_tree: u64,
+    /// Safe events that led to a state at the depth bound.
+    pub deepest: u64,
+    /// States in which nothing was enabled.
+    pub dead_ends: u64,
+    /// The depth of the deepest state generated.
+    pub depth: u32,
+    /// Violations that count (see [`Search::must_contain`](crate::Search)).
+    pub violations: u64,
+    /// How often each property was violated, in the order of the properties; panics last.
+    pub by_property: Vec<u64>,
+}
+
+impl Counts {
+    /// Paths that have come to their end: pruned, at the bound, stuck, or violating.
+    pub fn executions(&self) -> u64 {
+        self.non_tree + self.deepest + self.unsafe_events + self.dead_ends
+    }
+}
+
+/// A confirmed violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The property's name, or [`PANIC`](crate::PANIC).
+    pub property: String,
+    /// Why the state violates it.
+    pub message: String,
+    /// The steps from the initial state.
+    pub schedule: Vec<Step>,
+}
+
+/// Why a search ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything within the depth bound was explored.
+    Complete,
+    /// A violation was found, and the search was not asked to go on.
+    Violation,
+    /// A limit was reached.
+    Limit(Limit),
+    /// Somebody stopped it through [`Control`](crate::Control).
+    Stopped,
+    /// A violation could not be repeated: the system is not a function of its steps.
+    Unconfirmed(String),
+}
+
+/// A limit of the engine. Time and memory are watched from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The number of stored states.
+    States(u64),
+    /// The number of finished paths.
+    Executions(u64),
+}

@@ -1,0 +1,299 @@
+//! Stop-and-wait automatic repeat request, after Sobeih (2008), chapter 6.
+//!
+//! The sender sends a data packet with a one-bit sequence number and waits for an acknowledgement
+//! that announces the number the receiver expects next; when its timer fires, it sends the packet
+//! again. The network is one list in the order of sending, and the events act on the oldest
+//! packet of their kind. Nothing bounds the two counters of distinct packets, so the state space
+//! is infinite and every exploration needs a depth bound.
+
+use everypath_net::{
+    Action, Bug, Canonical, Config, EventKind, Line, Network, NodeId, NodeRange, Outbox, Property,
+    Protocol, Rank, World, canonical,
+};
+use std::fmt;
+
+const SENDER: NodeId = 0;
+const RECEIVER: NodeId = 1;
+const UNCHECKED_ACK: &str = "unchecked-ack";
+/// With a one-bit sequence number the sender may be at most this many packets ahead.
+const MAX_AHEAD: i64 = 2;
+
+/// ARQ as a model to explore.
+pub type Model = Network<Arq>;
+
+/// The protocol.
+pub struct Arq {
+    /// The sender takes every acknowledgement for one of the packet it sent last.
+    unchecked_ack: bool,
+}
+
+/// The state of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// The node that sends data.
+    Sender {
+        /// The sequence number of the packet whose acknowledgement is awaited.
+        sequence: u8,
+        /// How many distinct packets were sent.
+        distinct: u32,
+    },
+    /// The node that receives it.
+    Receiver {
+        /// The sequence number of the packet that is expected.
+        sequence: u8,
+        /// How many distinct packets were received.
+        distinct: u32,
+    },
+}
+canonical!(enum Node { Sender { sequence, distinct }, Receiver { sequence, distinct } });
+
+/// A packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packet {
+    /// Data with its sequence number.
+    Data(u8),
+    /// An acknowledgement that announces the number expected next.
+    Ack(u8),
+}
+
+impl Packet {
+    fn is_data(&self) -> bool {
+        matches!(self, Packet::Data(_))
+    }
+
+    fn is_ack(&self) -> bool {
+        matches!(self, Packet::Ack(_))
+    }
+}
+
+impl Default for Packet {
+    fn default() -> Self {
+        Packet::Data(0)
+    }
+}
+
+impl Canonical for Packet {
+    // Kind and one-bit number fit into one byte.
+    fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.push(match self {
+            Packet::Data(sequence) => *sequence,
+            Packet::Ack(sequence) => 2 | sequence,
+        });
+    }
+    fn read(&mut self, bytes: &mut &[u8]) {
+        let mut byte = 0u8;
+        byte.read(bytes);
+        *self = if byte < 2 {
+            Packet::Data(byte)
+        } else {
+            Packet::Ack(byte & 1)
+        };
+    }
+}
+
+impl fmt::Display for Packet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Packet::Data(sequence) => write!(f, "D{sequence}"),
+            Packet::Ack(sequence) => write!(f, "ACK{sequence}"),
+        }
+    }
+}
+
+impl Protocol for Arq {
+    type Node = Node;
+    type Packet = Packet;
+
+    const NAME: &'static str = "arq";
+    const ABOUT: &'static str = "stop-and-wait automatic repeat request, a sender and a receiver";
+    const NODES: NodeRange = NodeRange::exactly(2);
+    const BUGS: &'static [Bug] = &[Bug {
+        name: UNCHECKED_ACK,
+        about: "the sender does not check the sequence number of an acknowledgement",
+    }];
+    const EVENTS: &'static [EventKind] = &[
+        EventKind {
+            name: "deliver-data",
+            about: "the oldest data packet reaches the receiver",
+        },
+        EventKind {
+            name: "deliver-ack",
+            about: "the oldest acknowledgement reaches the sender",
+        },
+        EventKind {
+            name: "timeout",
+            about: "no data is in flight and the sender sends again",
+        },
+        EventKind {
+            name: "lose-data",
+            about: "the oldest data packet is lost",
+        },
+        EventKind {
+            name: "lose-ack",
+            about: "the oldest acknowledgement is lost",
+        },
+    ];
+    const DEFAULT_DEPTH: Option<u32> = Some(30);
+
+    fn build(config: &Config) -> Self {
+        Arq {
+            unchecked_ack: config.has(UNCHECKED_ACK),
+        }
+    }
+
+    fn nodes(&self) -> NodeId {
+        2
+    }
+
+    fn action(event: u16) -> Action<Packet> {
+        match event {
+            0 => Action::Deliver(Packet::is_data),
+            1 => Action::Deliver(Packet::is_ack),
+            2 => Action::Timeout,
+            3 => Action::Lose(Packet::is_data),
+            _ => Action::Lose(Packet::is_ack),
+        }
+    }
+
+    /// The sender has just sent the first packet.
+    fn start(&self, node: NodeId, outbox: &mut Outbox<'_, Packet>) -> Node {
+        if node == SENDER {
+            outbox.send(RECEIVER, Packet::Data(0));
+            Node::Sender {
+                sequence: 0,
+                distinct: 1,
+            }
+        } else {
+            Node::Receiver {
+                sequence: 0,
+                distinct: 0,
+            }
+        }
+    }
+
+    fn receive(&self, node: &mut Node, packet: Packet, outbox: &mut Outbox<'_, Packet>) {
+        match (node, packet) {
+            (Node::Receiver { sequence, distinct }, Packet::Data(received)) => {
+                if received == *sequence {
+                    *sequence ^= 1;
+                    *distinct += 1;
+                }
+                outbox.send(SENDER, Packet::Ack(*sequence));
+            }
+            (Node::Sender { sequence, distinct }, Packet::Ack(wanted)) => {
+                if wanted != *sequence || self.unchecked_ack {
+                    *sequence ^= 1;
+                    *distinct += 1;
+                }
+                outbox.send(RECEIVER, Packet::Data(*sequence));
+            }
+            (node, packet) => unreachable!("{packet} was sent to {node:?}"),
+        }
+    }
+
+    fn timeout(&self, node: &mut Node, outbox: &mut Outbox<'_, Packet>) {
+        if let Node::Sender { sequence, .. } = node {
+            outbox.send(RECEIVER, Packet::Data(*sequence));
+        }
+    }
+
+    /// The timer fires when the data was lost, or when its acknowledgement is on its way.
+    fn may_time_out(&self, node: NodeId, world: &World<Self>) -> bool {
+        node == SENDER && world.cloud.first(RECEIVER, Packet::is_data).is_none()
+    }
+
+    fn properties(&self) -> Vec<Property<World<Self>>> {
+        vec![Property::new("delivery", |world: &World<Self>| {
+            let (sent, received) = distinct(world);
+            if sent - received <= MAX_AHEAD {
+                return Ok(());
+            }
+            Err(format!(
+                "the receiver misses data that the sender believes delivered: {sent} distinct \
+                 data packets were sent, {received} received; the difference may be at most \
+                 {MAX_AHEAD}"
+            ))
+        })]
+    }
+
+    fn ranks(&self) -> Vec<Rank<World<Self>>> {
+        let ahead = |world: &World<Self>| {
+            let (sent, received) = distinct(world);
+            sent - received
+        };
+        vec![
+            Rank::new(
+                "1",
+                "most distinct data packets sent but not received",
+                move |world, b| {
+                    b.push(ahead(world));
+                },
+            ),
+            Rank::new(
+                "2",
+                "fewest of them, the wrong way round on purpose",
+                move |world, b| {
+                    b.push(-ahead(world));
+                },
+            ),
+        ]
+    }
+
+    fn name(&self, node: NodeId) -> String {
+        if node == SENDER {
+            "sender".into()
+        } else {
+            "receiver".into()
+        }
+    }
+
+    fn describe(&self, node: &Node, packet: Option<&Packet>) -> String {
+        match (node, packet) {
+            (Node::Receiver { sequence, .. }, Some(&Packet::Data(received))) => {
+                if received == *sequence {
+                    let expected = received ^ 1;
+                    format!("D{received} arrives as expected; ACK{expected} is sent")
+                } else {
+                    format!("D{received} arrives, a duplicate; ACK{sequence} is sent again")
+                }
+            }
+            (Node::Sender { sequence, .. }, Some(&Packet::Ack(wanted))) => {
+                if wanted != *sequence {
+                    format!("ACK{wanted} arrives; D{wanted} is sent")
+                } else if self.unchecked_ack {
+                    let next = sequence ^ 1;
+                    format!("ACK{wanted} arrives and its number is not checked; D{next} is sent")
+                } else {
+                    format!("ACK{wanted} arrives, so D{wanted} was not received; it is sent again")
+                }
+            }
+            (Node::Sender { sequence, .. }, None) => {
+                format!("the timer fires; D{sequence} is sent again")
+            }
+            (node, packet) => unreachable!("{packet:?} at {node:?}"),
+        }
+    }
+
+    fn describe_node(&self, node: &Node) -> Vec<Line> {
+        vec![match node {
+            Node::Sender { sequence, distinct } => Line::new(
+                "sender",
+                format!(
+                    "awaits the acknowledgement of D{sequence}; distinct packets sent: {distinct}"
+                ),
+            ),
+            Node::Receiver { sequence, distinct } => Line::new(
+                "receiver",
+                format!("expects D{sequence}; distinct packets received: {distinct}"),
+            ),
+        }]
+    }
+}
+
+/// How many distinct data packets were sent, and how many received.
+fn distinct(world: &World<Arq>) -> (i64, i64) {
+    let count = |node: NodeId| match world.nodes[node as usize] {
+        Node::Sender { distinct, .. } | Node::Receiver { distinct, .. } => i64::from(distinct),
+    };
+    (count(SENDER), count(RECEIVER))
+}

@@ -1,0 +1,17 @@
+//! Steps, schedules, verdicts and the trace file format: the words every other crate speaks.
+//!
+//! - [`Step`]: one visible action of one actor; a sequence of them is a schedule.
+//! - [`Verdict`] and [`Coverage`]: what was concluded, and how much was looked at.
+//! - [`Trace`]: a schedule plus what became visible; the only input of reports.
+//! - `file` (feature `file`): traces on disk, with errors a person can act on.
+
+mod step;
+mod trace;
+mod verdict;
+
+#[cfg(feature = "file")]
+pub mod file;
+
+pub use step::Step;
+pub use trace::{Line, SearchRecord, ShuffleRecord, Target, Trace, TraceStep, Violation};
+pub use verdict::{Coverage, Verdict};

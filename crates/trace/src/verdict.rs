@@ -1,0 +1,49 @@
+//! What was concluded, and how much was looked at.
+
+use std::fmt;
+
+/// The answer to "does the property hold?".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// No violation within the stated coverage.
+    Holds,
+    /// At least one violation was found, and its replay confirmed it.
+    Violated,
+    /// No violation was found, but not everything that was asked for was explored.
+    Inconclusive,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Inconclusive => "inconclusive",
+        })
+    }
+}
+
+/// How much of the system's behaviour a verdict speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// Every behaviour.
+    Exhaustive,
+    /// Every behaviour of at most `depth` steps.
+    Bounded {
+        /// The bound.
+        depth: u32,
+    },
+    /// Some behaviours only: the exploration stopped early or chose at random.
+    Sampled,
+}
+
+impl Coverage {
+    /// The coverage's name in machine-readable results.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Coverage::Exhaustive => "exhaustive",
+            Coverage::Bounded { .. } => "bounded",
+            Coverage::Sampled => "sampled",
+        }
+    }
+}
