@@ -64,6 +64,7 @@ pub fn explore<S: System>(task: &Task<'_, S>, control: &Control) -> Exploration 
                 message,
                 schedule: Vec::new(),
             }],
+            checked_depth: 0,
             ended: Ended::Violation,
         },
     }
@@ -89,6 +90,8 @@ struct Engine<'a, S: System> {
     batch: Vec<Work>,
     counts: Counts,
     found: Vec<(usize, Found)>,
+    /// The depth of the states being expanded, if they come level by level.
+    level: u32,
     ended: Option<Ended>,
 }
 
@@ -124,6 +127,7 @@ impl<'a, S: System> Engine<'a, S> {
                 ..Counts::default()
             },
             found: Vec::new(),
+            level: 0,
             ended: None,
         }
     }
@@ -142,6 +146,9 @@ impl<'a, S: System> Engine<'a, S> {
                 self.ended = Some(Ended::Complete);
                 break;
             }
+            if self.rules.search.level_by_level() {
+                self.level = batch[0].depth;
+            }
             if self.adds_current() {
                 batch.retain(|work| self.admit_waiting(work));
             }
@@ -156,6 +163,7 @@ impl<'a, S: System> Engine<'a, S> {
         Exploration {
             counts: self.counts,
             found: self.found.into_iter().map(|(_, found)| found).collect(),
+            checked_depth: self.level,
             ended: self.ended.unwrap_or(Ended::Complete),
         }
     }

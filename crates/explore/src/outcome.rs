@@ -10,6 +10,9 @@ pub struct Exploration {
     /// For each violated property the shallowest violation that was found, in the order in which
     /// the properties were first seen violated. Each was replayed.
     pub found: Vec<Found>,
+    /// Every state of at most this depth was generated and checked, however the search ended.
+    /// Only a search that goes level by level can tell; the others say 0.
+    pub checked_depth: u32,
     /// Why the search ended.
     pub ended: Ended,
 }

@@ -45,34 +45,35 @@ pub fn replay<S: System, T>(
     let (mut bytes, mut enabled) = (Vec::new(), Vec::new());
     for done in 0..=schedule.len() {
         let next = schedule.get(done).copied();
+        enabled.clear();
+        let asked = handler::run(|| system.enabled(&state, &mut enabled));
+        if asked.is_ok() && next.is_some_and(|step| !enabled.contains(&step)) {
+            return Err(ReplayError::NotEnabled(done + 1));
+        }
         let observed = handler::run(|| {
             bytes.clear();
             state.write(&mut bytes);
             look(&state, fingerprint(&bytes), next)
         });
         seen.push(observed.map_err(|message| ReplayError::Panicked(done, message))?);
-        enabled.clear();
-        if let Err(message) = handler::run(|| system.enabled(&state, &mut enabled)) {
-            return match next {
-                None => Ok(Replayed {
+        let (outcome, last) = match (asked, next) {
+            (Err(message), None) => (Err(message), true),
+            (Err(message), Some(_)) => return Err(ReplayError::Panicked(done, message)),
+            (Ok(()), None) => break,
+            (Ok(()), Some(step)) => (
+                handler::run(|| system.take(&mut state, step)),
+                done + 1 == schedule.len(),
+            ),
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(message) if last => {
+                return Ok(Replayed {
                     seen,
                     panic: Some(message),
-                }),
-                Some(_) => Err(ReplayError::Panicked(done, message)),
-            };
-        }
-        let Some(step) = next else { break };
-        if !enabled.contains(&step) {
-            return Err(ReplayError::NotEnabled(done + 1));
-        }
-        if let Err(message) = handler::run(|| system.take(&mut state, step)) {
-            return match done + 1 == schedule.len() {
-                true => Ok(Replayed {
-                    seen,
-                    panic: Some(message),
-                }),
-                false => Err(ReplayError::Panicked(done + 1, message)),
-            };
+                });
+            }
+            Err(message) => return Err(ReplayError::Panicked(done + 1, message)),
         }
     }
     Ok(Replayed { seen, panic: None })

@@ -1,0 +1,260 @@
+//! The models that a command line offers.
+
+use crate::suggest;
+use crate::usage::Usage;
+use everypath_explore::{
+    Bug, Config, Control, EventKind, Exploration, Found, Line, Model, NodeRange, PANIC, Property,
+    Search, Task, explore, replay,
+};
+use everypath_protocols::arq;
+use everypath_trace::{SearchRecord, Step, Target, Trace, TraceStep, Violation};
+
+/// The models to choose from.
+#[derive(Default)]
+pub struct Catalog {
+    entries: Vec<Entry>,
+}
+
+impl Catalog {
+    /// The case studies that come with Everypath.
+    pub fn built_in() -> Self {
+        Catalog::of::<arq::Model>()
+    }
+
+    /// A catalog of one model.
+    pub fn of<M: Model + 'static>() -> Self {
+        Catalog::default().with::<M>()
+    }
+
+    /// Adds a model.
+    #[must_use]
+    pub fn with<M: Model + 'static>(mut self) -> Self {
+        self.entries.push(Entry {
+            name: M::NAME,
+            about: M::ABOUT,
+            nodes: M::NODES,
+            bugs: M::BUGS,
+            events: M::EVENTS,
+            default_depth: M::DEFAULT_DEPTH,
+            build: |config| {
+                Box::new(Built {
+                    model: M::build(&config),
+                    config,
+                })
+            },
+        });
+        self
+    }
+
+    /// The model of this name.
+    pub(crate) fn find(&self, name: &str) -> Result<&Entry, Usage> {
+        let names = self.entries.iter().map(|entry| entry.name);
+        Ok(&self.entries[suggest::find("model", name, names)?])
+    }
+
+    /// The models and their bugs, a line each, for the help text.
+    pub(crate) fn overview(&self) -> String {
+        let mut lines = String::from("Models:\n");
+        for entry in &self.entries {
+            lines += &format!("  {:<16} {}\n", entry.name, entry.about);
+            for bug in entry.bugs {
+                lines += &format!("    --bug {:<14} {}\n", bug.name, bug.about);
+            }
+        }
+        lines
+    }
+}
+
+/// What is known of a model before it is built.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    about: &'static str,
+    pub(crate) nodes: NodeRange,
+    pub(crate) bugs: &'static [Bug],
+    pub(crate) events: &'static [EventKind],
+    pub(crate) default_depth: Option<u32>,
+    build: fn(Config) -> Box<dyn Explorable>,
+}
+
+impl Entry {
+    /// Builds the model, after checking the request.
+    pub(crate) fn build(
+        &self,
+        nodes: Option<u32>,
+        bugs: &[String],
+    ) -> Result<Box<dyn Explorable>, Usage> {
+        let NodeRange { min, max, default } = self.nodes;
+        let nodes = nodes.unwrap_or(default);
+        if !(min..=max).contains(&nodes) {
+            let range = if min == max {
+                format!("{min}")
+            } else {
+                format!("{min} to {max}")
+            };
+            let name = self.name;
+            return Err(Usage::new(format!(
+                "--nodes {nodes}: {name} has {range} nodes"
+            )));
+        }
+        let known = || self.bugs.iter().map(|bug| bug.name);
+        let mut chosen = Vec::new();
+        for bug in bugs {
+            chosen.push(suggest::find(
+                &format!("bug of {}", self.name),
+                bug,
+                known(),
+            )?);
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        let bugs = chosen
+            .into_iter()
+            .map(|at| self.bugs[at].name.into())
+            .collect();
+        Ok((self.build)(Config { nodes, bugs }))
+    }
+
+    /// The number of the event of this name.
+    pub(crate) fn event(&self, name: &str) -> Result<u16, Usage> {
+        let what = format!("event of {}", self.name);
+        suggest::find(&what, name, self.events.iter().map(|event| event.name)).map(|at| at as u16)
+    }
+}
+
+/// A model that was built, whatever its type.
+pub(crate) trait Explorable {
+    /// The names of the properties.
+    fn properties(&self) -> Vec<String>;
+    /// The names of the ranks, and what they prefer.
+    fn ranks(&self) -> Vec<(String, String)>;
+    /// Explores the model for the properties of these names.
+    fn explore(&self, request: &Request, control: &Control) -> Exploration;
+    /// The violation with every state on the way to it in words.
+    fn describe(&self, found: &Found, search: SearchRecord) -> Result<Trace, String>;
+    /// Takes a schedule again and returns what its end violates: names of properties, and why.
+    fn recheck(&self, schedule: &[Step]) -> Result<Vec<(String, String)>, String>;
+}
+
+/// What to explore, and how.
+pub(crate) struct Request {
+    pub(crate) search: Search,
+    pub(crate) rank: Option<String>,
+    pub(crate) properties: Vec<String>,
+}
+
+struct Built<M> {
+    model: M,
+    config: Config,
+}
+
+impl<M: Model> Explorable for Built<M> {
+    fn properties(&self) -> Vec<String> {
+        self.model
+            .properties()
+            .into_iter()
+            .map(|property| property.name)
+            .collect()
+    }
+
+    fn ranks(&self) -> Vec<(String, String)> {
+        self.model
+            .ranks()
+            .into_iter()
+            .map(|rank| (rank.name, rank.about))
+            .collect()
+    }
+
+    fn explore(&self, request: &Request, control: &Control) -> Exploration {
+        let mut properties = self.model.properties();
+        properties.retain(|property| request.properties.contains(&property.name));
+        let ranks = self.model.ranks();
+        let rank = ranks
+            .iter()
+            .find(|rank| Some(&rank.name) == request.rank.as_ref());
+        let task = Task {
+            system: &self.model,
+            properties: &properties,
+            rank,
+            search: &request.search,
+        };
+        explore(&task, control)
+    }
+
+    fn describe(&self, found: &Found, search: SearchRecord) -> Result<Trace, String> {
+        let look = |state: &M::State, fingerprint, next: Option<Step>| {
+            let text = next.map(|step| self.model.describe_step(state, step));
+            Seen {
+                lines: self.model.describe_state(state),
+                fingerprint: format!("{fingerprint}"),
+                text,
+            }
+        };
+        let replayed =
+            replay(&self.model, &found.schedule, look).map_err(|error| error.to_string())?;
+        let mut states = replayed.seen.into_iter();
+        let mut before = states.next().ok_or("the replay saw no state")?;
+        let (initial, initial_fingerprint) = (before.lines, before.fingerprint);
+        let mut steps = Vec::new();
+        for &step in &found.schedule {
+            let text = before.text.take().unwrap_or_default();
+            let after = states.next();
+            steps.push(TraceStep {
+                step,
+                actor: self.model.actor(step.actor),
+                event: M::EVENTS[step.event as usize].name.into(),
+                text,
+                state: after.as_ref().map_or(Vec::new(), |seen| seen.lines.clone()),
+                fingerprint: after.as_ref().map(|seen| seen.fingerprint.clone()),
+            });
+            before = after.unwrap_or_default();
+        }
+        Ok(Trace {
+            target: Target::Model {
+                name: M::NAME.into(),
+                nodes: self.config.nodes,
+                bugs: self.config.bugs.clone(),
+            },
+            search,
+            violation: Violation {
+                property: found.property.clone(),
+                message: found.message.clone(),
+            },
+            initial,
+            initial_fingerprint,
+            steps,
+        })
+    }
+
+    fn recheck(&self, schedule: &[Step]) -> Result<Vec<(String, String)>, String> {
+        let properties = self.model.properties();
+        let mut at_end = Vec::new();
+        let look = |state: &M::State, _, next: Option<Step>| {
+            if next.is_none() {
+                at_end = violations(&properties, state);
+            }
+        };
+        let replayed = replay(&self.model, schedule, look).map_err(|error| error.to_string())?;
+        at_end.extend(replayed.panic.map(|message| (PANIC.to_string(), message)));
+        Ok(at_end)
+    }
+}
+
+/// The properties that a state violates, and why.
+fn violations<T>(properties: &[Property<T>], state: &T) -> Vec<(String, String)> {
+    let check = |property: &Property<T>| {
+        property
+            .check(state)
+            .err()
+            .map(|message| (property.name.clone(), message))
+    };
+    properties.iter().filter_map(check).collect()
+}
+
+/// What a replay saw of a state.
+#[derive(Default)]
+struct Seen {
+    lines: Vec<Line>,
+    fingerprint: String,
+    /// What the next step does, if there is one.
+    text: Option<String>,
+}

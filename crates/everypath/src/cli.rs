@@ -1,0 +1,304 @@
+//! The options, as `--help` shows them.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use everypath_explore::{Add, Order, VisitedKind};
+use std::path::PathBuf;
+
+/// A model checker for networked programs: explores every path, not just the likely ones.
+#[derive(Debug, Parser)]
+#[command(
+    name = "everypath",
+    version,
+    max_term_width = 100,
+    propagate_version = true
+)]
+#[command(after_help = "\
+Exit codes: 0 holds, 1 violated, 2 bad usage or input, 3 inconclusive, 70 a defect of everypath.
+
+Examples:
+  everypath model arq --bug unchecked-ack   find a protocol bug and explain it
+  everypath model arq --max-depth 30        check the correct protocol up to 30 steps
+  everypath show everypath-trace.json       print a recorded counterexample again
+  everypath replay everypath-trace.json     take the recorded steps again, one by one")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Explore a protocol model.
+    Model(Box<ModelArgs>),
+    /// Take the steps of a recorded counterexample again.
+    Replay(ReplayArgs),
+    /// Show a recorded counterexample.
+    Show(ShowArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  everypath model arq --bug unchecked-ack --strategy bfs --max-depth 10
+  everypath model arq --bug unchecked-ack --strategy befs --rank 1
+  everypath model arq --bug unchecked-ack --strategy dfs --shuffle --seed 7 --replications 100
+  everypath model arq --bug unchecked-ack --keep-going --must-contain lose-data
+  everypath model arq --events
+  everypath model arq --rank list")]
+pub(crate) struct ModelArgs {
+    /// The model's name
+    pub(crate) name: String,
+
+    /// How many nodes
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) nodes: Option<u32>,
+
+    /// Switch a bug on (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bug: Vec<String>,
+
+    /// In which order states are explored
+    #[arg(long, value_enum, default_value_t = StrategyName::Bfs)]
+    pub(crate) strategy: StrategyName,
+
+    /// When duplicates are removed: as states are generated, or as they are explored
+    #[arg(long, value_enum, default_value_t = AddName::Next)]
+    pub(crate) add: AddName,
+
+    /// Shuffle the enabled events of every state (see --seed)
+    #[arg(long)]
+    pub(crate) shuffle: bool,
+
+    /// How befs ranks states; `list` lists the ranks [default: the model's first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) rank: Option<String>,
+
+    /// How visited states are recognised: simulated by a visited one (equal, if the model has no
+    /// relation), equal, or of equal 128-bit fingerprint
+    #[arg(long, value_enum, default_value_t = VisitedName::Relation)]
+    pub(crate) visited: VisitedName,
+
+    /// Check only this property (repeatable) [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) property: Vec<String>,
+
+    /// Count only violations whose path contains this event
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) must_contain: Option<String>,
+
+    /// Switch an event off (repeatable)
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) disable: Vec<String>,
+
+    /// Repeat the search with R seeds in a row and print minimum, maximum and average
+    #[arg(
+        long,
+        value_name = "R",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) replications: u32,
+
+    /// List the model's events and exit
+    #[arg(long)]
+    pub(crate) events: bool,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+/// Options that every exploration has.
+#[derive(Debug, Args)]
+pub(crate) struct CommonArgs {
+    /// Write the result as JSON (`-` for standard output, which then carries nothing else)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Where to write the counterexample
+    #[arg(long, value_name = "FILE", default_value = "everypath-trace.json")]
+    pub(crate) trace: PathBuf,
+
+    /// Check executions of up to N steps [default: the model's own bound, if it needs one]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_depth: Option<u32>,
+
+    /// Stop when N states are stored
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_states: Option<u64>,
+
+    /// Stop when N executions have come to their end
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_executions: Option<u64>,
+
+    /// Stop after S seconds
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = seconds)]
+    pub(crate) max_seconds: Option<f64>,
+
+    /// Stop when this much memory is used, such as 500M or 8G [default: nine tenths of what is free]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// The seed of everything random
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
+    pub(crate) seed: u64,
+
+    /// Worker threads; any number gives the same result [default: all cores]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    /// Go on after a violation and count them all
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
+    /// Print nothing but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  everypath replay everypath-trace.json")]
+pub(crate) struct ReplayArgs {
+    /// A file written with --trace
+    pub(crate) trace: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  everypath show everypath-trace.json --text")]
+pub(crate) struct ShowArgs {
+    /// A file written with --trace
+    pub(crate) trace: PathBuf,
+
+    /// As text (the default)
+    #[arg(long)]
+    pub(crate) text: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StrategyName {
+    Bfs,
+    Dfs,
+    DfsRecursive,
+    Befs,
+}
+
+impl From<StrategyName> for Order {
+    fn from(name: StrategyName) -> Order {
+        match name {
+            StrategyName::Bfs => Order::Bfs,
+            StrategyName::Dfs => Order::Dfs,
+            StrategyName::DfsRecursive => Order::DfsRecursive,
+            StrategyName::Befs => Order::Befs,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AddName {
+    Next,
+    Current,
+}
+
+impl From<AddName> for Add {
+    fn from(name: AddName) -> Add {
+        match name {
+            AddName::Next => Add::Next,
+            AddName::Current => Add::Current,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VisitedName {
+    Relation,
+    Equality,
+    Hash,
+}
+
+impl From<VisitedName> for VisitedKind {
+    fn from(name: VisitedName) -> VisitedKind {
+        match name {
+            VisitedName::Relation => VisitedKind::Relation,
+            VisitedName::Equality => VisitedKind::Equality,
+            VisitedName::Hash => VisitedKind::Hash,
+        }
+    }
+}
+
+/// A number of seconds that makes sense as a limit.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("expected a number of seconds above 0 and up to 1000000000".into()),
+    }
+}
+
+/// A number of bytes, with an optional unit of 1024.
+fn size(text: &str) -> Result<u64, String> {
+    let number_end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(number_end);
+    let shift = match unit
+        .to_ascii_uppercase()
+        .trim_end_matches('B')
+        .trim_end_matches('I')
+    {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => u32::MAX,
+    };
+    let bytes = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(1u64.checked_shl(shift)?));
+    match bytes {
+        Some(bytes) if bytes >= 1 << 20 => Ok(bytes),
+        _ => Err("expected a size of at least 1M, such as 500M or 8G".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_and_seconds() {
+        assert_eq!(size("500M"), Ok(500 << 20));
+        assert_eq!(size("8GiB"), Ok(8 << 30));
+        assert_eq!(size("1048576"), Ok(1 << 20));
+        for wrong in [
+            "",
+            "5",
+            "M",
+            "-5M",
+            "5X",
+            "99999999999999999999",
+            "20000000T",
+            "1.5G",
+        ] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(seconds("0.5"), Ok(0.5));
+        for wrong in ["", "0", "-1", "nan", "inf", "1e10", "soon"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The commands, one file each.
+
+mod model;
+mod replay;
+mod show;
+
+use crate::catalog::Catalog;
+use crate::cli::{Cli, Command};
+use crate::output;
+use crate::usage::Usage;
+use crate::{HOLDS, USAGE};
+use clap::{CommandFactory, FromArgMatches};
+use everypath_trace::{Trace, file};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Parses the command line and runs the command; returns the exit code.
+pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
+    let parsed = command(catalog)
+        .try_get_matches()
+        .and_then(|m| Cli::from_arg_matches(&m));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            // Printing fails only if nobody listens.
+            let _ = error.print();
+            return Ok(USAGE);
+        }
+        Err(help) => {
+            output::print(&help.render().to_string());
+            return Ok(HOLDS);
+        }
+    };
+    match &cli.command {
+        Command::Model(args) => model::run(catalog, args),
+        Command::Replay(args) => replay::run(catalog, args),
+        Command::Show(args) => show::run(args),
+    }
+}
+
+/// The options, with the models of this catalog in the help text.
+fn command(catalog: &Catalog) -> clap::Command {
+    Cli::command().mut_subcommand("model", |model| {
+        let examples = model
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        model.after_help(format!("{}\n{examples}", catalog.overview()))
+    })
+}
+
+/// The command that replays traces, with the name under which this program was started.
+fn replay_command() -> String {
+    let path = std::env::args_os().next().map(PathBuf::from);
+    let name = path.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    name.unwrap_or_else(|| "everypath".into()) + " replay"
+}
+
+/// Reads a trace file.
+fn read_trace(path: &Path) -> Result<Trace, Usage> {
+    let bytes = fs::read(path)
+        .map_err(|error| Usage::new(format!("cannot read {}: {error}", path.display())))?;
+    file::from_bytes(&bytes)
+        .map_err(|error| Usage::new(format!("cannot read {}: {error}", path.display())))
+}

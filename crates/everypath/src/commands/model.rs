@@ -1,0 +1,264 @@
+//! `everypath model`: explore a protocol model.
+
+mod report;
+
+use crate::catalog::{Catalog, Entry, Explorable, Request};
+use crate::cli::{AddName, ModelArgs, StrategyName};
+use crate::output::{self, OutputFile};
+use crate::suggest;
+use crate::usage::Usage;
+use crate::watch::{Stopped, Watch};
+use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
+use everypath_explore::{Exploration, GENERATOR, Search};
+use everypath_trace::{SearchRecord, ShuffleRecord, Verdict, file};
+use report::Report;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+/// Explores a model and reports what was found.
+pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
+    let entry = catalog.find(&args.name)?;
+    if args.events {
+        output::print(&list(
+            entry.events.iter().map(|event| (event.name, event.about)),
+        ));
+        return Ok(HOLDS);
+    }
+    let model = entry.build(args.nodes, &args.bug)?;
+    if args.rank.as_deref() == Some("list") {
+        let ranks = model.ranks();
+        output::print(&list(
+            ranks
+                .iter()
+                .map(|(name, about)| (name.as_str(), about.as_str())),
+        ));
+        return Ok(HOLDS);
+    }
+    let plan = Plan::new(entry, model.as_ref(), args)?;
+    let common = &args.common;
+    let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
+    let runs = plan.run(model.as_ref(), &watch);
+    let report = Report::new(entry, model.as_ref(), &plan, &runs);
+    finish(&plan, &report, common.quiet)
+}
+
+/// Writes and prints the report.
+fn finish(plan: &Plan, report: &Report, quiet: bool) -> Result<u8, Usage> {
+    let cannot =
+        |file: &OutputFile, error| Usage::new(format!("cannot write {}: {error}", file.path()));
+    if let Some(trace) = &report.trace {
+        plan.trace
+            .write(&file::to_bytes(trace))
+            .map_err(|error| cannot(&plan.trace, error))?;
+    }
+    let mut json = serde_json::to_string_pretty(&report.json).expect("the result has string keys");
+    json.push('\n');
+    match &plan.json {
+        Json::None => {}
+        Json::Stdout => output::print(&json),
+        Json::File(file) => file
+            .write(json.as_bytes())
+            .map_err(|error| cannot(file, error))?,
+    }
+    if !quiet && !matches!(plan.json, Json::Stdout) {
+        output::print(&report.text);
+    }
+    Ok(match report.verdict {
+        Verdict::Holds => HOLDS,
+        Verdict::Violated => VIOLATED,
+        Verdict::Inconclusive => INCONCLUSIVE,
+    })
+}
+
+/// Names and what they mean, in two columns.
+fn list<'a>(items: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
+    let width = items.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
+    items
+        .map(|(name, about)| format!("{name:width$}  {about}\n"))
+        .collect()
+}
+
+/// Where the JSON result goes.
+enum Json {
+    None,
+    Stdout,
+    File(OutputFile),
+}
+
+/// A request that was checked.
+struct Plan {
+    request: Request,
+    seed: u64,
+    replications: u32,
+    /// The names that belong to the numbers in the request.
+    record: SearchRecord,
+    trace: OutputFile,
+    json: Json,
+}
+
+/// One finished search.
+struct Run {
+    exploration: Exploration,
+    took: Duration,
+    stopped: Option<Stopped>,
+    record: SearchRecord,
+}
+
+impl Plan {
+    /// Checks the whole request before any work starts.
+    fn new(entry: &Entry, model: &dyn Explorable, args: &ModelArgs) -> Result<Plan, Usage> {
+        let common = &args.common;
+        if args.strategy == StrategyName::DfsRecursive && args.add == AddName::Current {
+            return Err(Usage::new(
+                "--add current does not go with --strategy dfs-recursive, which removes \
+                 duplicates as it generates them; use --strategy dfs",
+            ));
+        }
+        let rank = choose_rank(entry, model, args)?;
+        let must_contain = args
+            .must_contain
+            .as_deref()
+            .map(|name| entry.event(name))
+            .transpose()?;
+        let disabled = args
+            .disable
+            .iter()
+            .map(|name| entry.event(name))
+            .collect::<Result<Vec<_>, _>>()?;
+        if let Some(event) = must_contain.filter(|event| disabled.contains(event)) {
+            let name = entry.events[event as usize].name;
+            return Err(Usage::new(format!(
+                "--must-contain {name} and --disable {name} exclude each other; drop one of them"
+            )));
+        }
+        let search = Search {
+            order: args.strategy.into(),
+            add: args.add.into(),
+            shuffle: None,
+            visited: args.visited.into(),
+            max_depth: common.max_depth.or(entry.default_depth),
+            max_states: common.max_states,
+            max_executions: common.max_executions,
+            keep_going: common.keep_going,
+            must_contain,
+            disabled,
+            threads: threads(common.threads),
+        };
+        let record = SearchRecord {
+            strategy: search.order.to_string(),
+            add: search.add.to_string(),
+            visited: search.visited.to_string(),
+            max_depth: search.max_depth,
+            shuffle: args.shuffle.then(|| ShuffleRecord {
+                generator: GENERATOR.into(),
+                seed: common.seed,
+            }),
+            rank: rank.clone(),
+            must_contain: args.must_contain.clone(),
+            disabled: args.disable.clone(),
+        };
+        let properties = choose_properties(entry, model, &args.property)?;
+        Ok(Plan {
+            request: Request {
+                search,
+                rank,
+                properties,
+            },
+            seed: common.seed,
+            replications: args.replications,
+            record,
+            trace: OutputFile::new("--trace", &common.trace)?,
+            json: match common.json.as_deref() {
+                None => Json::None,
+                Some(path) if path == Path::new("-") => Json::Stdout,
+                Some(path) => Json::File(OutputFile::new("--json", path)?),
+            },
+        })
+    }
+
+    /// Runs all replications, or as many as the limits allow.
+    fn run(&self, model: &dyn Explorable, watch: &Watch) -> Vec<Run> {
+        let mut runs = Vec::new();
+        for number in 0..u64::from(self.replications) {
+            let mut record = self.record.clone();
+            if let Some(shuffle) = &mut record.shuffle {
+                shuffle.seed = self.seed.wrapping_add(number);
+            }
+            let request = Request {
+                search: Search {
+                    shuffle: record.shuffle.as_ref().map(|shuffle| shuffle.seed),
+                    ..self.request.search.clone()
+                },
+                rank: self.request.rank.clone(),
+                properties: self.request.properties.clone(),
+            };
+            let (exploration, took, stopped) =
+                watch.run(|control| model.explore(&request, control));
+            runs.push(Run {
+                exploration,
+                took,
+                stopped,
+                record,
+            });
+            if stopped.is_some() {
+                break;
+            }
+        }
+        runs
+    }
+}
+
+fn threads(asked: Option<u16>) -> usize {
+    match asked {
+        Some(threads) => threads.into(),
+        None => thread::available_parallelism().map_or(1, usize::from),
+    }
+}
+
+fn choose_rank(
+    entry: &Entry,
+    model: &dyn Explorable,
+    args: &ModelArgs,
+) -> Result<Option<String>, Usage> {
+    let ranks = model.ranks();
+    match &args.rank {
+        None if args.strategy != StrategyName::Befs => Ok(None),
+        None => ranks
+            .into_iter()
+            .next()
+            .map(|(name, _)| Some(name))
+            .ok_or_else(|| {
+                Usage::new(format!(
+                    "{} has no ranks, so --strategy befs cannot be used",
+                    entry.name
+                ))
+            }),
+        Some(name) => {
+            let what = format!("rank of {}", entry.name);
+            suggest::find(&what, name, ranks.iter().map(|(name, _)| name.as_str()))?;
+            if args.strategy != StrategyName::Befs {
+                return Err(Usage::new(format!(
+                    "--rank {name} needs --strategy befs; the other strategies do not rank states"
+                )));
+            }
+            Ok(Some(name.clone()))
+        }
+    }
+}
+
+fn choose_properties(
+    entry: &Entry,
+    model: &dyn Explorable,
+    asked: &[String],
+) -> Result<Vec<String>, Usage> {
+    let known = model.properties();
+    let what = format!("property of {}", entry.name);
+    for name in asked {
+        suggest::find(&what, name, known.iter().map(String::as_str))?;
+    }
+    Ok(known
+        .into_iter()
+        .filter(|name| asked.is_empty() || asked.contains(name))
+        .collect())
+}

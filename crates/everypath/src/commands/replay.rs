@@ -1,0 +1,58 @@
+//! `everypath replay`: take the steps of a recorded counterexample again.
+
+use super::{read_trace, replay_command};
+use crate::catalog::{Catalog, Explorable};
+use crate::cli::ReplayArgs;
+use crate::usage::Usage;
+use crate::{INCONCLUSIVE, VIOLATED, output};
+use everypath_explore::Found;
+use everypath_report::text;
+use everypath_trace::{Step, Target, Trace};
+
+/// Replays a trace: exit code 1 if it shows the recorded violation again, 3 if not.
+pub(crate) fn run(catalog: &Catalog, args: &ReplayArgs) -> Result<u8, Usage> {
+    let path = args.trace.display().to_string();
+    let recorded = read_trace(&args.trace)?;
+    let Target::Model { name, nodes, bugs } = &recorded.target;
+    let model = catalog
+        .find(name)
+        .and_then(|entry| entry.build(Some(*nodes), bugs))
+        .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
+    match repeat(model.as_ref(), &recorded) {
+        Ok(trace) => {
+            output::print(&text(&trace, &replay_command(), &path));
+            output::print("Replayed: every step and state as recorded, the same violation.\n");
+            Ok(VIOLATED)
+        }
+        Err(difference) => {
+            output::print(&format!(
+                "INCONCLUSIVE: {name} no longer behaves as recorded in {path}: {difference}\n"
+            ));
+            Ok(INCONCLUSIVE)
+        }
+    }
+}
+
+/// Takes the recorded steps again; the trace that results equals the recorded one.
+fn repeat(model: &dyn Explorable, recorded: &Trace) -> Result<Trace, String> {
+    let schedule: Vec<Step> = recorded.steps.iter().map(|step| step.step).collect();
+    let violated = model.recheck(&schedule)?;
+    let (property, message) = violated
+        .into_iter()
+        .find(|(property, _)| *property == recorded.violation.property)
+        .ok_or("its end violates nothing")?;
+    let found = Found {
+        property,
+        message,
+        schedule,
+    };
+    let trace = model.describe(&found, recorded.search.clone())?;
+    if trace.initial_fingerprint != recorded.initial_fingerprint {
+        return Err("the initial state differs".into());
+    }
+    let mut steps = trace.steps.iter().zip(&recorded.steps).enumerate();
+    match steps.find(|(_, (now, then))| now.fingerprint != then.fingerprint) {
+        Some((at, _)) => Err(format!("the state after step {} differs", at + 1)),
+        None => Ok(trace),
+    }
+}

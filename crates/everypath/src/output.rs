@@ -1,0 +1,101 @@
+//! Files and standard output.
+
+use crate::usage::Usage;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes to standard output. A reader that has gone away (`| head`) is no error.
+pub(crate) fn print(text: &str) {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        self::error(&format!("cannot write to standard output: {error}"));
+    }
+}
+
+/// Writes a message to standard error.
+pub(crate) fn error(message: &str) {
+    // Nothing can be said about a standard error that cannot be written to.
+    let _ = writeln!(io::stderr(), "error: {message}");
+}
+
+/// A file to be written at the end, checked at the start.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputFile {
+    path: PathBuf,
+}
+
+impl OutputFile {
+    /// Makes sure that `path` can be written, without changing what is there.
+    pub(crate) fn new(option: &str, path: &Path) -> Result<Self, Usage> {
+        let file = OutputFile { path: path.into() };
+        let probe = if file.is_special() {
+            OpenOptions::new().write(true).open(path).map(drop)
+        } else if path.is_dir() {
+            Err(io::Error::from(io::ErrorKind::IsADirectory))
+        } else if path.exists() {
+            OpenOptions::new()
+                .append(true)
+                .open(path)
+                .and_then(|_| file.probe_directory())
+        } else {
+            file.probe_directory()
+        };
+        match probe {
+            Ok(()) => Ok(file),
+            Err(error) => Err(Usage::new(format!(
+                "cannot write {}: {error}; choose another file with {option}",
+                path.display()
+            ))),
+        }
+    }
+
+    /// The path as the user gave it.
+    pub(crate) fn path(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Replaces the file in one go: a killed run leaves the old contents or the new ones.
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        if self.is_special() {
+            return OpenOptions::new()
+                .write(true)
+                .open(&self.path)?
+                .write_all(bytes);
+        }
+        let temporary = self.temporary();
+        let written = File::create(&temporary)
+            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|()| fs::rename(&temporary, &self.path));
+        if written.is_err() {
+            // The first error is the one to tell.
+            let _ = fs::remove_file(&temporary);
+        }
+        written
+    }
+
+    /// A pipe or device, which is written to and never replaced.
+    fn is_special(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|data| !data.is_file() && !data.is_dir())
+    }
+
+    fn temporary(&self) -> PathBuf {
+        let mut name = self.path.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{}.part", std::process::id()));
+        self.path.with_file_name(name)
+    }
+
+    fn probe_directory(&self) -> io::Result<()> {
+        if self.path.file_name().is_none() {
+            return Err(io::Error::from(io::ErrorKind::InvalidFilename));
+        }
+        let temporary = self.temporary();
+        File::create(&temporary)?;
+        fs::remove_file(&temporary)
+    }
+}

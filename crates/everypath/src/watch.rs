@@ -1,0 +1,218 @@
+//! Watching a search: limits of time and memory, Ctrl-C, and the progress line.
+
+use everypath_explore::{Control, Progress};
+use everypath_report::grouped;
+use indicatif::{ProgressBar, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::fmt;
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often limits are looked at.
+const TICK: Duration = Duration::from_millis(50);
+/// What a shell reports of a program that Ctrl-C killed.
+const KILLED_BY_INTERRUPT: i32 = 130;
+
+/// Why a search was stopped from outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Stopped {
+    Seconds(f64),
+    Memory(u64),
+    Interrupted,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stopped::Seconds(seconds) => write!(f, "the limit of {seconds} seconds was reached"),
+            Stopped::Memory(bytes) => {
+                write!(
+                    f,
+                    "the memory limit of {} MiB was reached",
+                    grouped(bytes >> 20)
+                )
+            }
+            Stopped::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+/// What limits a search from outside, and whether its progress is shown.
+pub(crate) struct Watch {
+    pub(crate) max_seconds: Option<f64>,
+    pub(crate) max_memory: Option<u64>,
+    pub(crate) quiet: bool,
+    interrupted: Arc<AtomicBool>,
+    started: Instant,
+}
+
+impl Watch {
+    /// Starts the clock and takes over Ctrl-C; pressed a second time it ends the program at once.
+    pub(crate) fn new(max_seconds: Option<f64>, max_memory: Option<u64>, quiet: bool) -> Self {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // Registering fails only for signals that cannot be caught.
+            let _ = flag::register_conditional_shutdown(
+                signal,
+                KILLED_BY_INTERRUPT,
+                Arc::clone(&interrupted),
+            );
+            let _ = flag::register(signal, Arc::clone(&interrupted));
+        }
+        let max_memory = max_memory.or_else(|| Some((available_memory()? + memory()?) / 10 * 9));
+        Watch {
+            max_seconds,
+            max_memory,
+            quiet,
+            interrupted,
+            started: now(),
+        }
+    }
+
+    /// Runs `search` while watching it. Returns its result, how long it took, and why it was
+    /// stopped, if it was.
+    pub(crate) fn run<R: Send>(
+        &self,
+        search: impl FnOnce(&Control) -> R,
+    ) -> (R, Duration, Option<Stopped>) {
+        let control = Control::default();
+        let finished = (Mutex::new(false), Condvar::new());
+        let started = now();
+        thread::scope(|scope| {
+            let watcher = scope.spawn(|| self.watch(&control, &finished));
+            let result = search(&control);
+            let took = started.elapsed();
+            *finished.0.lock().expect("the watcher does not panic") = true;
+            finished.1.notify_all();
+            let stopped = watcher.join().expect("the watcher does not panic");
+            (result, took, stopped)
+        })
+    }
+
+    /// Waits until the search has finished, looking at the limits in between.
+    fn watch(&self, control: &Control, finished: &(Mutex<bool>, Condvar)) -> Option<Stopped> {
+        let line = ProgressLine::new(self.quiet);
+        let mut stopped = None;
+        let mut done = finished
+            .0
+            .lock()
+            .expect("the search does not panic while holding it");
+        while !*done {
+            let tick = self.remaining().unwrap_or(TICK).min(TICK);
+            done = finished.1.wait_timeout(done, tick).expect("as above").0;
+            if !*done {
+                line.show(control.progress());
+                stopped = stopped.or_else(|| self.reason());
+                if stopped.is_some() {
+                    control.stop();
+                }
+            }
+        }
+        stopped
+    }
+
+    fn remaining(&self) -> Option<Duration> {
+        let limit = Duration::from_secs_f64(self.max_seconds?);
+        // Never zero, so that waiting for a search that is just stopping does not spin.
+        Some(
+            limit
+                .saturating_sub(self.started.elapsed())
+                .max(Duration::from_millis(1)),
+        )
+    }
+
+    fn reason(&self) -> Option<Stopped> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Some(Stopped::Interrupted);
+        }
+        if let Some(seconds) = self.max_seconds
+            && self.started.elapsed().as_secs_f64() >= seconds
+        {
+            return Some(Stopped::Seconds(seconds));
+        }
+        let limit = self.max_memory?;
+        (memory()? > limit).then_some(Stopped::Memory(limit))
+    }
+}
+
+/// The line that shows how far a search has come, on a terminal only.
+struct ProgressLine {
+    bar: Option<ProgressBar>,
+    started: Instant,
+}
+
+impl ProgressLine {
+    fn new(quiet: bool) -> Self {
+        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
+            let style = ProgressStyle::with_template("{msg}").expect("the template is constant");
+            ProgressBar::new_spinner().with_style(style)
+        });
+        ProgressLine {
+            bar,
+            started: now(),
+        }
+    }
+
+    fn show(&self, progress: Progress) {
+        let Some(bar) = &self.bar else { return };
+        let Progress {
+            states,
+            events,
+            depth,
+            frontier,
+        } = progress;
+        let rate = states as f64 / self.started.elapsed().as_secs_f64();
+        bar.set_message(format!(
+            "{} states, {} events, depth {depth}, frontier {}, {} states/s, {} MiB",
+            grouped(states),
+            grouped(events),
+            grouped(frontier),
+            grouped(rate as u64),
+            grouped(memory().unwrap_or(0) >> 20),
+        ));
+        bar.tick();
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The clock of this program, read here and nowhere else.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "limits and durations are what a clock is for"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// The memory this process uses now, in bytes.
+fn memory() -> Option<u64> {
+    proc_field("/proc/self/status", "VmRSS:")
+}
+
+/// The most memory this process ever used, in bytes.
+pub(crate) fn peak_memory() -> Option<u64> {
+    proc_field("/proc/self/status", "VmHWM:")
+}
+
+fn available_memory() -> Option<u64> {
+    proc_field("/proc/meminfo", "MemAvailable:")
+}
+
+/// A field that the kernel states in units of 1024 bytes.
+fn proc_field(file: &str, field: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
+}

@@ -1,0 +1,187 @@
+//! A counterexample in words.
+
+use everypath_trace::{Line, Target, Trace};
+use std::fmt::Write;
+
+/// The verdict in one line, as [`text()`] begins.
+pub fn heading(trace: &Trace) -> String {
+    let steps = match trace.steps.len() {
+        0 => "in the initial state".into(),
+        1 => "after 1 step".into(),
+        steps => format!("after {} steps", grouped(steps as u64)),
+    };
+    format!(
+        "VIOLATED: {} of {} {steps}",
+        plain(&trace.violation.property),
+        target(trace)
+    )
+}
+
+/// The counterexample: what is violated and why, each step, each state, and how to replay it.
+///
+/// `replay` is the command that replays traces, `path` is where this one is. Control characters in the
+/// trace are escaped, so that a file from elsewhere cannot play tricks with a terminal.
+pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
+    let mut out = String::new();
+    let width = widest(trace);
+    push(&mut out, format_args!("{}", heading(trace)));
+    push(
+        &mut out,
+        format_args!("  {}", plain(&trace.violation.message)),
+    );
+    push(&mut out, format_args!(""));
+    push(&mut out, format_args!("State 1 (initial)"));
+    lines(&mut out, &trace.initial, width);
+    for (number, step) in trace.steps.iter().enumerate() {
+        let (actor, event) = (plain(&step.actor), plain(&step.event));
+        push(
+            &mut out,
+            format_args!(
+                "Step {}: {event} at {actor}: {}",
+                number + 1,
+                plain(&step.text)
+            ),
+        );
+        match step.fingerprint {
+            Some(_) => push(&mut out, format_args!("State {}", number + 2)),
+            None => push(&mut out, format_args!("  (the step never completed)")),
+        }
+        lines(&mut out, &step.state, width);
+    }
+    push(&mut out, format_args!(""));
+    push(&mut out, format_args!("Found by {}.", search(trace)));
+    push(
+        &mut out,
+        format_args!("Replay it: {replay} {}", quoted(path)),
+    );
+    out
+}
+
+/// Appends a line.
+fn push(out: &mut String, line: std::fmt::Arguments<'_>) {
+    writeln!(out, "{line}").expect("writing to a string never fails");
+}
+
+/// The width of the column that names the parts of the system.
+fn widest(trace: &Trace) -> usize {
+    let steps = trace.steps.iter().flat_map(|step| &step.state);
+    trace
+        .initial
+        .iter()
+        .chain(steps)
+        .map(|line| plain(&line.part).chars().count())
+        .max()
+        .unwrap_or(0)
+}
+
+fn lines(out: &mut String, lines: &[Line], width: usize) {
+    for line in lines {
+        push(
+            out,
+            format_args!("  {:width$}  {}", plain(&line.part), plain(&line.text)),
+        );
+    }
+}
+
+/// What was explored: the model and its bugs.
+fn target(trace: &Trace) -> String {
+    match &trace.target {
+        Target::Model { name, bugs, .. } if bugs.is_empty() => plain(name),
+        Target::Model { name, bugs, .. } => {
+            format!("{} with {}", plain(name), plain(&bugs.join(", ")))
+        }
+    }
+}
+
+/// How it was found.
+fn search(trace: &Trace) -> String {
+    let search = &trace.search;
+    let mut text = format!("{}, adding {}", plain(&search.strategy), plain(&search.add));
+    if let Some(rank) = &search.rank {
+        write!(text, ", rank {}", plain(rank)).expect("writing to a string never fails");
+    }
+    if let Some(shuffle) = &search.shuffle {
+        write!(text, ", shuffled with seed {}", shuffle.seed)
+            .expect("writing to a string never fails");
+    }
+    text
+}
+
+/// The text without characters that a terminal would act on.
+fn plain(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            let escape = c.is_control().then(|| c.escape_default());
+            let itself = (!c.is_control()).then_some(c);
+            escape.into_iter().flatten().chain(itself)
+        })
+        .collect()
+}
+
+/// The path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !path.is_empty() && path.chars().all(harmless) {
+        path.into()
+    } else {
+        format!("'{}'", plain(path).replace('\'', r"'\''"))
+    }
+}
+
+/// A number with its digits in groups of three.
+///
+/// ```
+/// assert_eq!(everypath_report::grouped(1234567), "1,234,567");
+/// ```
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use everypath_trace::{SearchRecord, Violation};
+
+    fn trace(message: &str) -> Trace {
+        Trace {
+            target: Target::Model {
+                name: "m".into(),
+                nodes: 1,
+                bugs: vec![],
+            },
+            search: SearchRecord {
+                strategy: "bfs".into(),
+                add: "next".into(),
+                ..SearchRecord::default()
+            },
+            violation: Violation {
+                property: "p".into(),
+                message: message.into(),
+            },
+            initial: vec![Line::new("a", "x")],
+            initial_fingerprint: String::new(),
+            steps: vec![],
+        }
+    }
+
+    #[test]
+    fn a_trace_from_elsewhere_cannot_send_escape_sequences() {
+        let text = text(&trace("\u{1b}[2J\u{7}gone"), "replay", "t.json");
+        assert!(text.contains("\\u{1b}[2J\\u{7}gone"), "{text}");
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+    }
+
+    #[test]
+    fn a_path_is_quoted_as_a_shell_wants_it() {
+        assert!(text(&trace(""), "x replay", "a b's").contains(r"replay 'a b'\''s'"));
+        assert!(text(&trace(""), "x replay", "dir/t-1.json").contains("replay dir/t-1.json\n"));
+    }
+}
