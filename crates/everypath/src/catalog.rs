@@ -36,12 +36,7 @@ impl Catalog {
             bugs: M::BUGS,
             events: M::EVENTS,
             default_depth: M::DEFAULT_DEPTH,
-            build: |config| {
-                Box::new(Built {
-                    model: M::build(&config),
-                    config,
-                })
-            },
+            build: |config| Box::new(Built { model: M::build(&config), config }),
         });
         self
     }
@@ -86,31 +81,18 @@ impl Entry {
         let NodeRange { min, max, default } = self.nodes;
         let nodes = nodes.unwrap_or(default);
         if !(min..=max).contains(&nodes) {
-            let range = if min == max {
-                format!("{min}")
-            } else {
-                format!("{min} to {max}")
-            };
+            let range = if min == max { format!("{min}") } else { format!("{min} to {max}") };
             let name = self.name;
-            return Err(Usage::new(format!(
-                "--nodes {nodes}: {name} has {range} nodes"
-            )));
+            return Err(Usage::new(format!("--nodes {nodes}: {name} has {range} nodes")));
         }
         let known = || self.bugs.iter().map(|bug| bug.name);
         let mut chosen = Vec::new();
         for bug in bugs {
-            chosen.push(suggest::find(
-                &format!("bug of {}", self.name),
-                bug,
-                known(),
-            )?);
+            chosen.push(suggest::find(&format!("bug of {}", self.name), bug, known())?);
         }
         chosen.sort_unstable();
         chosen.dedup();
-        let bugs = chosen
-            .into_iter()
-            .map(|at| self.bugs[at].name.into())
-            .collect();
+        let bugs = chosen.into_iter().map(|at| self.bugs[at].name.into()).collect();
         Ok((self.build)(Config { nodes, bugs }))
     }
 
@@ -149,34 +131,20 @@ struct Built<M> {
 
 impl<M: Model> Explorable for Built<M> {
     fn properties(&self) -> Vec<String> {
-        self.model
-            .properties()
-            .into_iter()
-            .map(|property| property.name)
-            .collect()
+        self.model.properties().into_iter().map(|property| property.name).collect()
     }
 
     fn ranks(&self) -> Vec<(String, String)> {
-        self.model
-            .ranks()
-            .into_iter()
-            .map(|rank| (rank.name, rank.about))
-            .collect()
+        self.model.ranks().into_iter().map(|rank| (rank.name, rank.about)).collect()
     }
 
     fn explore(&self, request: &Request, control: &Control) -> Exploration {
         let mut properties = self.model.properties();
         properties.retain(|property| request.properties.contains(&property.name));
         let ranks = self.model.ranks();
-        let rank = ranks
-            .iter()
-            .find(|rank| Some(&rank.name) == request.rank.as_ref());
-        let task = Task {
-            system: &self.model,
-            properties: &properties,
-            rank,
-            search: &request.search,
-        };
+        let rank = ranks.iter().find(|rank| Some(&rank.name) == request.rank.as_ref());
+        let task =
+            Task { system: &self.model, properties: &properties, rank, search: &request.search };
         explore(&task, control)
     }
 
@@ -242,10 +210,7 @@ impl<M: Model> Explorable for Built<M> {
 /// The properties that a state violates, and why.
 fn violations<T>(properties: &[Property<T>], state: &T) -> Vec<(String, String)> {
     let check = |property: &Property<T>| {
-        property
-            .check(state)
-            .err()
-            .map(|message| (property.name.clone(), message))
+        property.check(state).err().map(|message| (property.name.clone(), message))
     };
     properties.iter().filter_map(check).collect()
 }

@@ -6,12 +6,7 @@ use std::path::PathBuf;
 
 /// A model checker for networked programs: explores every path, not just the likely ones.
 #[derive(Debug, Parser)]
-#[command(
-    name = "everypath",
-    version,
-    max_term_width = 100,
-    propagate_version = true
-)]
+#[command(name = "everypath", version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = "\
 Exit codes: 0 holds, 1 violated, 2 bad usage or input, 3 inconclusive, 70 a defect of everypath.
 
@@ -90,12 +85,7 @@ pub(crate) struct ModelArgs {
     pub(crate) disable: Vec<String>,
 
     /// Repeat the search with R seeds in a row and print minimum, maximum and average
-    #[arg(
-        long,
-        value_name = "R",
-        default_value_t = 1,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "R", default_value_t = 1, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) replications: u32,
 
@@ -142,12 +132,7 @@ pub(crate) struct CommonArgs {
     pub(crate) max_memory: Option<u64>,
 
     /// The seed of everything random
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) seed: u64,
 
     /// Worker threads; any number gives the same result [default: all cores]
@@ -243,15 +228,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// A number of bytes, with an optional unit of 1024.
 fn size(text: &str) -> Result<u64, String> {
-    let number_end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let number_end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(number_end);
-    let shift = match unit
-        .to_ascii_uppercase()
-        .trim_end_matches('B')
-        .trim_end_matches('I')
-    {
+    let shift = match unit.to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
         "" => 0,
         "K" => 10,
         "M" => 20,
@@ -259,10 +238,7 @@ fn size(text: &str) -> Result<u64, String> {
         "T" => 40,
         _ => u32::MAX,
     };
-    let bytes = number
-        .parse::<u64>()
-        .ok()
-        .and_then(|n| n.checked_mul(1u64.checked_shl(shift)?));
+    let bytes = number.parse::<u64>().ok().and_then(|n| n.checked_mul(1u64.checked_shl(shift)?));
     match bytes {
         Some(bytes) if bytes >= 1 << 20 => Ok(bytes),
         _ => Err("expected a size of at least 1M, such as 500M or 8G".into()),
@@ -284,16 +260,7 @@ mod tests {
         assert_eq!(size("500M"), Ok(500 << 20));
         assert_eq!(size("8GiB"), Ok(8 << 30));
         assert_eq!(size("1048576"), Ok(1 << 20));
-        for wrong in [
-            "",
-            "5",
-            "M",
-            "-5M",
-            "5X",
-            "99999999999999999999",
-            "20000000T",
-            "1.5G",
-        ] {
+        for wrong in ["", "5", "M", "-5M", "5X", "99999999999999999999", "20000000T", "1.5G"] {
             assert!(size(wrong).is_err(), "{wrong}");
         }
         assert_eq!(seconds("0.5"), Ok(0.5));

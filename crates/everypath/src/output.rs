@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 /// Writes to standard output. A reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     if let Err(error) = written
         && error.kind() != io::ErrorKind::BrokenPipe
     {
@@ -39,10 +37,7 @@ impl OutputFile {
         } else if path.is_dir() {
             Err(io::Error::from(io::ErrorKind::IsADirectory))
         } else if path.exists() {
-            OpenOptions::new()
-                .append(true)
-                .open(path)
-                .and_then(|_| file.probe_directory())
+            OpenOptions::new().append(true).open(path).and_then(|_| file.probe_directory())
         } else {
             file.probe_directory()
         };
@@ -63,10 +58,7 @@ impl OutputFile {
     /// Replaces the file in one go: a killed run leaves the old contents or the new ones.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         if self.is_special() {
-            return OpenOptions::new()
-                .write(true)
-                .open(&self.path)?
-                .write_all(bytes);
+            return OpenOptions::new().write(true).open(&self.path)?.write_all(bytes);
         }
         let temporary = self.temporary();
         let written = File::create(&temporary)

@@ -13,20 +13,13 @@ pub(crate) fn find<'a>(
         return Ok(at);
     }
     if known.is_empty() {
-        return Err(Usage::new(format!(
-            "unknown {what} '{name}': there is none to choose"
-        )));
+        return Err(Usage::new(format!("unknown {what} '{name}': there is none to choose")));
     }
     let closest = known
         .iter()
         .map(|candidate| (strsim::jaro_winkler(candidate, name), candidate))
         .filter(|(likeness, _)| *likeness > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = closest.map_or(String::new(), |(_, name)| {
-        format!(" (did you mean {name}?)")
-    });
-    Err(Usage::new(format!(
-        "unknown {what} '{name}'{hint}; choose from: {}",
-        known.join(", ")
-    )))
+    let hint = closest.map_or(String::new(), |(_, name)| format!(" (did you mean {name}?)"));
+    Err(Usage::new(format!("unknown {what} '{name}'{hint}; choose from: {}", known.join(", "))))
 }

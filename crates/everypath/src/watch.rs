@@ -31,11 +31,7 @@ impl fmt::Display for Stopped {
         match self {
             Stopped::Seconds(seconds) => write!(f, "the limit of {seconds} seconds was reached"),
             Stopped::Memory(bytes) => {
-                write!(
-                    f,
-                    "the memory limit of {} MiB was reached",
-                    grouped(bytes >> 20)
-                )
+                write!(f, "the memory limit of {} MiB was reached", grouped(bytes >> 20))
             }
             Stopped::Interrupted => f.write_str("interrupted"),
         }
@@ -65,13 +61,7 @@ impl Watch {
             let _ = flag::register(signal, Arc::clone(&interrupted));
         }
         let max_memory = max_memory.or_else(|| Some((available_memory()? + memory()?) / 10 * 9));
-        Watch {
-            max_seconds,
-            max_memory,
-            quiet,
-            interrupted,
-            started: now(),
-        }
+        Watch { max_seconds, max_memory, quiet, interrupted, started: now() }
     }
 
     /// Runs `search` while watching it. Returns its result, how long it took, and why it was
@@ -98,10 +88,7 @@ impl Watch {
     fn watch(&self, control: &Control, finished: &(Mutex<bool>, Condvar)) -> Option<Stopped> {
         let line = ProgressLine::new(self.quiet);
         let mut stopped = None;
-        let mut done = finished
-            .0
-            .lock()
-            .expect("the search does not panic while holding it");
+        let mut done = finished.0.lock().expect("the search does not panic while holding it");
         while !*done {
             let tick = self.remaining().unwrap_or(TICK).min(TICK);
             done = finished.1.wait_timeout(done, tick).expect("as above").0;
@@ -119,11 +106,7 @@ impl Watch {
     fn remaining(&self) -> Option<Duration> {
         let limit = Duration::from_secs_f64(self.max_seconds?);
         // Never zero, so that waiting for a search that is just stopping does not spin.
-        Some(
-            limit
-                .saturating_sub(self.started.elapsed())
-                .max(Duration::from_millis(1)),
-        )
+        Some(limit.saturating_sub(self.started.elapsed()).max(Duration::from_millis(1)))
     }
 
     fn reason(&self) -> Option<Stopped> {
@@ -152,20 +135,12 @@ impl ProgressLine {
             let style = ProgressStyle::with_template("{msg}").expect("the template is constant");
             ProgressBar::new_spinner().with_style(style)
         });
-        ProgressLine {
-            bar,
-            started: now(),
-        }
+        ProgressLine { bar, started: now() }
     }
 
     fn show(&self, progress: Progress) {
         let Some(bar) = &self.bar else { return };
-        let Progress {
-            states,
-            events,
-            depth,
-            frontier,
-        } = progress;
+        let Progress { states, events, depth, frontier } = progress;
         let rate = states as f64 / self.started.elapsed().as_secs_f64();
         bar.set_message(format!(
             "{} states, {} events, depth {depth}, frontier {}, {} states/s, {} MiB",
@@ -188,10 +163,7 @@ impl Drop for ProgressLine {
 }
 
 /// The clock of this program, read here and nowhere else.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "limits and durations are what a clock is for"
-)]
+#[expect(clippy::disallowed_methods, reason = "limits and durations are what a clock is for")]
 fn now() -> Instant {
     Instant::now()
 }

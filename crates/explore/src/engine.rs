@@ -10,12 +10,12 @@
 //! state is checked as well, recursion is a stack of our own, and see
 //! [`Search::must_contain`] and the `shuffle` module.
 
-use crate::expand::{BreachAt, Class, Expansion, Rules, Worker};
+use crate::expand::{BreachAt, Class, Expansion, Record, Rules, Worker};
 use crate::frontier::{Frontier, Work};
 use crate::lineage::{Lineage, ROOT};
 use crate::replay::replay;
 use crate::table::MAX_BITS;
-use crate::visited::{Admission, Candidate, Rule, Shard};
+use crate::visited::{Admission, Candidate, Rule, Shard, shard_of};
 use crate::{
     Add, Control, Counts, Ended, Exploration, Found, Limit, Order, PANIC, Progress, Property, Rank,
     Search, Step, System, handler,
@@ -24,10 +24,13 @@ use std::thread;
 
 /// How many states one thread expands before their successors are looked up. Large enough to wait
 /// for many cache lines at once, small enough to stay in the first-level cache.
-const BATCH: usize = 64;
+const BATCH: usize = 128;
 /// How many states each of several threads expands at a time, and the fewest worth a thread.
 const THREAD_BATCH: usize = 4096;
 const THREAD_MINIMUM: usize = 128;
+
+/// How many events are executed before progress is published again.
+const PUBLISH: u64 = 256;
 
 /// What to explore, and how.
 pub struct Task<'a, S: System> {
@@ -47,10 +50,7 @@ pub struct Task<'a, S: System> {
 ///
 /// If best-first search is asked for without a rank.
 pub fn explore<S: System>(task: &Task<'_, S>, control: &Control) -> Exploration {
-    assert!(
-        task.search.order != Order::Befs || task.rank.is_some(),
-        "befs needs a rank"
-    );
+    assert!(task.search.order != Order::Befs || task.rank.is_some(), "befs needs a rank");
     match handler::run(|| Engine::new(task, control)) {
         Ok(engine) => engine.run(),
         Err(message) => Exploration {
@@ -59,11 +59,7 @@ pub fn explore<S: System>(task: &Task<'_, S>, control: &Control) -> Exploration 
                 by_property: by_property(task.properties.len(), task.properties.len()),
                 ..Counts::default()
             },
-            found: vec![Found {
-                property: PANIC.into(),
-                message,
-                schedule: Vec::new(),
-            }],
+            found: vec![Found { property: PANIC.into(), message, schedule: Vec::new() }],
             checked_depth: 0,
             ended: Ended::Violation,
         },
@@ -80,8 +76,42 @@ fn place(shards: usize, node: u32) -> (usize, u32) {
     (node as usize & (shards - 1), node >> shards.ilog2())
 }
 
+/// Decides how many records of each worker count: all, or those up to the first violation if the
+/// search stops there. What other threads executed beyond it is forgotten.
+fn set_ends<S: System>(results: &mut [Worker<S>], keep_going: bool) {
+    let mut over = false;
+    for worker in results {
+        let expansion = &mut worker.expansion;
+        let first = expansion.breaches.iter().find(|breach| breach.counts && !keep_going);
+        expansion.end = match first.map(|breach| breach.at) {
+            _ if over => 0,
+            None => expansion.records.len(),
+            Some(BreachAt::Record(record)) => record + 1,
+            Some(BreachAt::Enabled(_, before)) => before,
+        };
+        over |= first.is_some();
+    }
+}
+
+/// When a generated state is shown to the visited set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Admit {
+    /// When it is about to be explored: adding current.
+    Later,
+    /// At once: adding next, on one thread.
+    Now,
+    /// With all others of its batch, by several threads: adding next.
+    Together,
+}
+
+/// The successor of a record, as the visited set is shown it.
+fn candidate<'e>(expansion: &'e Expansion, record: &Record, depth: u32) -> Candidate<'e> {
+    Candidate { bytes: expansion.bytes_of(record), hash: record.hash, depth, stored: None }
+}
+
 struct Engine<'a, S: System> {
     rules: Rules<'a, S>,
+    admission: Admit,
     control: &'a Control,
     shards: Vec<Shard>,
     frontier: Frontier,
@@ -90,6 +120,10 @@ struct Engine<'a, S: System> {
     batch: Vec<Work>,
     counts: Counts,
     found: Vec<(usize, Found)>,
+    /// Adding current: for each state of the batch, how many before it were rejected; then all.
+    rejected: Vec<u32>,
+    /// States admitted although the search ended before their turn.
+    premature: u64,
     /// The depth of the states being expanded, if they come level by level.
     level: u32,
     ended: Option<Ended>,
@@ -98,35 +132,34 @@ struct Engine<'a, S: System> {
 impl<'a, S: System> Engine<'a, S> {
     fn new(task: &Task<'a, S>, control: &'a Control) -> Self {
         let search = task.search;
-        let rule = Rule::new(search, task.system.relation());
-        let threads = if search.level_by_level() {
-            search.threads.max(1)
-        } else {
-            1
-        };
+        let rule = Rule::new(search, task.system);
+        let threads = if search.level_by_level() { search.threads.max(1) } else { 1 };
         let shards = threads.next_power_of_two();
+        let one_step = search.order == Order::DfsRecursive;
         Engine {
+            admission: match search.add {
+                Add::Current if !one_step => Admit::Later,
+                _ if shards == 1 => Admit::Now,
+                _ => Admit::Together,
+            },
             rules: Rules {
                 system: task.system,
                 properties: task.properties,
                 rank: task.rank.filter(|_| search.order == Order::Befs),
                 search,
                 rule,
-                one_step: search.order == Order::DfsRecursive,
+                one_step,
             },
             control,
-            shards: (0..shards)
-                .map(|_| Shard::new(rule, search.depth_matters()))
-                .collect(),
+            shards: (0..shards).map(|_| Shard::new(rule, search.depth_matters())).collect(),
             frontier: Frontier::new(search.order),
             lineage: Lineage::new(search.order),
             workers: (0..threads).map(|_| Worker::new(task.system)).collect(),
             batch: Vec::new(),
-            counts: Counts {
-                by_property: vec![0; task.properties.len() + 1],
-                ..Counts::default()
-            },
+            counts: Counts { by_property: vec![0; task.properties.len() + 1], ..Counts::default() },
             found: Vec::new(),
+            rejected: Vec::new(),
+            premature: 0,
             level: 0,
             ended: None,
         }
@@ -134,8 +167,12 @@ impl<'a, S: System> Engine<'a, S> {
 
     fn run(mut self) -> Exploration {
         self.start();
+        let mut published = 0;
         while self.ended.is_none() {
-            self.publish();
+            if self.counts.events >= published + PUBLISH {
+                published = self.counts.events;
+                self.publish();
+            }
             self.ended = self.limit_reached();
             if self.ended.is_some() {
                 break;
@@ -150,7 +187,7 @@ impl<'a, S: System> Engine<'a, S> {
                 self.level = batch[0].depth;
             }
             if self.adds_current() {
-                batch.retain(|work| self.admit_waiting(work));
+                self.admit_waiting(&mut batch);
             }
             batch.iter().for_each(|work| self.lineage.enter(work));
             let used = self.expand(&batch);
@@ -158,8 +195,12 @@ impl<'a, S: System> Engine<'a, S> {
             self.batch = batch;
         }
         self.publish();
-        self.counts.states = self.visited();
-        self.counts.stored = self.counts.states + self.frontier.len() as u64;
+        self.counts.states = self.visited() - self.premature;
+        // A recursive search keeps its stack instead of states to be explored.
+        self.counts.stored += self.counts.states;
+        if !self.rules.one_step {
+            self.counts.stored += self.frontier.len() as u64;
+        }
         Exploration {
             counts: self.counts,
             found: self.found.into_iter().map(|(_, found)| found).collect(),
@@ -169,7 +210,7 @@ impl<'a, S: System> Engine<'a, S> {
     }
 
     fn adds_current(&self) -> bool {
-        self.rules.search.add == Add::Current && !self.rules.one_step
+        self.admission == Admit::Later
     }
 
     fn visited(&self) -> u64 {
@@ -184,9 +225,7 @@ impl<'a, S: System> Engine<'a, S> {
         };
         // Close to the limit go slowly, so that it is hit at the same place by any batch size.
         match self.rules.search.max_states {
-            Some(limit) => width
-                .min((limit.saturating_sub(self.visited()) / 64) as usize)
-                .max(1),
+            Some(limit) => width.min((limit.saturating_sub(self.visited()) / 64) as usize).max(1),
             None => width,
         }
     }
@@ -206,22 +245,12 @@ impl<'a, S: System> Engine<'a, S> {
         }
         let search = self.rules.search;
         // Numbers of states must fit the tables, with room for one more batch.
-        let fullest = self
-            .shards
-            .iter()
-            .map(|shard| shard.states.len())
-            .max()
-            .unwrap_or(0);
+        let fullest = self.shards.iter().map(|shard| shard.states.len()).max().unwrap_or(0);
         if u64::from(fullest) >= (1 << (MAX_BITS - 1)) * 7 / 4 / self.shards.len() as u64 {
             return Some(Ended::Limit(Limit::States(self.visited())));
         }
-        if search
-            .max_states
-            .is_some_and(|limit| self.visited() >= limit)
-        {
-            return search
-                .max_states
-                .map(|limit| Ended::Limit(Limit::States(limit)));
+        if search.max_states.is_some_and(|limit| self.visited() >= limit) {
+            return search.max_states.map(|limit| Ended::Limit(Limit::States(limit)));
         }
         search
             .max_executions
@@ -251,38 +280,24 @@ impl<'a, S: System> Engine<'a, S> {
             self.ended.get_or_insert(Ended::Complete);
             return;
         }
-        let work = Work {
-            node: self.store(&bytes, hash),
-            depth: 0,
-            choice: 0,
-            from: 0,
-        };
+        let work = Work { node: self.store(&bytes, hash), depth: 0, choice: 0, from: 0 };
         self.lineage.link(work.node, ROOT, 0);
-        self.frontier.push(work, Vec::new());
+        self.frontier.push(work, None);
     }
 
     /// Stores the initial state: as visited, or (adding current) as waiting.
     fn store(&mut self, bytes: &[u8], hash: u128) -> u32 {
-        let shard = self.shard_of(hash);
+        let shard = shard_of(hash, self.shards.len());
         let number = if self.adds_current() {
             self.shards[shard].states.push(bytes)
         } else {
-            let candidate = Candidate {
-                bytes,
-                hash,
-                depth: 0,
-                stored: None,
-            };
+            let candidate = Candidate { bytes, hash, depth: 0, stored: None };
             match self.shards[shard].admit(self.rules.rule, candidate) {
                 Admission::Fresh(number) | Admission::Shallower(number) => number,
                 Admission::Known => unreachable!("nothing was visited before"),
             }
         };
         self.node(shard, number)
-    }
-
-    fn shard_of(&self, hash: u128) -> usize {
-        (hash >> 28) as usize & (self.shards.len() - 1)
     }
 
     fn node(&self, shard: usize, number: u32) -> u32 {
@@ -294,8 +309,26 @@ impl<'a, S: System> Engine<'a, S> {
         place(self.shards.len(), node)
     }
 
-    /// Adding current: whether a waiting state is worth exploring now that its turn has come.
-    fn admit_waiting(&mut self, work: &Work) -> bool {
+    /// Adding current: keeps those states of a batch that are worth exploring now that their turn
+    /// has come.
+    fn admit_waiting(&mut self, batch: &mut Vec<Work>) {
+        self.rejected.clear();
+        let mut rejected = 0;
+        batch.retain(|work| {
+            let admitted = self.admit_stored(work);
+            match admitted {
+                true => self.rejected.push(rejected),
+                false => rejected += 1,
+            }
+            admitted
+        });
+        self.rejected.push(rejected);
+        self.counts.tree -= u64::from(rejected);
+        self.counts.non_tree += u64::from(rejected);
+    }
+
+    /// Whether a waiting state is worth exploring.
+    fn admit_stored(&mut self, work: &Work) -> bool {
         let (shard, number) = self.place(work.node);
         let bytes = self.shards[shard].states.get(number).to_vec();
         let candidate = Candidate {
@@ -314,8 +347,6 @@ impl<'a, S: System> Engine<'a, S> {
             }
             Admission::Known => {
                 self.shards[shard].states.release(number);
-                self.counts.tree -= 1;
-                self.counts.non_tree += 1;
                 false
             }
         }
@@ -352,107 +383,64 @@ impl<'a, S: System> Engine<'a, S> {
 
     /// Absorbs the results of the first `used` workers, in order.
     fn absorb(&mut self, batch: &[Work], used: usize) {
-        let workers = std::mem::take(&mut self.workers);
-        let expansions: Vec<&Expansion> = workers[..used]
-            .iter()
-            .map(|worker| &worker.expansion)
-            .collect();
-        let ends = self.ends(&expansions);
-        if !self.adds_current() {
-            self.admit_all(batch, &expansions, &ends);
+        let mut workers = std::mem::take(&mut self.workers);
+        let results = &mut workers[..used];
+        set_ends(results, self.rules.search.keep_going);
+        match self.admission {
+            Admit::Later => {}
+            Admit::Now => self.shards[0].prefetch(results[0].expansion.hashes()),
+            Admit::Together => self.admit_all(batch, results),
         }
-        self.put_back(batch, &expansions);
-        let mut taken = vec![0; self.shards.len()];
-        for (expansion, &end) in expansions.iter().zip(&ends) {
-            let whole = end == expansion.records.len();
-            let dead_ends = expansion
-                .dead_ends
-                .iter()
-                .filter(|&&before| whole || before < end);
-            self.counts.dead_ends += dead_ends.count() as u64;
-            self.count(batch, expansion, end, &mut taken);
-            self.report_breaches(batch, expansion, end);
+        self.put_back(batch, results[0].expansion.more);
+        for worker in &workers[..used] {
+            self.count(batch, &worker.expansion);
+            self.report_breaches(batch, &worker.expansion);
             if self.ended.is_some() {
                 break;
             }
         }
-        drop(expansions);
         self.workers = workers;
     }
 
-    /// Up to which record each expansion counts: to the first violation, if the search stops
-    /// there, so that all that was executed beyond by other threads is forgotten.
-    fn ends(&self, expansions: &[&Expansion]) -> Vec<usize> {
-        let mut over = false;
-        let end_of = |expansion: &&Expansion| {
-            if over {
-                return 0;
-            }
-            let first = expansion.breaches.iter().find(|breach| breach.counts);
-            match first.filter(|_| !self.rules.search.keep_going) {
-                None => expansion.records.len(),
-                Some(breach) => {
-                    over = true;
-                    match breach.at {
-                        BreachAt::Record(record) => record + 1,
-                        BreachAt::Enabled(_, before) => before,
-                    }
-                }
-            }
-        };
-        expansions.iter().map(end_of).collect()
-    }
-
     /// Shows all safe successors to the visited sets, a thread for each shard.
-    fn admit_all(&mut self, batch: &[Work], expansions: &[&Expansion], ends: &[usize]) {
-        let (rule, mask) = (self.rules.rule, self.shards.len() - 1);
+    fn admit_all(&mut self, batch: &[Work], results: &[Worker<S>]) {
+        let (rule, shards) = (self.rules.rule, self.shards.len());
+        // The bytes and hashes are shared between threads, the working states are not.
+        let expansions: Vec<_> = results.iter().map(|worker| &worker.expansion).collect();
         let admit = |own: usize, shard: &mut Shard| {
-            shard.admissions.clear();
-            for (expansion, &end) in expansions.iter().zip(ends) {
-                for records in expansion.records[..end].chunks(4 * BATCH) {
+            shard.next_batch();
+            for expansion in &expansions {
+                for records in expansion.records[..expansion.end].chunks(4 * BATCH) {
                     let mine = records.iter().filter(|record| {
-                        record.class == Class::Safe && (record.hash >> 28) as usize & mask == own
+                        record.class == Class::Safe && shard_of(record.hash, shards) == own
                     });
-                    shard.warm(mine.clone().map(|record| record.hash));
+                    shard.prefetch(mine.clone().map(|record| record.hash));
                     for record in mine {
-                        let admission = shard.admit(
-                            rule,
-                            Candidate {
-                                bytes: expansion.bytes_of(record),
-                                hash: record.hash,
-                                depth: batch[record.work as usize].depth + 1,
-                                stored: None,
-                            },
-                        );
-                        shard.admissions.push(admission);
+                        let depth = batch[record.work as usize].depth + 1;
+                        shard.admit_in_batch(rule, candidate(expansion, record, depth));
                     }
                 }
             }
         };
-        if expansions.len() == 1 {
-            self.shards
-                .iter_mut()
-                .enumerate()
-                .for_each(|(own, shard)| admit(own, shard));
-        } else {
-            thread::scope(|scope| {
-                for (own, shard) in self.shards.iter_mut().enumerate() {
-                    scope.spawn(move || admit(own, shard));
-                }
-            });
+        if results.len() == 1 {
+            self.shards.iter_mut().enumerate().for_each(|(own, shard)| admit(own, shard));
+            return;
         }
+        thread::scope(|scope| {
+            for (own, shard) in self.shards.iter_mut().enumerate() {
+                let admit = &admit;
+                scope.spawn(move || admit(own, shard));
+            }
+        });
     }
 
     /// Puts a state back that has more steps to take, and lets go of the others where their
     /// bytes are not needed as visited states.
-    fn put_back(&mut self, batch: &[Work], expansions: &[&Expansion]) {
-        if self.rules.one_step && expansions[0].more {
-            let work = Work {
-                from: batch[0].from + 1,
-                ..batch[0]
-            };
-            self.frontier.push(work, Vec::new());
-        } else if matches!(self.rules.rule, Rule::Hash) {
+    fn put_back(&mut self, batch: &[Work], more: bool) {
+        if self.rules.one_step && more {
+            let work = Work { from: batch[0].from + 1, ..batch[0] };
+            self.frontier.push(work, None);
+        } else if self.rules.rule.keeps_keys() {
             for work in batch {
                 let (shard, number) = self.place(work.node);
                 self.shards[shard].states.release(number);
@@ -460,52 +448,54 @@ impl<'a, S: System> Engine<'a, S> {
         }
     }
 
-    /// Counts the records up to `end` and adds the new states to the frontier.
-    fn count(&mut self, batch: &[Work], expansion: &Expansion, end: usize, taken: &mut [usize]) {
-        for (number, record) in expansion.records[..end].iter().enumerate() {
-            let parent = &batch[record.work as usize];
-            let depth = parent.depth + 1;
-            self.counts.events += 1;
-            self.counts.depth = self.counts.depth.max(depth);
+    /// Counts the records that count and adds the new states to the frontier.
+    fn count(&mut self, batch: &[Work], expansion: &Expansion) {
+        let whole = expansion.end == expansion.records.len();
+        let dead_ends = expansion.dead_ends.iter().filter(|&&at| whole || at < expansion.end);
+        self.counts.dead_ends += dead_ends.count() as u64;
+        let records = &expansion.records[..expansion.end];
+        // States are taken from the frontier with non-decreasing depth, or one at a time.
+        let deepest = records.last().map_or(0, |record| batch[record.work as usize].depth + 1);
+        self.counts.depth = self.counts.depth.max(deepest);
+        for (number, record) in records.iter().enumerate() {
             match record.class {
                 Class::Unsafe => self.counts.unsafe_events += 1,
                 Class::Deepest => self.counts.deepest += 1,
-                Class::Safe => {
-                    let shard = self.shard_of(record.hash);
-                    let stored = if self.adds_current() {
-                        Some(self.shards[shard].states.push(expansion.bytes_of(record)))
-                    } else {
-                        taken[shard] += 1;
-                        match self.shards[shard].admissions[taken[shard] - 1] {
-                            Admission::Fresh(stored) | Admission::Shallower(stored) => Some(stored),
-                            Admission::Known => None,
-                        }
-                    };
-                    let Some(stored) = stored else {
-                        self.counts.non_tree += 1;
-                        continue;
-                    };
-                    self.counts.tree += 1;
-                    let node = self.node(shard, stored);
-                    self.lineage.link(node, parent.node, record.choice);
-                    let work = Work {
-                        node,
-                        depth,
-                        choice: record.choice,
-                        from: 0,
-                    };
-                    let rank = expansion.ranks.get(number).cloned().unwrap_or_default();
-                    self.frontier.push(work, rank);
-                }
+                Class::Safe => self.count_safe(batch, expansion, number),
             }
         }
+        self.counts.events += expansion.end as u64;
         self.counts.safe = self.counts.events - self.counts.unsafe_events;
     }
 
-    fn report_breaches(&mut self, batch: &[Work], expansion: &Expansion, end: usize) {
+    /// Counts a safe event below the depth bound; a new state joins the frontier.
+    #[inline]
+    fn count_safe(&mut self, batch: &[Work], expansion: &Expansion, number: usize) {
+        let record = &expansion.records[number];
+        let parent = &batch[record.work as usize];
+        let candidate = candidate(expansion, record, parent.depth + 1);
+        let shard = shard_of(candidate.hash, self.shards.len());
+        let admission = match self.admission {
+            Admit::Now => self.shards[0].admit(self.rules.rule, candidate),
+            Admit::Later => Admission::Fresh(self.shards[shard].states.push(candidate.bytes)),
+            Admit::Together => self.shards[shard].next_admission(),
+        };
+        match admission {
+            Admission::Known => self.counts.non_tree += 1,
+            Admission::Fresh(stored) | Admission::Shallower(stored) => {
+                self.counts.tree += 1;
+                let (choice, node) = (record.choice, self.node(shard, stored));
+                self.lineage.link(node, parent.node, choice);
+                let work = Work { node, depth: candidate.depth, choice, from: 0 };
+                self.frontier.push(work, expansion.ranks.get(number));
+            }
+        }
+    }
+
+    fn report_breaches(&mut self, batch: &[Work], expansion: &Expansion) {
         for breach in expansion.breaches.iter().filter(|breach| breach.counts) {
             let choices = match breach.at {
-                BreachAt::Record(record) if record >= end => continue,
+                BreachAt::Record(record) if record >= expansion.end => continue,
                 BreachAt::Record(record) => {
                     let record = expansion.records[record];
                     let mut choices = self.lineage.choices(&batch[record.work as usize]);
@@ -516,8 +506,30 @@ impl<'a, S: System> Engine<'a, S> {
             };
             self.report(&breach.violations, choices);
             if self.ended.is_some() {
+                let work = match breach.at {
+                    BreachAt::Record(record) => expansion.records[record].work,
+                    BreachAt::Enabled(work, _) => work,
+                };
+                self.give_back(batch, work as usize);
                 return;
             }
+        }
+    }
+
+    /// Corrects the counts when a search ends with the state number `last` of a batch: had the
+    /// states been taken one by one, the rest would still be waiting.
+    fn give_back(&mut self, batch: &[Work], last: usize) {
+        let rest = (batch.len() - 1 - last) as u64;
+        self.counts.stored += rest;
+        if self.adds_current() {
+            let rejected = u64::from(self.rejected[batch.len()] - self.rejected[last]);
+            self.premature = rest;
+            self.counts.tree += rejected;
+            self.counts.non_tree -= rejected;
+            self.counts.stored += rejected;
+        }
+        if self.rules.search.level_by_level() {
+            self.level = batch[last].depth;
         }
     }
 
@@ -559,30 +571,15 @@ impl<'a, S: System> Engine<'a, S> {
         })
         .map_err(|error| format!("a violation could not be repeated: {error}"))?;
         if property == self.rules.properties.len() {
-            let panicked = replayed
-                .panic
-                .or(replayed.seen.into_iter().find_map(Result::err));
+            let panicked = replayed.panic.or(replayed.seen.into_iter().find_map(Result::err));
             let message = panicked.ok_or("a panic of the model could not be repeated")?;
-            return Ok(Found {
-                property: PANIC.into(),
-                message,
-                schedule,
-            });
+            return Ok(Found { property: PANIC.into(), message, schedule });
         }
         let name = &self.rules.properties[property].name;
-        let seen = replayed
-            .seen
-            .into_iter()
-            .last()
-            .and_then(Result::ok)
-            .unwrap_or_default();
+        let seen = replayed.seen.into_iter().last().and_then(Result::ok).unwrap_or_default();
         let message = seen.into_iter().find(|(number, _)| *number == property);
         match message {
-            Some((_, message)) => Ok(Found {
-                property: name.clone(),
-                message,
-                schedule,
-            }),
+            Some((_, message)) => Ok(Found { property: name.clone(), message, schedule }),
             None => Err(format!("a violation of \"{name}\" could not be repeated")),
         }
     }
@@ -595,10 +592,7 @@ impl<'a, S: System> Engine<'a, S> {
         for (done, &choice) in choices.iter().enumerate() {
             bytes.clear();
             self.rules.encode(&state, false, &mut bytes);
-            let step = worker
-                .enumerate(&self.rules, &bytes)
-                .get(choice as usize)
-                .copied();
+            let step = worker.enumerate(&self.rules, &bytes).get(choice as usize).copied();
             let step = step.ok_or(format!(
                 "the steps enabled after step {done} differ from those seen before"
             ))?;

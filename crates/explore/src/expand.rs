@@ -35,15 +35,17 @@ impl<S: System> Rules<'_, S> {
         }
     }
 
+    /// Whether `state` violates no property.
+    fn holds(&self, state: &S::State) -> bool {
+        self.properties.iter().all(|property| property.check(state).is_ok())
+    }
+
     /// The properties that `state` violates, by number, and why.
     pub(crate) fn violations(&self, state: &S::State) -> Vec<(usize, String)> {
-        let mut violations = Vec::new();
-        for (number, property) in self.properties.iter().enumerate() {
-            if let Err(message) = property.check(state) {
-                violations.push((number, message));
-            }
-        }
-        violations
+        let check = |(number, property): (usize, &Property<S::State>)| {
+            property.check(state).err().map(|message| (number, message))
+        };
+        self.properties.iter().enumerate().filter_map(check).collect()
     }
 
     /// Whether a state of this depth is at the bound.
@@ -67,6 +69,8 @@ pub(crate) struct Expansion {
     pub(crate) dead_ends: Vec<usize>,
     /// Whether the state has more steps, when they are taken one at a time.
     pub(crate) more: bool,
+    /// How many of the records count. Set when all threads have finished.
+    pub(crate) end: usize,
 }
 
 /// One executed event.
@@ -76,8 +80,8 @@ pub(crate) struct Record {
     pub(crate) work: u32,
     /// Which of that state's steps it is.
     pub(crate) choice: u32,
-    start: usize,
-    end: usize,
+    start: u32,
+    end: u32,
     /// The hash of the successor, if it may be stored.
     pub(crate) hash: u128,
     pub(crate) class: Class,
@@ -122,10 +126,18 @@ impl Expansion {
         self.ranks.clear();
         self.dead_ends.clear();
         self.more = false;
+        self.end = 0;
     }
 
+    /// The hashes of the records that count and may be stored.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = u128> + Clone {
+        let records = self.records[..self.end].iter();
+        records.filter(|record| record.class == Class::Safe).map(|record| record.hash)
+    }
+
+    #[inline]
     pub(crate) fn bytes_of(&self, record: &Record) -> &[u8] {
-        &self.bytes[record.start..record.end]
+        &self.bytes[record.start as usize..record.end as usize]
     }
 }
 
@@ -177,8 +189,7 @@ impl<S: System> Worker<S> {
         self.steps.clear();
         rules.system.enabled(&self.current, &mut self.steps);
         if !rules.search.disabled.is_empty() {
-            self.steps
-                .retain(|step| !rules.search.disabled.contains(&step.event));
+            self.steps.retain(|step| !rules.search.disabled.contains(&step.event));
         }
         if let Some(seed) = rules.search.shuffle {
             shuffle(&mut self.steps, seed, own);
@@ -195,38 +206,29 @@ impl<S: System> Worker<S> {
         bytes: &[u8],
     ) {
         self.enumerate(rules, bytes);
-        let (contains, own) = rules.split(bytes);
-        let end = if rules.one_step {
-            self.steps.len().min(from + 1)
-        } else {
-            self.steps.len()
-        };
-        self.expansion.more = end < self.steps.len();
-        if self.steps.is_empty() {
-            self.expansion.dead_ends.push(self.expansion.records.len());
+        let (contained, own) = rules.split(bytes);
+        let Worker { current, next, steps, taking, expansion } = self;
+        let end = if rules.one_step { steps.len().min(from + 1) } else { steps.len() };
+        expansion.more = end < steps.len();
+        if steps.is_empty() {
+            expansion.dead_ends.push(expansion.records.len());
         }
-        let deepest = rules.deepest(work.depth + 1);
-        for choice in from..end {
-            self.taking = Some(choice);
-            let step = self.steps[choice];
+        let class = if rules.deepest(work.depth + 1) { Class::Deepest } else { Class::Safe };
+        for (choice, &step) in steps[..end].iter().enumerate().skip(from) {
+            *taking = Some(choice);
             // The last step may use up the state itself.
             let state = if choice + 1 == end {
-                &mut self.current
+                &mut *current
             } else {
-                rules.system.restore(&self.current, own, &mut self.next);
-                &mut self.next
+                rules.system.restore(current, own, next);
+                &mut *next
             };
             rules.system.take(state, step);
-            let contains = contains || rules.search.must_contain == Some(step.event);
-            let record = Record {
-                work: index,
-                choice: choice as u32,
-                start: self.expansion.bytes.len(),
-                end: self.expansion.bytes.len(),
-                hash: 0,
-                class: if deepest { Class::Deepest } else { Class::Safe },
-            };
-            self.expansion.record(rules, state, contains, record);
+            let contains = contained || rules.search.must_contain == Some(step.event);
+            let start = expansion.bytes.len() as u32;
+            let choice = choice as u32;
+            let record = Record { work: index, choice, start, end: start, hash: 0, class };
+            expansion.record(rules, state, contains, record);
         }
     }
 
@@ -234,7 +236,7 @@ impl<S: System> Worker<S> {
     fn record_panic(&mut self, rules: &Rules<'_, S>, index: u32, bytes: &[u8], message: String) {
         let out = &mut self.expansion;
         let end = out.records.last().map_or(0, |record| record.end);
-        out.bytes.truncate(end);
+        out.bytes.truncate(end as usize);
         let (mut counts, _) = rules.split(bytes);
         let at = match self.taking {
             Some(choice) => {
@@ -262,6 +264,7 @@ impl<S: System> Worker<S> {
 
 impl Expansion {
     /// Checks and encodes the state that a step led to.
+    #[inline]
     fn record<S: System>(
         &mut self,
         rules: &Rules<'_, S>,
@@ -269,25 +272,20 @@ impl Expansion {
         contains: bool,
         mut record: Record,
     ) {
-        let violations = rules.violations(state);
-        if !violations.is_empty() {
+        if !rules.holds(state) {
             record.class = Class::Unsafe;
             let at = BreachAt::Record(self.records.len());
-            self.breaches.push(Breach {
-                at,
-                violations,
-                counts: contains,
-            });
+            let violations = rules.violations(state);
+            self.breaches.push(Breach { at, violations, counts: contains });
         }
         if record.class == Class::Safe {
             rules.encode(state, contains, &mut self.bytes);
-            record.end = self.bytes.len();
-            record.hash = rules.rule.hash(&self.bytes[record.start..]);
+            record.end = self.bytes.len() as u32;
+            record.hash = rules.rule.hash(&self.bytes[record.start as usize..]);
         }
         if let Some(rank) = rules.rank {
             let safe = record.class == Class::Safe;
-            self.ranks
-                .push(if safe { rank.tuple(state) } else { Vec::new() });
+            self.ranks.push(if safe { rank.tuple(state) } else { Vec::new() });
         }
         self.records.push(record);
     }

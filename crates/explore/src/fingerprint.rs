@@ -28,9 +28,6 @@ mod tests {
     #[test]
     fn values_are_those_of_the_specification() {
         // The published XXH3-128 value of the empty input with seed 0.
-        assert_eq!(
-            fingerprint(b"").to_string(),
-            "99aa06d3014798d86001c324468d497f"
-        );
+        assert_eq!(fingerprint(b"").to_string(), "99aa06d3014798d86001c324468d497f");
     }
 }

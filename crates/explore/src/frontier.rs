@@ -35,9 +35,7 @@ pub(crate) struct Ranked {
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.rank
-            .cmp(&other.rank)
-            .then_with(|| other.arrival.cmp(&self.arrival))
+        self.rank.cmp(&other.rank).then_with(|| other.arrival.cmp(&self.arrival))
     }
 }
 
@@ -65,16 +63,13 @@ impl Frontier {
     }
 
     /// Adds a state; its rank matters to best-first search only.
-    pub(crate) fn push(&mut self, work: Work, rank: Vec<i64>) {
+    pub(crate) fn push(&mut self, work: Work, rank: Option<&Vec<i64>>) {
         match self {
             Frontier::Queue(queue) => queue.push_back(work),
             Frontier::Stack(stack) => stack.push(work),
             Frontier::Ranked(heap, arrivals) => {
-                heap.push(Ranked {
-                    rank,
-                    arrival: *arrivals,
-                    work,
-                });
+                let rank = rank.cloned().unwrap_or_default();
+                heap.push(Ranked { rank, arrival: *arrivals, work });
                 *arrivals += 1;
             }
         }
@@ -103,13 +98,8 @@ mod tests {
         let mut frontier = Frontier::new(Order::Befs);
         let ranks: [&[i64]; 6] = [&[1], &[2, -1], &[2], &[1], &[2, -1, 0], &[-5, 9]];
         for (node, rank) in ranks.iter().enumerate() {
-            let work = Work {
-                node: node as u32,
-                depth: 0,
-                choice: 0,
-                from: 0,
-            };
-            frontier.push(work, rank.to_vec());
+            let work = Work { node: node as u32, depth: 0, choice: 0, from: 0 };
+            frontier.push(work, Some(&rank.to_vec()));
         }
         let mut order = Vec::new();
         let mut batch = Vec::new();

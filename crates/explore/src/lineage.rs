@@ -39,13 +39,7 @@ impl Lineage {
     pub(crate) fn link(&mut self, node: u32, parent: u32, choice: u32) {
         if let Lineage::Tree(links) = self {
             if links.len() <= node as usize {
-                links.resize(
-                    node as usize + 1,
-                    Link {
-                        parent: ROOT,
-                        choice: 0,
-                    },
-                );
+                links.resize(node as usize + 1, Link { parent: ROOT, choice: 0 });
             }
             links[node as usize] = Link { parent, choice };
         }

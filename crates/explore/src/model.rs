@@ -58,11 +58,7 @@ pub struct NodeRange {
 impl NodeRange {
     /// Always exactly `count` nodes.
     pub const fn exactly(count: u32) -> Self {
-        NodeRange {
-            min: count,
-            max: count,
-            default: count,
-        }
+        NodeRange { min: count, max: count, default: count }
     }
 }
 

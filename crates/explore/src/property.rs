@@ -19,10 +19,7 @@ impl<T> Property<T> {
         name: impl Into<String>,
         check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        Property {
-            name: name.into(),
-            check: Box::new(check),
-        }
+        Property { name: name.into(), check: Box::new(check) }
     }
 
     /// Checks one state.

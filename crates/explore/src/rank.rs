@@ -23,11 +23,7 @@ impl<T> Rank<T> {
         about: impl Into<String>,
         measure: impl Fn(&T, &mut Vec<i64>) + Send + Sync + 'static,
     ) -> Self {
-        Rank {
-            name: name.into(),
-            about: about.into(),
-            measure: Box::new(measure),
-        }
+        Rank { name: name.into(), about: about.into(), measure: Box::new(measure) }
     }
 
     /// The tuple of a state.

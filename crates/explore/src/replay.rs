@@ -60,18 +60,14 @@ pub fn replay<S: System, T>(
             (Err(message), None) => (Err(message), true),
             (Err(message), Some(_)) => return Err(ReplayError::Panicked(done, message)),
             (Ok(()), None) => break,
-            (Ok(()), Some(step)) => (
-                handler::run(|| system.take(&mut state, step)),
-                done + 1 == schedule.len(),
-            ),
+            (Ok(()), Some(step)) => {
+                (handler::run(|| system.take(&mut state, step)), done + 1 == schedule.len())
+            }
         };
         match outcome {
             Ok(()) => {}
             Err(message) if last => {
-                return Ok(Replayed {
-                    seen,
-                    panic: Some(message),
-                });
+                return Ok(Replayed { seen, panic: Some(message) });
             }
             Err(message) => return Err(ReplayError::Panicked(done + 1, message)),
         }

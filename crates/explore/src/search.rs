@@ -27,12 +27,7 @@ impl Order {
 
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            Order::NAMES
-                .iter()
-                .find(|(_, order)| order == self)
-                .map_or("", |(n, _)| n),
-        )
+        f.write_str(Order::NAMES.iter().find(|(_, order)| order == self).map_or("", |(n, _)| n))
     }
 }
 
@@ -134,19 +129,10 @@ impl Search {
         for shuffle in [None, Some(seed)] {
             for order in [Order::Bfs, Order::Dfs, Order::Befs] {
                 for add in [Add::Next, Add::Current] {
-                    strategies.push(Search {
-                        order,
-                        add,
-                        shuffle,
-                        ..Search::default()
-                    });
+                    strategies.push(Search { order, add, shuffle, ..Search::default() });
                 }
             }
-            strategies.push(Search {
-                order: Order::DfsRecursive,
-                shuffle,
-                ..Search::default()
-            });
+            strategies.push(Search { order: Order::DfsRecursive, shuffle, ..Search::default() });
         }
         strategies
     }

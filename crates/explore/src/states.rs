@@ -4,6 +4,8 @@
 //! from the number and costs nothing; from the first state of another length on, a place and a
 //! length are kept for each. A block is freed when the last of its states is released.
 
+use prefetch_index::prefetch_index;
+
 /// Bytes in a block, unless one state needs more.
 const BLOCK: usize = 1 << 20;
 /// States start at multiples of this, so that a place fits into 32 bits.
@@ -29,11 +31,7 @@ enum Layout {
     #[default]
     Empty,
     /// All states have `len` bytes, `stride` apart, `1 << shift` of them in a block.
-    Uniform {
-        len: usize,
-        stride: usize,
-        shift: u32,
-    },
+    Uniform { len: usize, stride: usize, shift: u32 },
     /// Block number and offset, and length, of each state.
     Varied(Vec<Place>),
 }
@@ -65,11 +63,7 @@ impl States {
             Layout::Empty => {
                 let stride = bytes.len().next_multiple_of(GRAIN).max(GRAIN);
                 let shift = (BLOCK / stride).max(1).ilog2();
-                self.layout = Layout::Uniform {
-                    len: bytes.len(),
-                    stride,
-                    shift,
-                };
+                self.layout = Layout::Uniform { len: bytes.len(), stride, shift };
                 self.blocks.push(Block::default());
                 self.append(bytes);
             }
@@ -99,6 +93,11 @@ impl States {
         }
     }
 
+    /// Fetches the front of a state into the cache, without waiting for it.
+    pub(crate) fn prefetch(&self, number: u32) {
+        prefetch_index(self.get(number), 0);
+    }
+
     /// Says that a state's bytes are not needed any more.
     pub(crate) fn release(&mut self, number: u32) {
         let at = match &self.layout {
@@ -120,11 +119,7 @@ impl States {
         block.bytes.extend_from_slice(bytes);
         let padded = block.bytes.len().next_multiple_of(GRAIN);
         // A uniform state of no bytes still takes a grain, so that strides stay positive.
-        let padded = if bytes.is_empty() {
-            padded + GRAIN
-        } else {
-            padded
-        };
+        let padded = if bytes.is_empty() { padded + GRAIN } else { padded };
         block.bytes.resize(padded, 0);
         block.live += 1;
     }
@@ -139,11 +134,7 @@ impl States {
         }
         let block = self.blocks.len() - 1;
         let grain = self.blocks[block].bytes.len() / GRAIN;
-        let place = Place {
-            block: block as u32,
-            grain: grain as u32,
-            len: bytes.len() as u32,
-        };
+        let place = Place { block: block as u32, grain: grain as u32, len: bytes.len() as u32 };
         if let Layout::Varied(places) = &mut self.layout {
             places.push(place);
         }

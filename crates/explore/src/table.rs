@@ -1,9 +1,11 @@
-//! Open-addressed tables: state numbers by hash, and bare fingerprints.
+//! Open-addressed tables: numbers of states found by hash, and bare keys.
 //!
 //! [`Table`] spends four bytes a slot. A slot holds a state number in as many low bits as the
 //! table has index bits, and as much of the hash as fits into the bits above: nine bits of it
 //! with eight million slots. So hardly any state is compared that differs, and the number of
 //! bytes a slot stays at four whatever the size.
+
+use prefetch_index::prefetch_index;
 
 /// A slot that holds nothing; numbers are stored plus one.
 const EMPTY: u32 = 0;
@@ -12,9 +14,10 @@ const START_BITS: u32 = 10;
 /// The most index bits: one bit of a slot is left to the hash.
 pub(crate) const MAX_BITS: u32 = 31;
 
-/// Whether `len` entries are too many for `capacity` slots: above seven eighths.
+/// Whether `len` entries are too many for `capacity` slots: above three quarters, where linear
+/// probing begins to take long.
 fn crowded(len: usize, capacity: usize) -> bool {
-    len >= capacity / 8 * 7
+    len >= capacity / 4 * 3
 }
 
 /// Numbers of states, found by the hash of the state.
@@ -32,11 +35,7 @@ pub(crate) enum Lookup {
 
 impl Default for Table {
     fn default() -> Self {
-        Table {
-            slots: vec![EMPTY; 1 << START_BITS],
-            bits: START_BITS,
-            len: 0,
-        }
+        Table { slots: vec![EMPTY; 1 << START_BITS], bits: START_BITS, len: 0 }
     }
 }
 
@@ -49,10 +48,13 @@ impl Table {
         (hash as u32) << self.bits | (number + 1)
     }
 
-    /// Loads the first slot where `hash` can be. If it may hold the state, returns its number.
-    ///
-    /// Doing this for many hashes in a row lets the processor wait for many cache lines at once.
-    pub(crate) fn warm(&self, hash: u64) -> Option<u32> {
+    /// Fetches the first slot where `hash` can be into the cache, without waiting for it.
+    pub(crate) fn prefetch(&self, hash: u64) {
+        prefetch_index(&self.slots, self.home(hash));
+    }
+
+    /// The state that the first slot where `hash` can be may hold.
+    pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
         let entry = self.slots[self.home(hash)];
         let low = (1 << self.bits) - 1;
         (entry != EMPTY && entry & !low == (hash as u32) << self.bits).then(|| (entry & low) - 1)
@@ -90,20 +92,13 @@ impl Table {
             return;
         }
         let low = (1 << self.bits) - 1;
-        let mut numbers: Vec<u32> = self
-            .slots
-            .iter()
-            .filter(|&&e| e != EMPTY)
-            .map(|entry| (entry & low) - 1)
-            .collect();
+        let mut numbers: Vec<u32> =
+            self.slots.iter().filter(|&&e| e != EMPTY).map(|entry| (entry & low) - 1).collect();
         numbers.sort_unstable();
         while crowded(self.len, 1 << self.bits) || number + 1 >= 1 << self.bits {
             self.bits += 1;
         }
-        assert!(
-            self.bits <= MAX_BITS,
-            "the engine stops before this many states"
-        );
+        assert!(self.bits <= MAX_BITS, "the engine stops before this many states");
         self.slots = Vec::new();
         self.slots = vec![EMPTY; 1 << self.bits];
         for number in numbers {
@@ -117,76 +112,177 @@ impl Table {
     }
 }
 
-/// Fingerprints, each with the smallest depth at which its state was reached if that matters.
-pub(crate) struct FingerprintTable {
-    slots: Vec<u128>,
-    depths: Option<Vec<u32>>,
-    len: usize,
+/// What a [`KeyTable`] stores: a fingerprint, or a whole state of at most eight bytes.
+pub(crate) trait Key: Copy + Eq + Default {
+    /// Well-mixed bits of the key.
+    fn mixed(self) -> u64;
 }
 
-impl FingerprintTable {
+impl Key for u128 {
+    /// A fingerprint is mixed already.
+    fn mixed(self) -> u64 {
+        self as u64
+    }
+}
+
+impl Key for u64 {
+    /// Fibonacci hashing. A stronger hash is slower here: states that differ little are visited
+    /// close in time, and this one lets them stay close in memory.
+    fn mixed(self) -> u64 {
+        self.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+/// A set of keys, each with the smallest depth at which its state was reached if that matters.
+///
+/// Places follow the order of the mixed keys, so that growing the table is a walk through memory.
+pub(crate) struct KeyTable<K> {
+    slots: Vec<K>,
+    /// How far a mixed key is shifted to give its place.
+    shift: u32,
+    depths: Option<Vec<u32>>,
+    len: usize,
+    /// The depth of the key zero, which marks empty slots and is kept apart.
+    zero: Option<u32>,
+}
+
+impl<K: Key> KeyTable<K> {
     pub(crate) fn new(with_depths: bool) -> Self {
         let capacity = 1 << START_BITS;
-        FingerprintTable {
-            slots: vec![0; capacity],
+        KeyTable {
+            slots: vec![K::default(); capacity],
+            shift: 64 - START_BITS,
             depths: with_depths.then(|| vec![0; capacity]),
             len: 0,
+            zero: None,
         }
     }
 
-    fn home(&self, fingerprint: u128) -> usize {
-        ((fingerprint as u64) >> (64 - self.slots.len().ilog2())) as usize
+    fn home(&self, key: K) -> usize {
+        (key.mixed() >> self.shift) as usize
     }
 
-    /// Loads the first slot where `fingerprint` can be; see [`Table::warm`].
-    pub(crate) fn warm(&self, fingerprint: u128) -> bool {
-        self.slots[self.home(fingerprint)] == fingerprint
+    /// Fetches the first slot where `key` can be into the cache, without waiting for it.
+    pub(crate) fn prefetch(&self, key: K) {
+        prefetch_index(&self.slots, self.home(key));
     }
 
-    /// The depth kept for `fingerprint` (0 if depths are not kept), or where it would go.
-    pub(crate) fn find(&self, fingerprint: u128) -> Result<&u32, usize> {
-        // Zero marks an empty slot; a state whose fingerprint is zero is stored as one.
-        let fingerprint = fingerprint.max(1);
-        let mut at = self.home(fingerprint);
-        loop {
-            match self.slots[at] {
-                0 => return Err(at),
-                found if found == fingerprint => {
-                    return Ok(self.depths.as_ref().map_or(&0, |depths| &depths[at]));
-                }
-                _ => at = (at + 1) & (self.slots.len() - 1),
-            }
-        }
-    }
-
-    /// Stores `fingerprint` with `depth`, or lowers its depth.
-    pub(crate) fn put(&mut self, fingerprint: u128, depth: u32) {
+    /// Makes room for one more key.
+    pub(crate) fn reserve(&mut self) {
         if crowded(self.len, self.slots.len()) {
             self.grow();
         }
-        let fingerprint = fingerprint.max(1);
-        let mut at = self.home(fingerprint);
-        while self.slots[at] != 0 && self.slots[at] != fingerprint {
+    }
+
+    /// The depth kept for `key` (0 if depths are not kept), or the slot where it would go.
+    pub(crate) fn find(&self, key: K) -> Result<u32, usize> {
+        if key == K::default() {
+            return self.zero.ok_or(0);
+        }
+        let mut at = self.home(key);
+        loop {
+            let found = self.slots[at];
+            if found == key {
+                return Ok(self.depths.as_ref().map_or(0, |depths| depths[at]));
+            }
+            if found == K::default() {
+                return Err(at);
+            }
             at = (at + 1) & (self.slots.len() - 1);
         }
-        self.len += usize::from(self.slots[at] == 0);
-        self.slots[at] = fingerprint;
+    }
+
+    /// Stores a new key in the slot that [`KeyTable::find`] returned.
+    pub(crate) fn fill(&mut self, slot: usize, key: K, depth: u32) {
+        if key == K::default() {
+            self.zero = Some(depth);
+            return;
+        }
+        self.slots[slot] = key;
+        self.len += 1;
         if let Some(depths) = &mut self.depths {
+            depths[slot] = depth;
+        }
+    }
+
+    /// Lowers the depth of a key that is there.
+    pub(crate) fn lower(&mut self, key: K, depth: u32) {
+        if key == K::default() {
+            self.zero = Some(depth);
+        } else if let Some(depths) = &mut self.depths {
+            let mut at = (key.mixed() >> self.shift) as usize;
+            while self.slots[at] != key {
+                at = (at + 1) & (self.slots.len() - 1);
+            }
             depths[at] = depth;
         }
     }
 
+    /// Doubles the table in place, so that there are never two of them in memory.
+    ///
+    /// The keys are gathered in order at the end of the enlarged table and put back from there.
+    /// A key that was at place p goes to place 2p + 1 at the most, and thus never to where a key
+    /// is that was not put back yet.
     fn grow(&mut self) {
-        let capacity = self.slots.len() * 2;
-        let slots = std::mem::replace(&mut self.slots, vec![0; capacity]);
-        let depths = self
-            .depths
-            .as_mut()
-            .map(|depths| std::mem::replace(depths, vec![0; capacity]));
-        self.len = 0;
-        for (at, fingerprint) in slots.into_iter().enumerate().filter(|&(_, f)| f != 0) {
-            self.put(fingerprint, depths.as_ref().map_or(0, |depths| depths[at]));
+        let old = self.slots.len();
+        let (kept, wrapped) = self.gather();
+        self.slots.reserve_exact(old);
+        self.slots.resize(2 * old, K::default());
+        self.slots.copy_within(..kept, 2 * old - kept);
+        if let Some(depths) = &mut self.depths {
+            depths.reserve_exact(old);
+            depths.resize(2 * old, 0);
+            depths.copy_within(..kept, 2 * old - kept);
         }
+        self.shift -= 1;
+        // Everything from `fresh` on is free, whatever it holds.
+        let mut fresh = 0;
+        for from in 2 * old - kept..2 * old {
+            let key = self.slots[from];
+            let depth = self.depths.as_ref().map_or(0, |depths| depths[from]);
+            let mut at = self.home(key);
+            while at < fresh && self.slots[at] != K::default() {
+                at += 1;
+            }
+            if at >= fresh {
+                self.slots[fresh..at].fill(K::default());
+                fresh = at + 1;
+            }
+            self.slots[at] = key;
+            if let Some(depths) = &mut self.depths {
+                depths[at] = depth;
+            }
+        }
+        self.slots[fresh..].fill(K::default());
+        self.len = kept;
+        for (key, depth) in wrapped {
+            if let Err(slot) = self.find(key) {
+                self.fill(slot, key, depth);
+            }
+        }
+    }
+
+    /// Moves the keys to the front, in order, and returns how many there are. Those that stand
+    /// before their place because the search for a free slot went past the end come separately.
+    fn gather(&mut self) -> (usize, Vec<(K, u32)>) {
+        let (mut kept, mut wrapped) = (0, Vec::new());
+        for at in 0..self.slots.len() {
+            let key = self.slots[at];
+            let depth = self.depths.as_ref().map_or(0, |depths| depths[at]);
+            if key == K::default() {
+                continue;
+            }
+            if self.home(key) > at {
+                wrapped.push((key, depth));
+                continue;
+            }
+            self.slots[kept] = key;
+            if let Some(depths) = &mut self.depths {
+                depths[kept] = depth;
+            }
+            kept += 1;
+        }
+        (kept, wrapped)
     }
 }
 
@@ -216,24 +312,41 @@ mod tests {
                 Lookup::Found(found) if found == number
             ));
         }
-        assert!(matches!(
-            table.find(hash(20_001), |_| false),
-            Lookup::Vacant(_)
-        ));
+        assert!(matches!(table.find(hash(20_001), |_| false), Lookup::Vacant(_)));
+    }
+
+    /// Keys whose home is at the end of the table, so that they wrap around when it grows.
+    #[test]
+    fn growing_keeps_keys_that_wrapped_around() {
+        let mut table = KeyTable::<u128>::new(true);
+        let key = |i: u128| (u128::from(u64::MAX) << 64 | u128::from(u64::MAX)) - i;
+        for i in 0..5000 {
+            table.reserve();
+            let slot = table.find(key(i)).expect_err("it is new");
+            table.fill(slot, key(i), i as u32);
+        }
+        for i in 0..5000 {
+            assert_eq!(table.find(key(i)), Ok(i as u32));
+        }
+        assert_eq!(table.slots.iter().filter(|&&key| key != 0).count(), 5000);
     }
 
     #[test]
-    fn fingerprints_keep_their_smallest_depth() {
-        let mut table = FingerprintTable::new(true);
+    fn keys_keep_their_smallest_depth() {
+        let mut table = KeyTable::<u64>::new(true);
         let mut expected = BTreeMap::new();
         for i in 0..20_000u32 {
-            let fingerprint = u128::from(hash(i)) << 3 | u128::from(hash(i));
-            let depth = 20_000 - i;
-            table.put(fingerprint, depth);
-            expected.insert(fingerprint.max(1), depth);
+            let (key, depth) = (hash(i), 20_000 - i);
+            table.reserve();
+            match table.find(key) {
+                Ok(_) => table.lower(key, depth),
+                Err(slot) => table.fill(slot, key, depth),
+            }
+            expected.insert(key, depth);
         }
-        for (fingerprint, depth) in expected {
-            assert_eq!(table.find(fingerprint).ok(), Some(&depth));
+        assert!(expected.contains_key(&0), "zero marks empty slots and must still be a key");
+        for (key, depth) in expected {
+            assert_eq!(table.find(key), Ok(depth));
         }
         assert!(table.find(12345).is_err());
     }

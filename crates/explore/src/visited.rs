@@ -5,9 +5,8 @@
 
 use crate::states::States;
 use crate::system::Relation;
-use crate::table::{FingerprintTable, Lookup, Table};
-use crate::{Search, VisitedKind};
-use std::hint::black_box;
+use crate::table::{Key, KeyTable, Lookup, Table};
+use crate::{Canonical, Search, System, VisitedKind};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// What became of a state that was shown to a visited set.
@@ -28,31 +27,46 @@ pub(crate) enum Rule<'a> {
     /// The relation, and how many bytes the engine put in front of the system's own.
     Relation(&'a dyn Relation, usize),
     Hash,
+    /// Equality of states that all have this size, at most eight bytes: the state is its own key.
+    Packed(usize),
 }
 
 impl Rule<'_> {
-    /// The rule of a search over a system with this relation.
-    pub(crate) fn new<'a>(search: &Search, relation: Option<&'a dyn Relation>) -> Rule<'a> {
-        match (search.visited, relation) {
-            (VisitedKind::Hash, _) => Rule::Hash,
-            (VisitedKind::Relation, Some(relation)) => {
-                Rule::Relation(relation, usize::from(search.must_contain.is_some()))
-            }
-            (VisitedKind::Relation | VisitedKind::Equality, _) => Rule::Equality,
+    /// The rule of a search over `system`.
+    pub(crate) fn new<'a, S: System>(search: &Search, system: &'a S) -> Rule<'a> {
+        let front = usize::from(search.must_contain.is_some());
+        match (search.visited, system.relation(), S::State::SIZE) {
+            (VisitedKind::Hash, _, _) => Rule::Hash,
+            (VisitedKind::Relation, Some(relation), _) => Rule::Relation(relation, front),
+            (_, _, Some(size)) if size + front <= 8 => Rule::Packed(size + front),
+            (VisitedKind::Relation | VisitedKind::Equality, _, _) => Rule::Equality,
         }
+    }
+
+    /// Whether a visited state is kept as a key, so that its bytes may be let go once explored.
+    pub(crate) fn keeps_keys(&self) -> bool {
+        matches!(self, Rule::Hash | Rule::Packed(_))
     }
 
     /// Where the part that must be equal ends.
     fn key_len(&self, bytes: &[u8]) -> usize {
         match self {
             Rule::Relation(relation, front) => front + relation.key_len(&bytes[*front..]),
-            Rule::Equality | Rule::Hash => bytes.len(),
+            Rule::Equality | Rule::Hash | Rule::Packed(_) => bytes.len(),
         }
     }
 
-    /// The hash under which states are looked up.
+    /// The hash, or the key, under which states are looked up.
+    #[inline]
     pub(crate) fn hash(&self, bytes: &[u8]) -> u128 {
         match self {
+            Rule::Packed(size) => {
+                assert_eq!(bytes.len(), *size, "a state is not of the size its type promises");
+                u128::from(match bytes.first_chunk() {
+                    Some(word) => u64::from_le_bytes(*word),
+                    None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+                })
+            }
             Rule::Hash => xxh3_128(bytes),
             Rule::Equality => u128::from(xxh3_64(bytes)),
             Rule::Relation(..) => u128::from(xxh3_64(&bytes[..self.key_len(bytes)])),
@@ -70,8 +84,15 @@ pub(crate) struct Shard {
     pub(crate) visited: u64,
     /// The depth of each state by number, where that matters.
     depths: Option<Vec<u32>>,
-    /// Scratch: what became of the states of the current batch.
-    pub(crate) admissions: Vec<Admission>,
+    /// What became of the states of the current batch, and how many were asked for.
+    admissions: Vec<Admission>,
+    asked: usize,
+}
+
+/// The shard among `shards`, a power of two, in which a state with this hash is.
+pub(crate) fn shard_of(hash: u128, shards: usize) -> usize {
+    // Bits that do not decide about the place in a table.
+    ((hash as u64).mixed() >> 24) as usize & (shards - 1)
 }
 
 enum Index {
@@ -81,7 +102,8 @@ enum Index {
         table: Table,
         next: Vec<u32>,
     },
-    Fingerprints(FingerprintTable),
+    Fingerprints(KeyTable<u128>),
+    Packed(KeyTable<u64>),
 }
 
 /// The end of a bucket.
@@ -101,65 +123,80 @@ impl Shard {
     pub(crate) fn new(rule: Rule<'_>, depth_matters: bool) -> Self {
         let index = match rule {
             Rule::Equality => Index::Exact(Table::default()),
-            Rule::Relation(..) => Index::Buckets {
-                table: Table::default(),
-                next: Vec::new(),
-            },
-            Rule::Hash => Index::Fingerprints(FingerprintTable::new(depth_matters)),
+            Rule::Relation(..) => Index::Buckets { table: Table::default(), next: Vec::new() },
+            Rule::Hash => Index::Fingerprints(KeyTable::new(depth_matters)),
+            Rule::Packed(_) => Index::Packed(KeyTable::new(depth_matters)),
         };
-        let own_depths = depth_matters && !matches!(rule, Rule::Hash);
+        let own_depths = depth_matters && !rule.keeps_keys();
         Shard {
             states: States::default(),
             index,
             visited: 0,
             depths: own_depths.then(Vec::new),
             admissions: Vec::new(),
+            asked: 0,
         }
     }
 
-    /// Brings what the look-ups of these hashes will touch into the cache, many at a time.
-    pub(crate) fn warm(&self, hashes: impl Iterator<Item = u128> + Clone) {
+    /// Forgets the admissions of the batch before.
+    pub(crate) fn next_batch(&mut self) {
+        self.admissions.clear();
+        self.asked = 0;
+    }
+
+    /// Admits a state and remembers the outcome for [`Shard::next_admission`].
+    pub(crate) fn admit_in_batch(&mut self, rule: Rule<'_>, candidate: Candidate<'_>) {
+        let admission = self.admit(rule, candidate);
+        self.admissions.push(admission);
+    }
+
+    /// The outcomes of the batch, one after the other.
+    pub(crate) fn next_admission(&mut self) -> Admission {
+        self.asked += 1;
+        self.admissions[self.asked - 1]
+    }
+
+    /// Fetches what the look-ups of these hashes will touch into the cache, so that many memory
+    /// accesses are under way at once.
+    pub(crate) fn prefetch(&self, hashes: impl Iterator<Item = u128> + Clone) {
         match &self.index {
+            Index::Packed(table) => hashes.for_each(|key| table.prefetch(key as u64)),
+            Index::Fingerprints(table) => hashes.for_each(|key| table.prefetch(key)),
             Index::Exact(table) | Index::Buckets { table, .. } => {
-                for hash in hashes.clone() {
-                    black_box(table.warm(hash as u64));
-                }
-                for number in hashes.filter_map(|hash| table.warm(hash as u64)) {
-                    black_box(self.states.get(number).first());
-                }
-            }
-            Index::Fingerprints(table) => {
-                for hash in hashes {
-                    black_box(table.warm(hash));
-                }
+                hashes.clone().for_each(|hash| table.prefetch(hash as u64));
+                let guesses = hashes.filter_map(|hash| table.guess(hash as u64));
+                guesses.for_each(|number| self.states.prefetch(number));
             }
         }
     }
 
     /// Whether a state is worth exploring; if so, it is visited from now on.
+    #[inline]
     pub(crate) fn admit(&mut self, rule: Rule<'_>, candidate: Candidate<'_>) -> Admission {
-        let admission = match rule {
-            Rule::Equality => self.admit_exact(candidate),
-            Rule::Relation(relation, _) => self.admit_related(rule, relation, candidate),
-            Rule::Hash => self.admit_fingerprint(candidate),
+        let admission = match &mut self.index {
+            Index::Packed(table) => {
+                admit_key(table, &mut self.states, candidate.hash as u64, candidate)
+            }
+            Index::Fingerprints(table) => {
+                admit_key(table, &mut self.states, candidate.hash, candidate)
+            }
+            Index::Exact(_) => self.admit_exact(candidate),
+            Index::Buckets { .. } => self.admit_related(rule, candidate),
         };
         self.visited += u64::from(matches!(admission, Admission::Fresh(_)));
         admission
     }
 
+    #[inline(never)]
     fn admit_exact(&mut self, candidate: Candidate<'_>) -> Admission {
-        let Index::Exact(table) = &mut self.index else {
-            unreachable!("made for equality")
-        };
+        let Index::Exact(table) = &mut self.index else { unreachable!("made for equality") };
         let states = &mut self.states;
         let hash = candidate.hash as u64;
         table.reserve(states.len(), |number| xxh3_64(states.get(number)));
         match table.find(hash, |number| states.get(number) == candidate.bytes) {
             Lookup::Found(number) => lower(&mut self.depths, number, candidate.depth),
             Lookup::Vacant(slot) => {
-                let number = candidate
-                    .stored
-                    .unwrap_or_else(|| states.push(candidate.bytes));
+                let number = candidate.stored.unwrap_or_else(|| states.push(candidate.bytes));
                 table.fill(slot, hash, number);
                 note(&mut self.depths, number, candidate.depth);
                 Admission::Fresh(number)
@@ -167,14 +204,11 @@ impl Shard {
         }
     }
 
-    fn admit_related(
-        &mut self,
-        rule: Rule<'_>,
-        relation: &dyn Relation,
-        candidate: Candidate<'_>,
-    ) -> Admission {
-        let Index::Buckets { table, next } = &mut self.index else {
-            unreachable!("as above")
+    #[inline(never)]
+    fn admit_related(&mut self, rule: Rule<'_>, candidate: Candidate<'_>) -> Admission {
+        let (Index::Buckets { table, next }, Rule::Relation(relation, _)) = (&mut self.index, rule)
+        else {
+            unreachable!("made for a relation")
         };
         let states = &mut self.states;
         let hash = candidate.hash as u64;
@@ -189,10 +223,7 @@ impl Shard {
             let mut same = None;
             while number != NONE {
                 let other = &states.get(number)[key.len()..];
-                let reached = self
-                    .depths
-                    .as_ref()
-                    .map_or(0, |depths| depths[number as usize]);
+                let reached = self.depths.as_ref().map_or(0, |depths| depths[number as usize]);
                 if reached <= candidate.depth && relation.simulates(other, rest) {
                     return Admission::Known;
                 }
@@ -203,9 +234,7 @@ impl Shard {
                 return lower(&mut self.depths, number, candidate.depth);
             }
         }
-        let number = candidate
-            .stored
-            .unwrap_or_else(|| states.push(candidate.bytes));
+        let number = candidate.stored.unwrap_or_else(|| states.push(candidate.bytes));
         if next.len() <= number as usize {
             next.resize(number as usize + 1, NONE);
         }
@@ -219,25 +248,30 @@ impl Shard {
         note(&mut self.depths, number, candidate.depth);
         Admission::Fresh(number)
     }
+}
 
-    fn admit_fingerprint(&mut self, candidate: Candidate<'_>) -> Admission {
-        let Index::Fingerprints(table) = &mut self.index else {
-            unreachable!("as above")
-        };
-        let known = table.find(candidate.hash).copied();
-        if known.is_ok_and(|depth| depth <= candidate.depth) {
-            return Admission::Known;
+/// Admits a state of which only its key is kept.
+#[inline]
+fn admit_key<K: Key>(
+    table: &mut KeyTable<K>,
+    states: &mut States,
+    key: K,
+    candidate: Candidate<'_>,
+) -> Admission {
+    table.reserve();
+    let admission = match table.find(key) {
+        Ok(depth) if depth <= candidate.depth => return Admission::Known,
+        Ok(_) => {
+            table.lower(key, candidate.depth);
+            Admission::Shallower
         }
-        table.put(candidate.hash, candidate.depth);
-        // The bytes of an explored state are gone; one that is explored again is stored again.
-        let number = candidate
-            .stored
-            .unwrap_or_else(|| self.states.push(candidate.bytes));
-        match known {
-            Ok(_) => Admission::Shallower(number),
-            Err(_) => Admission::Fresh(number),
+        Err(slot) => {
+            table.fill(slot, key, candidate.depth);
+            Admission::Fresh
         }
-    }
+    };
+    // The bytes of an explored state are gone; one that is explored again is stored again.
+    admission(candidate.stored.unwrap_or_else(|| states.push(candidate.bytes)))
 }
 
 /// Writes down the depth of a new state.

@@ -43,17 +43,12 @@ impl<P> Cloud<P> {
 
     /// The oldest packet to `to` of which `kind` is true.
     pub fn first(&self, to: NodeId, kind: impl Fn(&P) -> bool) -> Option<&P> {
-        self.iter()
-            .find(|e| e.to == to && kind(&e.packet))
-            .map(|envelope| &envelope.packet)
+        self.iter().find(|e| e.to == to && kind(&e.packet)).map(|envelope| &envelope.packet)
     }
 
     /// Takes the oldest packet to `to` of which `kind` is true out of the cloud.
     pub fn take_first(&mut self, to: NodeId, kind: impl Fn(&P) -> bool) -> Option<Envelope<P>> {
-        let at = self
-            .envelopes
-            .iter()
-            .position(|e| e.to == to && kind(&e.packet))?;
+        let at = self.envelopes.iter().position(|e| e.to == to && kind(&e.packet))?;
         Some(self.envelopes.remove(at))
     }
 
@@ -81,10 +76,6 @@ pub struct Outbox<'a, P> {
 impl<P> Outbox<'_, P> {
     /// Sends a packet to one node.
     pub fn send(&mut self, to: NodeId, packet: P) {
-        self.cloud.envelopes.push(Envelope {
-            from: self.from,
-            to,
-            packet,
-        });
+        self.cloud.envelopes.push(Envelope { from: self.from, to, packet });
     }
 }

@@ -57,11 +57,7 @@ impl<P: Protocol> System for Network<P> {
         for node in 0..self.protocol.nodes() {
             for event in 0..P::EVENTS.len() as u16 {
                 if self.is_enabled(world, node, event) {
-                    steps.push(Step {
-                        actor: node,
-                        event,
-                        param: 0,
-                    });
+                    steps.push(Step { actor: node, event, param: 0 });
                 }
             }
         }
@@ -80,8 +76,7 @@ impl<P: Protocol> System for Network<P> {
                 world.cloud.take_first(step.actor, kind);
             }
             Action::Timeout => {
-                self.protocol
-                    .timeout(node, &mut world.cloud.outbox(step.actor));
+                self.protocol.timeout(node, &mut world.cloud.outbox(step.actor));
             }
         }
     }
@@ -96,9 +91,7 @@ impl<P: Protocol> Model for Network<P> {
     const DEFAULT_DEPTH: Option<u32> = P::DEFAULT_DEPTH;
 
     fn build(config: &Config) -> Self {
-        Network {
-            protocol: P::build(config),
-        }
+        Network { protocol: P::build(config) }
     }
 
     fn properties(&self) -> Vec<Property<World<P>>> {
@@ -116,9 +109,9 @@ impl<P: Protocol> Model for Network<P> {
     fn describe_step(&self, before: &World<P>, step: Step) -> String {
         let node = &before.nodes[step.actor as usize];
         match P::action(step.event) {
-            Action::Deliver(kind) => self
-                .protocol
-                .describe(node, before.cloud.first(step.actor, kind)),
+            Action::Deliver(kind) => {
+                self.protocol.describe(node, before.cloud.first(step.actor, kind))
+            }
             Action::Lose(kind) => match before.cloud.first(step.actor, kind) {
                 Some(packet) => format!("{packet} is lost"),
                 None => "nothing is lost".into(),
@@ -128,21 +121,11 @@ impl<P: Protocol> Model for Network<P> {
     }
 
     fn describe_state(&self, world: &World<P>) -> Vec<Line> {
-        let mut lines: Vec<Line> = world
-            .nodes
-            .iter()
-            .flat_map(|node| self.protocol.describe_node(node))
-            .collect();
-        let packets: Vec<String> = world
-            .cloud
-            .iter()
-            .map(|envelope| envelope.packet.to_string())
-            .collect();
-        let packets = if packets.is_empty() {
-            "empty".into()
-        } else {
-            packets.join(", ")
-        };
+        let mut lines: Vec<Line> =
+            world.nodes.iter().flat_map(|node| self.protocol.describe_node(node)).collect();
+        let packets: Vec<String> =
+            world.cloud.iter().map(|envelope| envelope.packet.to_string()).collect();
+        let packets = if packets.is_empty() { "empty".into() } else { packets.join(", ") };
         lines.push(Line::new("network", packets));
         lines
     }

@@ -83,11 +83,7 @@ impl Canonical for Packet {
     fn read(&mut self, bytes: &mut &[u8]) {
         let mut byte = 0u8;
         byte.read(bytes);
-        *self = if byte < 2 {
-            Packet::Data(byte)
-        } else {
-            Packet::Ack(byte & 1)
-        };
+        *self = if byte < 2 { Packet::Data(byte) } else { Packet::Ack(byte & 1) };
     }
 }
 
@@ -112,33 +108,16 @@ impl Protocol for Arq {
         about: "the sender does not check the sequence number of an acknowledgement",
     }];
     const EVENTS: &'static [EventKind] = &[
-        EventKind {
-            name: "deliver-data",
-            about: "the oldest data packet reaches the receiver",
-        },
-        EventKind {
-            name: "deliver-ack",
-            about: "the oldest acknowledgement reaches the sender",
-        },
-        EventKind {
-            name: "timeout",
-            about: "no data is in flight and the sender sends again",
-        },
-        EventKind {
-            name: "lose-data",
-            about: "the oldest data packet is lost",
-        },
-        EventKind {
-            name: "lose-ack",
-            about: "the oldest acknowledgement is lost",
-        },
+        EventKind { name: "deliver-data", about: "the oldest data packet reaches the receiver" },
+        EventKind { name: "deliver-ack", about: "the oldest acknowledgement reaches the sender" },
+        EventKind { name: "timeout", about: "no data is in flight and the sender sends again" },
+        EventKind { name: "lose-data", about: "the oldest data packet is lost" },
+        EventKind { name: "lose-ack", about: "the oldest acknowledgement is lost" },
     ];
     const DEFAULT_DEPTH: Option<u32> = Some(30);
 
     fn build(config: &Config) -> Self {
-        Arq {
-            unchecked_ack: config.has(UNCHECKED_ACK),
-        }
+        Arq { unchecked_ack: config.has(UNCHECKED_ACK) }
     }
 
     fn nodes(&self) -> NodeId {
@@ -159,15 +138,9 @@ impl Protocol for Arq {
     fn start(&self, node: NodeId, outbox: &mut Outbox<'_, Packet>) -> Node {
         if node == SENDER {
             outbox.send(RECEIVER, Packet::Data(0));
-            Node::Sender {
-                sequence: 0,
-                distinct: 1,
-            }
+            Node::Sender { sequence: 0, distinct: 1 }
         } else {
-            Node::Receiver {
-                sequence: 0,
-                distinct: 0,
-            }
+            Node::Receiver { sequence: 0, distinct: 0 }
         }
     }
 
@@ -222,29 +195,17 @@ impl Protocol for Arq {
             sent - received
         };
         vec![
-            Rank::new(
-                "1",
-                "most distinct data packets sent but not received",
-                move |world, b| {
-                    b.push(ahead(world));
-                },
-            ),
-            Rank::new(
-                "2",
-                "fewest of them, the wrong way round on purpose",
-                move |world, b| {
-                    b.push(-ahead(world));
-                },
-            ),
+            Rank::new("1", "most distinct data packets sent but not received", move |world, b| {
+                b.push(ahead(world));
+            }),
+            Rank::new("2", "fewest of them, the wrong way round on purpose", move |world, b| {
+                b.push(-ahead(world));
+            }),
         ]
     }
 
     fn name(&self, node: NodeId) -> String {
-        if node == SENDER {
-            "sender".into()
-        } else {
-            "receiver".into()
-        }
+        if node == SENDER { "sender".into() } else { "receiver".into() }
     }
 
     fn describe(&self, node: &Node, packet: Option<&Packet>) -> String {

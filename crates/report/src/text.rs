@@ -10,11 +10,7 @@ pub fn heading(trace: &Trace) -> String {
         1 => "after 1 step".into(),
         steps => format!("after {} steps", grouped(steps as u64)),
     };
-    format!(
-        "VIOLATED: {} of {} {steps}",
-        plain(&trace.violation.property),
-        target(trace)
-    )
+    format!("VIOLATED: {} of {} {steps}", plain(&trace.violation.property), target(trace))
 }
 
 /// The counterexample: what is violated and why, each step, each state, and how to replay it.
@@ -25,10 +21,7 @@ pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
     let mut out = String::new();
     let width = widest(trace);
     push(&mut out, format_args!("{}", heading(trace)));
-    push(
-        &mut out,
-        format_args!("  {}", plain(&trace.violation.message)),
-    );
+    push(&mut out, format_args!("  {}", plain(&trace.violation.message)));
     push(&mut out, format_args!(""));
     push(&mut out, format_args!("State 1 (initial)"));
     lines(&mut out, &trace.initial, width);
@@ -36,11 +29,7 @@ pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
         let (actor, event) = (plain(&step.actor), plain(&step.event));
         push(
             &mut out,
-            format_args!(
-                "Step {}: {event} at {actor}: {}",
-                number + 1,
-                plain(&step.text)
-            ),
+            format_args!("Step {}: {event} at {actor}: {}", number + 1, plain(&step.text)),
         );
         match step.fingerprint {
             Some(_) => push(&mut out, format_args!("State {}", number + 2)),
@@ -50,10 +39,7 @@ pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
     }
     push(&mut out, format_args!(""));
     push(&mut out, format_args!("Found by {}.", search(trace)));
-    push(
-        &mut out,
-        format_args!("Replay it: {replay} {}", quoted(path)),
-    );
+    push(&mut out, format_args!("Replay it: {replay} {}", quoted(path)));
     out
 }
 
@@ -76,10 +62,7 @@ fn widest(trace: &Trace) -> usize {
 
 fn lines(out: &mut String, lines: &[Line], width: usize) {
     for line in lines {
-        push(
-            out,
-            format_args!("  {:width$}  {}", plain(&line.part), plain(&line.text)),
-        );
+        push(out, format_args!("  {:width$}  {}", plain(&line.part), plain(&line.text)));
     }
 }
 
@@ -152,20 +135,13 @@ mod tests {
 
     fn trace(message: &str) -> Trace {
         Trace {
-            target: Target::Model {
-                name: "m".into(),
-                nodes: 1,
-                bugs: vec![],
-            },
+            target: Target::Model { name: "m".into(), nodes: 1, bugs: vec![] },
             search: SearchRecord {
                 strategy: "bfs".into(),
                 add: "next".into(),
                 ..SearchRecord::default()
             },
-            violation: Violation {
-                property: "p".into(),
-                message: message.into(),
-            },
+            violation: Violation { property: "p".into(), message: message.into() },
             initial: vec![Line::new("a", "x")],
             initial_fingerprint: String::new(),
             steps: vec![],

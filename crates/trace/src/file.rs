@@ -60,11 +60,7 @@ struct Body {
 
 /// The bytes of a trace file.
 pub fn to_bytes(trace: &Trace) -> Vec<u8> {
-    let envelope = Envelope {
-        format: FORMAT,
-        version: VERSION,
-        trace,
-    };
+    let envelope = Envelope { format: FORMAT, version: VERSION, trace };
     let mut bytes =
         serde_json::to_vec_pretty(&envelope).expect("a trace has string keys and no floats");
     bytes.push(b'\n');
@@ -76,16 +72,11 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Trace, ReadError> {
     let header: Header = serde_json::from_slice(bytes).map_err(|error| {
         // Whoever asked for a trace and gave an empty or unrelated file should not be told
         // that it was truncated: that is said only of what starts like one of ours.
-        let ours = bytes
-            .windows(FORMAT.len())
-            .take(64)
-            .any(|w| w == FORMAT.as_bytes());
+        let ours = bytes.windows(FORMAT.len()).take(64).any(|w| w == FORMAT.as_bytes());
         if error.is_eof() && ours {
             ReadError::Truncated { line: error.line() }
         } else {
-            ReadError::Foreign {
-                detail: describe(bytes, &error),
-            }
+            ReadError::Foreign { detail: describe(bytes, &error) }
         }
     })?;
     match (header.format.as_deref(), header.version) {
@@ -94,15 +85,9 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Trace, ReadError> {
         }
         (Some(FORMAT), Some(1)) => serde_json::from_slice::<Body>(bytes)
             .map(|body| body.trace)
-            .map_err(|error| ReadError::Damaged {
-                detail: error.to_string(),
-            }),
-        (Some(FORMAT), _) => Err(ReadError::Damaged {
-            detail: "it has no valid version".into(),
-        }),
-        _ => Err(ReadError::Foreign {
-            detail: "JSON, but of another kind".into(),
-        }),
+            .map_err(|error| ReadError::Damaged { detail: error.to_string() }),
+        (Some(FORMAT), _) => Err(ReadError::Damaged { detail: "it has no valid version".into() }),
+        _ => Err(ReadError::Foreign { detail: "JSON, but of another kind".into() }),
     }
 }
 
@@ -122,27 +107,13 @@ mod tests {
 
     fn sample() -> Trace {
         Trace {
-            target: Target::Model {
-                name: "arq".into(),
-                nodes: 2,
-                bugs: vec!["b".into()],
-            },
-            search: SearchRecord {
-                strategy: "bfs".into(),
-                ..SearchRecord::default()
-            },
-            violation: Violation {
-                property: "p".into(),
-                message: "why \"so\"\n".into(),
-            },
+            target: Target::Model { name: "arq".into(), nodes: 2, bugs: vec!["b".into()] },
+            search: SearchRecord { strategy: "bfs".into(), ..SearchRecord::default() },
+            violation: Violation { property: "p".into(), message: "why \"so\"\n".into() },
             initial: vec![Line::new("sender", "x=1")],
             initial_fingerprint: "00".into(),
             steps: vec![TraceStep {
-                step: Step {
-                    actor: 1,
-                    event: 2,
-                    param: 3,
-                },
+                step: Step { actor: 1, event: 2, param: 3 },
                 actor: "sender".into(),
                 event: "timeout".into(),
                 text: "the timer fires".into(),
@@ -164,10 +135,7 @@ mod tests {
         for end in 0..bytes.len() - 1 {
             let error = from_bytes(&bytes[..end]).unwrap_err();
             if end > 40 {
-                assert!(
-                    matches!(error, ReadError::Truncated { .. }),
-                    "{end}: {error}"
-                );
+                assert!(matches!(error, ReadError::Truncated { .. }), "{end}: {error}");
             }
         }
     }
@@ -182,15 +150,9 @@ mod tests {
         check("ELF...", "not a JSON object");
         check("{\"a\": }", "not valid JSON");
         check("{\"a\": 1}", "of another kind");
-        check(
-            "{\"format\": \"everypath-trace\", \"version\": 2}",
-            "format version 2",
-        );
+        check("{\"format\": \"everypath-trace\", \"version\": 2}", "format version 2");
         check("{\"format\": \"everypath-trace\"}", "no valid version");
-        check(
-            "{\"format\": \"everypath-trace\", \"version\": 1}",
-            "damaged",
-        );
+        check("{\"format\": \"everypath-trace\", \"version\": 1}", "damaged");
     }
 
     proptest! {

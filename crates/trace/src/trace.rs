@@ -118,9 +118,6 @@ pub struct Line {
 impl Line {
     /// A line that says `text` of `part`.
     pub fn new(part: impl Into<String>, text: impl Into<String>) -> Self {
-        Line {
-            part: part.into(),
-            text: text.into(),
-        }
+        Line { part: part.into(), text: text.into() }
     }
 }

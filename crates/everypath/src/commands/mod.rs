@@ -16,9 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Parses the command line and runs the command; returns the exit code.
 pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
-    let parsed = command(catalog)
-        .try_get_matches()
-        .and_then(|m| Cli::from_arg_matches(&m));
+    let parsed = command(catalog).try_get_matches().and_then(|m| Cli::from_arg_matches(&m));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
@@ -41,10 +39,7 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
 /// The options, with the models of this catalog in the help text.
 fn command(catalog: &Catalog) -> clap::Command {
     Cli::command().mut_subcommand("model", |model| {
-        let examples = model
-            .get_after_help()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+        let examples = model.get_after_help().map(ToString::to_string).unwrap_or_default();
         model.after_help(format!("{}\n{examples}", catalog.overview()))
     })
 }

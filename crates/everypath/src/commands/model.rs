@@ -20,19 +20,13 @@ use std::time::Duration;
 pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     let entry = catalog.find(&args.name)?;
     if args.events {
-        output::print(&list(
-            entry.events.iter().map(|event| (event.name, event.about)),
-        ));
+        output::print(&list(entry.events.iter().map(|event| (event.name, event.about))));
         return Ok(HOLDS);
     }
     let model = entry.build(args.nodes, &args.bug)?;
     if args.rank.as_deref() == Some("list") {
         let ranks = model.ranks();
-        output::print(&list(
-            ranks
-                .iter()
-                .map(|(name, about)| (name.as_str(), about.as_str())),
-        ));
+        output::print(&list(ranks.iter().map(|(name, about)| (name.as_str(), about.as_str()))));
         return Ok(HOLDS);
     }
     let plan = Plan::new(entry, model.as_ref(), args)?;
@@ -48,18 +42,14 @@ fn finish(plan: &Plan, report: &Report, quiet: bool) -> Result<u8, Usage> {
     let cannot =
         |file: &OutputFile, error| Usage::new(format!("cannot write {}: {error}", file.path()));
     if let Some(trace) = &report.trace {
-        plan.trace
-            .write(&file::to_bytes(trace))
-            .map_err(|error| cannot(&plan.trace, error))?;
+        plan.trace.write(&file::to_bytes(trace)).map_err(|error| cannot(&plan.trace, error))?;
     }
     let mut json = serde_json::to_string_pretty(&report.json).expect("the result has string keys");
     json.push('\n');
     match &plan.json {
         Json::None => {}
         Json::Stdout => output::print(&json),
-        Json::File(file) => file
-            .write(json.as_bytes())
-            .map_err(|error| cannot(file, error))?,
+        Json::File(file) => file.write(json.as_bytes()).map_err(|error| cannot(file, error))?,
     }
     if !quiet && !matches!(plan.json, Json::Stdout) {
         output::print(&report.text);
@@ -74,9 +64,7 @@ fn finish(plan: &Plan, report: &Report, quiet: bool) -> Result<u8, Usage> {
 /// Names and what they mean, in two columns.
 fn list<'a>(items: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
     let width = items.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
-    items
-        .map(|(name, about)| format!("{name:width$}  {about}\n"))
-        .collect()
+    items.map(|(name, about)| format!("{name:width$}  {about}\n")).collect()
 }
 
 /// Where the JSON result goes.
@@ -116,16 +104,10 @@ impl Plan {
             ));
         }
         let rank = choose_rank(entry, model, args)?;
-        let must_contain = args
-            .must_contain
-            .as_deref()
-            .map(|name| entry.event(name))
-            .transpose()?;
-        let disabled = args
-            .disable
-            .iter()
-            .map(|name| entry.event(name))
-            .collect::<Result<Vec<_>, _>>()?;
+        let must_contain =
+            args.must_contain.as_deref().map(|name| entry.event(name)).transpose()?;
+        let disabled =
+            args.disable.iter().map(|name| entry.event(name)).collect::<Result<Vec<_>, _>>()?;
         if let Some(event) = must_contain.filter(|event| disabled.contains(event)) {
             let name = entry.events[event as usize].name;
             return Err(Usage::new(format!(
@@ -150,21 +132,16 @@ impl Plan {
             add: search.add.to_string(),
             visited: search.visited.to_string(),
             max_depth: search.max_depth,
-            shuffle: args.shuffle.then(|| ShuffleRecord {
-                generator: GENERATOR.into(),
-                seed: common.seed,
-            }),
+            shuffle: args
+                .shuffle
+                .then(|| ShuffleRecord { generator: GENERATOR.into(), seed: common.seed }),
             rank: rank.clone(),
             must_contain: args.must_contain.clone(),
             disabled: args.disable.clone(),
         };
         let properties = choose_properties(entry, model, &args.property)?;
         Ok(Plan {
-            request: Request {
-                search,
-                rank,
-                properties,
-            },
+            request: Request { search, rank, properties },
             seed: common.seed,
             replications: args.replications,
             record,
@@ -195,12 +172,7 @@ impl Plan {
             };
             let (exploration, took, stopped) =
                 watch.run(|control| model.explore(&request, control));
-            runs.push(Run {
-                exploration,
-                took,
-                stopped,
-                record,
-            });
+            runs.push(Run { exploration, took, stopped, record });
             if stopped.is_some() {
                 break;
             }
@@ -224,16 +196,9 @@ fn choose_rank(
     let ranks = model.ranks();
     match &args.rank {
         None if args.strategy != StrategyName::Befs => Ok(None),
-        None => ranks
-            .into_iter()
-            .next()
-            .map(|(name, _)| Some(name))
-            .ok_or_else(|| {
-                Usage::new(format!(
-                    "{} has no ranks, so --strategy befs cannot be used",
-                    entry.name
-                ))
-            }),
+        None => ranks.into_iter().next().map(|(name, _)| Some(name)).ok_or_else(|| {
+            Usage::new(format!("{} has no ranks, so --strategy befs cannot be used", entry.name))
+        }),
         Some(name) => {
             let what = format!("rank of {}", entry.name);
             suggest::find(&what, name, ranks.iter().map(|(name, _)| name.as_str()))?;
@@ -257,8 +222,5 @@ fn choose_properties(
     for name in asked {
         suggest::find(&what, name, known.iter().map(String::as_str))?;
     }
-    Ok(known
-        .into_iter()
-        .filter(|name| asked.is_empty() || asked.contains(name))
-        .collect())
+    Ok(known.into_iter().filter(|name| asked.is_empty() || asked.contains(name)).collect())
 }

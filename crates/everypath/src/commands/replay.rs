@@ -41,11 +41,7 @@ fn repeat(model: &dyn Explorable, recorded: &Trace) -> Result<Trace, String> {
         .into_iter()
         .find(|(property, _)| *property == recorded.violation.property)
         .ok_or("its end violates nothing")?;
-    let found = Found {
-        property,
-        message,
-        schedule,
-    };
+    let found = Found { property, message, schedule };
     let trace = model.describe(&found, recorded.search.clone())?;
     if trace.initial_fingerprint != recorded.initial_fingerprint {
         return Err("the initial state differs".into());

@@ -9,15 +9,8 @@ use everypath_report::text;
 /// Shows a trace.
 pub(crate) fn run(args: &ShowArgs) -> Result<u8, Usage> {
     // Text is the only form so far, so `--text` changes nothing.
-    let ShowArgs {
-        trace: path,
-        text: _,
-    } = args;
+    let ShowArgs { trace: path, text: _ } = args;
     let trace = read_trace(path)?;
-    output::print(&text(
-        &trace,
-        &replay_command(),
-        &path.display().to_string(),
-    ));
+    output::print(&text(&trace, &replay_command(), &path.display().to_string()));
     Ok(HOLDS)
 }

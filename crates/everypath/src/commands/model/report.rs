@@ -39,28 +39,20 @@ impl Report {
             None => None,
             Some(Err(error)) => {
                 conclusion.verdict = Verdict::Inconclusive;
-                conclusion.reason = Some(format!(
-                    "a violation was found but could not be repeated: {error}"
-                ));
+                conclusion.reason =
+                    Some(format!("a violation was found but could not be repeated: {error}"));
                 None
             }
         };
         let json = json(entry, plan, runs, &conclusion, trace.as_ref());
         let text = render(entry, plan, &json, trace.as_ref());
-        Report {
-            verdict: conclusion.verdict,
-            trace,
-            json,
-            text,
-        }
+        Report { verdict: conclusion.verdict, trace, json, text }
     }
 }
 
 fn conclude<'a>(plan: &Plan, runs: &'a [Run]) -> Conclusion<'a> {
     let violated = runs.iter().find(|run| !run.exploration.found.is_empty());
-    let unfinished = runs
-        .iter()
-        .find(|run| run.exploration.ended != Ended::Complete);
+    let unfinished = runs.iter().find(|run| run.exploration.ended != Ended::Complete);
     let run = violated.or(unfinished).unwrap_or(&runs[0]);
     let exploration = &run.exploration;
     let verdict = match (violated, unfinished) {
@@ -73,33 +65,26 @@ fn conclude<'a>(plan: &Plan, runs: &'a [Run]) -> Conclusion<'a> {
             Coverage::Bounded { depth }
         }
         (Ended::Complete, _) => Coverage::Exhaustive,
-        _ if exploration.checked_depth > 0 => Coverage::Bounded {
-            depth: exploration.checked_depth,
-        },
+        _ if exploration.checked_depth > 0 => {
+            Coverage::Bounded { depth: exploration.checked_depth }
+        }
         _ => Coverage::Sampled,
     };
     let reason = match &exploration.ended {
         Ended::Complete | Ended::Violation => None,
         Ended::Stopped => run.stopped.map(|stopped| stopped.to_string()),
-        Ended::Limit(Limit::States(limit)) => Some(format!(
-            "the limit of {} stored states was reached",
-            grouped(*limit)
-        )),
-        Ended::Limit(Limit::Executions(limit)) => Some(format!(
-            "the limit of {} executions was reached",
-            grouped(*limit)
-        )),
+        Ended::Limit(Limit::States(limit)) => {
+            Some(format!("the limit of {} stored states was reached", grouped(*limit)))
+        }
+        Ended::Limit(Limit::Executions(limit)) => {
+            Some(format!("the limit of {} executions was reached", grouped(*limit)))
+        }
         Ended::Unconfirmed(reason) => Some(format!(
             "{reason}; the model is not a function of its state and steps (clock, randomness, \
              global variable?)"
         )),
     };
-    Conclusion {
-        run,
-        verdict,
-        coverage,
-        reason,
-    }
+    Conclusion { run, verdict, coverage, reason }
 }
 
 fn json(
@@ -109,12 +94,7 @@ fn json(
     conclusion: &Conclusion<'_>,
     trace: Option<&Trace>,
 ) -> JsonResult {
-    let Conclusion {
-        run,
-        verdict,
-        coverage,
-        reason,
-    } = conclusion;
+    let Conclusion { run, verdict, coverage, reason } = conclusion;
     let counts = &run.exploration.counts;
     JsonResult {
         tool: "everypath",
@@ -148,12 +128,7 @@ fn json(
 }
 
 fn properties(plan: &Plan, run: &Run) -> Vec<JsonProperty> {
-    let names = plan
-        .request
-        .properties
-        .iter()
-        .map(String::as_str)
-        .chain([PANIC]);
+    let names = plan.request.properties.iter().map(String::as_str).chain([PANIC]);
     let found = &run.exploration.found;
     names
         .zip(&run.exploration.counts.by_property)
@@ -161,10 +136,7 @@ fn properties(plan: &Plan, run: &Run) -> Vec<JsonProperty> {
         .map(|(name, &violations)| JsonProperty {
             name: name.into(),
             violations,
-            depth: found
-                .iter()
-                .find(|f| f.property == name)
-                .map(|f| f.schedule.len()),
+            depth: found.iter().find(|f| f.property == name).map(|f| f.schedule.len()),
         })
         .collect()
 }
@@ -191,10 +163,7 @@ fn stats(counts: &Counts, seconds: f64) -> JsonStats {
 fn replications(runs: &[Run]) -> JsonReplications {
     JsonReplications {
         count: runs.len(),
-        violated: runs
-            .iter()
-            .filter(|run| !run.exploration.found.is_empty())
-            .count(),
+        violated: runs.iter().filter(|run| !run.exploration.found.is_empty()).count(),
         seconds: Spread::of(runs.iter().map(|run| run.took.as_secs_f64())),
         stored: Spread::of(runs.iter().map(|run| run.exploration.counts.stored as f64)),
         events: Spread::of(runs.iter().map(|run| run.exploration.counts.events as f64)),
@@ -266,24 +235,15 @@ fn details(json: &JsonResult) -> Vec<(&'static str, String)> {
         details.push(("only paths", format!("with {event}")));
     }
     if let Some(probability) = json.coverage.omission_probability {
-        details.push((
-            "missed",
-            format!("a state with probability below {probability:.0e}"),
-        ));
+        details.push(("missed", format!("a state with probability below {probability:.0e}")));
     }
     if let (Some(reason), "violated") = (&json.reason, json.verdict.as_str()) {
         details.push(("stopped", reason.clone()));
     }
     if json.violations > 1 {
         details.push(("violations", grouped(json.violations)));
-        for property in json
-            .properties
-            .iter()
-            .filter(|property| property.violations > 0)
-        {
-            let depth = property
-                .depth
-                .map_or(String::new(), |d| format!(", shortest {d} steps"));
+        for property in json.properties.iter().filter(|property| property.violations > 0) {
+            let depth = property.depth.map_or(String::new(), |d| format!(", shortest {d} steps"));
             let count = grouped(property.violations);
             details.push(("", format!("{} of {}{depth}", count, property.name)));
         }

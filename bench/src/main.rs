@@ -1,0 +1,149 @@
+//! Everypath against its neighbours and against the physical limit, on one state space.
+//!
+//! - `model`: the common model, pure logic;
+//! - `limit`, `stateright`, `spin`, `ours`: the contenders;
+//! - `contender`: the list of rows;
+//! - `measure`: time and memory of a child process;
+//! - `compare`: the rounds and the check of all counts;
+//! - `table`: the result.
+
+mod compare;
+mod contender;
+mod limit;
+mod measure;
+mod model;
+mod ours;
+mod spin;
+mod stateright;
+mod table;
+
+use anyhow::{Context, Result};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use contender::{Contender, Outcome, Tool};
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Compare model checkers on one state space, against the physical limit.
+#[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true)]
+struct Options {
+    /// Use the model with 6,439 states: a test of the harness, its times mean nothing
+    #[arg(long)]
+    quick: bool,
+
+    /// Run every tool N times, in turn, and show the medians
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+
+    /// Run only the tools whose name contains NAME; may be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+
+    /// Write the raw numbers to FILE
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    #[command(subcommand)]
+    child: Option<Child>,
+}
+
+/// What the harness starts itself with.
+#[derive(Subcommand)]
+enum Child {
+    /// Run one tool in this process and print its counts as JSON
+    #[command(hide = true)]
+    Run {
+        /// The name of the tool
+        name: String,
+        /// Use the small model
+        #[arg(long)]
+        quick: bool,
+    },
+}
+
+/// Ends with 0 if all counts were right, 1 if not and 2 for a bad command line.
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let result = match &options.child {
+        Some(Child::Run { name, quick }) => run_child(name, *quick),
+        None => compare_all(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs one contender in this process and prints what it found.
+fn run_child(name: &str, quick: bool) -> Result<()> {
+    let bounds = if quick { model::QUICK } else { model::FULL };
+    let nothing = Contender::sequential(compare::BASELINE, |_| Outcome {
+        states: 0,
+        transitions: None,
+        levels: None,
+    });
+    let mut contenders = contender::all(contender::cores());
+    contenders.push(nothing);
+    let run = contenders.iter().find_map(|row| match row.tool {
+        Tool::InProcess(run) if row.name == name => Some(run),
+        _ => None,
+    });
+    let Some(run) = run else {
+        usage_error(format!("no tool in this binary is called '{name}'"));
+    };
+    println!("{}", serde_json::to_string(&run(&bounds))?);
+    Ok(())
+}
+
+/// Runs all contenders that are asked for and prints the table.
+#[expect(clippy::disallowed_methods, reason = "this is a command line, with one variable")]
+fn compare_all(options: &Options) -> Result<()> {
+    let cores = contender::cores();
+    let mut json = options.json.as_ref().map(|path| match File::create(path) {
+        Ok(file) => (path, file),
+        Err(error) => usage_error(format!("cannot write {}: {error}", path.display())),
+    });
+    let report = compare::run(compare::Plan {
+        contenders: selected(&options.only, cores),
+        rounds: usize::from(options.rounds),
+        quick: options.quick,
+        cores,
+        require_all: std::env::var_os("EVERYPATH_REQUIRE_ALL").is_some(),
+    })?;
+    if let Some((path, file)) = &mut json {
+        let text = serde_json::to_string_pretty(&report)?;
+        writeln!(file, "{text}").with_context(|| format!("failed to write {}", path.display()))?;
+    }
+    print!("{}", report.markdown());
+    Ok(())
+}
+
+/// Returns the rows whose names contain one of `filters`, or all rows if there is no filter.
+fn selected(filters: &[String], cores: usize) -> Vec<Contender> {
+    let all = contender::all(cores);
+    for filter in filters {
+        if !all.iter().any(|row| row.name.contains(filter)) {
+            let names: Vec<_> = all.iter().map(|row| row.name).collect();
+            usage_error(format!(
+                "no tool has a name with '{filter}'; there are {}",
+                names.join(", ")
+            ));
+        }
+    }
+    let wanted = |row: &Contender| {
+        filters.is_empty() || filters.iter().any(|filter| row.name.contains(filter))
+    };
+    all.into_iter().filter(wanted).collect()
+}
+
+/// Ends the program with a message about its command line and exit code 2.
+fn usage_error(message: String) -> ! {
+    Options::command().error(ErrorKind::InvalidValue, message).exit()
+}
