@@ -70,16 +70,17 @@ impl Contender {
 pub const REFERENCE: &str = "limit";
 
 /// The rows of the hand-written loop.
-const LIMIT: [Contender; 2] = [
+const LIMIT: [Contender; 3] = [
     Contender::sequential(REFERENCE, limit::presized),
     Contender::sequential("limit-growing", limit::growing),
+    Contender::sequential("limit-depth-first", limit::depth_first),
 ];
 
 /// Returns all rows for a machine with `cores` cores, in the order of the table.
 pub fn all(cores: usize) -> Vec<Contender> {
     LIMIT
         .iter()
-        .chain(ours::ROWS)
+        .chain(&ours::ROWS)
         .chain(&stateright::ROWS)
         .chain(&spin::ROWS)
         .filter(|row| cores > 1 || !row.parallel)

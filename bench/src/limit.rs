@@ -61,6 +61,25 @@ fn explore(bounds: &Bounds, mut table: Table) -> Outcome {
     Outcome { states: table.len as u64, transitions: Some(transitions), levels: Some(levels) }
 }
 
+/// Runs the same model depth first, a stack of words in place of the levels.
+///
+/// Only the successors of one state can be looked up at a time, so fewer slots are on their way
+/// from memory at once: the limit for depth-first searches.
+pub fn depth_first(bounds: &Bounds) -> Outcome {
+    let mut table = Table::new(PRESIZED);
+    let initial = Arq::initial().pack();
+    table.insert(initial);
+    let mut stack = vec![initial];
+    let mut successors = Vec::with_capacity(Event::ALL.len());
+    let mut transitions = 0;
+    while let Some(word) = stack.pop() {
+        expand(&[word], bounds, &table, &mut successors);
+        transitions += successors.len() as u64;
+        stack.extend(successors.iter().filter(|&&word| table.insert(word)));
+    }
+    Outcome { states: table.len as u64, transitions: Some(transitions), levels: None }
+}
+
 /// Collects the successors of `batch` and prefetches their slots.
 #[inline]
 fn expand(batch: &[u64], bounds: &Bounds, table: &Table, successors: &mut Vec<u64>) {
@@ -146,5 +165,10 @@ mod tests {
         for outcome in [presized(&QUICK), growing(&QUICK)] {
             assert_eq!(outcome, Outcome::exact(&QUICK_SIZE));
         }
+    }
+
+    #[test]
+    fn depth_first_finds_the_published_size() {
+        assert!(depth_first(&QUICK).agrees_with(&QUICK_SIZE));
     }
 }

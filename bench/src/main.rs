@@ -12,6 +12,7 @@ mod contender;
 mod limit;
 mod measure;
 mod model;
+mod natural;
 mod ours;
 mod spin;
 mod stateright;

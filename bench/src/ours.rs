@@ -1,21 +1,145 @@
 //! Everypath's own rows.
-//!
-//! Empty until the engine exists. To plug it in:
-//!
-//! 1. add the engine's crates to `bench/Cargo.toml` (`path = "../crates/…"`);
-//! 2. implement the engine's system trait here for a type that holds [`crate::model::Bounds`],
-//!    with [`crate::model::Arq`] as state: `Arq::initial`, `Arq::enabled` and `Arq::apply` are all
-//!    that is needed, `Arq::pack` and `Arq::unpack` give canonical bytes, and the property is
-//!    `state.in_order`;
-//! 3. write one `fn(&Bounds) -> Outcome` for each configuration and add it to [`ROWS`], such as
-//!    `Contender::sequential("everypath-bfs-equality", bfs_equality)` or
-//!    `Contender::parallel("everypath-bfs-hash-cores", bfs_hash_cores)`.
-//!
-//! The harness then runs each row in a process of its own and checks its counts. `transitions`
-//! and `levels` of the outcome may be `None` where the engine does not report them (a depth-first
-//! search has no levels); reported numbers must be exact.
 
-use crate::contender::Contender;
+use crate::contender::{Contender, Outcome, cores};
+use crate::model::{Arq, Bounds, Event};
+use crate::natural::{NaturalState, Packet};
+use everypath_explore::{
+    Canonical, Control, Ended, Order, Property, Search, Step, System, Task, VisitedKind, canonical,
+    explore,
+};
 
-/// The rows: bfs and dfs, by equality and by hash, on one thread and on all cores.
-pub const ROWS: &[Contender] = &[];
+const BFS: Order = Order::Bfs;
+const DFS: Order = Order::Dfs;
+const EXACT: VisitedKind = VisitedKind::Equality;
+const HASH: VisitedKind = VisitedKind::Hash;
+
+/// The rows: bfs and dfs, by equality and by hash, packed and natural, on one thread and (bfs,
+/// the one search that several threads share) on all cores.
+pub const ROWS: [Contender; 8] = [
+    Contender::sequential("everypath-packed-bfs", |b| packed(b, BFS, EXACT, 1)),
+    Contender::sequential("everypath-packed-dfs", |b| packed(b, DFS, EXACT, 1)),
+    Contender::sequential("everypath-packed-bfs-hash", |b| packed(b, BFS, HASH, 1)),
+    Contender::sequential("everypath-packed-dfs-hash", |b| packed(b, DFS, HASH, 1)),
+    Contender::sequential("everypath-natural-bfs", |b| natural(b, BFS, EXACT, 1)),
+    Contender::sequential("everypath-natural-dfs", |b| natural(b, DFS, EXACT, 1)),
+    Contender::parallel("everypath-packed-bfs-cores", |b| packed(b, BFS, EXACT, cores())),
+    Contender::parallel("everypath-natural-bfs-cores", |b| natural(b, BFS, EXACT, cores())),
+];
+
+/// Explores the model over [`Arq`], whose canonical bytes are its packed word.
+fn packed(bounds: &Bounds, order: Order, visited: VisitedKind, threads: usize) -> Outcome {
+    let in_order = |state: &PackedState| state.0.in_order;
+    run(&Packed(*bounds), in_order, &Search { order, visited, threads, ..Search::default() })
+}
+
+/// Explores the model over [`NaturalState`].
+fn natural(bounds: &Bounds, order: Order, visited: VisitedKind, threads: usize) -> Outcome {
+    let in_order = |state: &NaturalState| state.in_order;
+    run(&Natural(*bounds), in_order, &Search { order, visited, threads, ..Search::default() })
+}
+
+fn run<S: System<State: 'static>>(
+    system: &S,
+    in_order: fn(&S::State) -> bool,
+    search: &Search,
+) -> Outcome {
+    let property = Property::new("in order", move |state| match in_order(state) {
+        true => Ok(()),
+        false => Err("messages arrive out of order".into()),
+    });
+    let task = Task { system, properties: &[property], rank: None, search };
+    let result = explore(&task, &Control::default());
+    assert_eq!(result.ended, Ended::Complete, "{:?}", result.found);
+    Outcome {
+        states: result.counts.states,
+        transitions: Some(result.counts.events),
+        levels: (search.order == BFS).then(|| u64::from(result.counts.depth) + 1),
+    }
+}
+
+/// The model over packed words.
+struct Packed(Bounds);
+
+/// A state that is stored as one word.
+struct PackedState(Arq);
+
+impl Canonical for PackedState {
+    const SIZE: Option<usize> = Some(8);
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.0.pack().to_le_bytes());
+    }
+
+    fn read(&mut self, bytes: &mut &[u8]) {
+        let (word, rest) = bytes.split_first_chunk().expect("eight bytes were written");
+        *bytes = rest;
+        self.0 = Arq::unpack(u64::from_le_bytes(*word));
+    }
+}
+
+/// The step that stands for an event.
+fn step(event: Event) -> Step {
+    Step { actor: 0, event: event as u16, param: 0 }
+}
+
+impl System for Packed {
+    type State = PackedState;
+
+    fn initial(&self) -> PackedState {
+        PackedState(Arq::initial())
+    }
+
+    fn enabled(&self, state: &PackedState, steps: &mut Vec<Step>) {
+        steps.extend(state.0.enabled(&self.0).map(step));
+    }
+
+    fn take(&self, state: &mut PackedState, step: Step) {
+        state.0.apply(Event::ALL[step.event as usize], &self.0);
+    }
+
+    fn restore(&self, original: &PackedState, _: &[u8], state: &mut PackedState) {
+        state.0 = original.0;
+    }
+}
+
+canonical!(struct Packet { bit, payload });
+canonical!(struct NaturalState {
+    next, waiting, expected, retransmissions, losses, in_order, data, acks,
+});
+
+/// The model over a state with growable channels.
+struct Natural(Bounds);
+
+impl System for Natural {
+    type State = NaturalState;
+
+    fn initial(&self) -> NaturalState {
+        NaturalState::initial()
+    }
+
+    fn enabled(&self, state: &NaturalState, steps: &mut Vec<Step>) {
+        state.enabled(&self.0, |event| steps.push(step(event)));
+    }
+
+    fn take(&self, state: &mut NaturalState, step: Step) {
+        state.apply(Event::ALL[step.event as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contender::Tool;
+    use crate::model::{QUICK, QUICK_SIZE};
+
+    #[test]
+    fn every_row_finds_the_published_size() {
+        for row in ROWS {
+            let Tool::InProcess(run) = row.tool else {
+                unreachable!("all rows of ours run in this binary")
+            };
+            let outcome = run(&QUICK);
+            assert!(outcome.agrees_with(&QUICK_SIZE), "{}: {outcome:?}", row.name);
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::contender::{Contender, Outcome, cores};
 use crate::model::{Arq, Bounds, Event};
+use crate::natural::NaturalState;
 use stateright::{Checker, CheckerBuilder, Model, Property};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -99,111 +100,21 @@ struct Natural {
     bounds: Bounds,
 }
 
-/// A data packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Packet {
-    bit: bool,
-    payload: u8,
-}
-
-impl Packet {
-    /// Returns the packet for message `index`.
-    fn new(index: u8) -> Packet {
-        Packet { bit: index % 2 == 1, payload: index % 4 }
-    }
-}
-
-/// A state with growable channels; the fields are those of [`Arq`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct NaturalState {
-    next: u8,
-    waiting: bool,
-    expected: u8,
-    retransmissions: u8,
-    losses: u8,
-    in_order: bool,
-    data: Vec<Packet>,
-    acks: Vec<bool>,
-}
-
 impl Model for Natural {
     type State = NaturalState;
     type Action = Event;
 
     fn init_states(&self) -> Vec<NaturalState> {
-        vec![NaturalState {
-            next: 0,
-            waiting: false,
-            expected: 0,
-            retransmissions: 0,
-            losses: 0,
-            in_order: true,
-            data: Vec::new(),
-            acks: Vec::new(),
-        }]
+        vec![NaturalState::initial()]
     }
 
     fn actions(&self, state: &NaturalState, actions: &mut Vec<Event>) {
-        let bounds = &self.bounds;
-        let room = |len: usize| len < usize::from(bounds.capacity);
-        let may_lose = state.losses < bounds.losses;
-        if !state.waiting && state.next < bounds.messages && room(state.data.len()) {
-            actions.push(Event::Send);
-        }
-        if state.waiting && state.retransmissions < bounds.retransmissions && room(state.data.len())
-        {
-            actions.push(Event::TimeOut);
-        }
-        if !state.acks.is_empty() {
-            actions.push(Event::ReceiveAck);
-        }
-        if !state.data.is_empty() && room(state.acks.len()) {
-            actions.push(Event::ReceiveData);
-        }
-        if may_lose && !state.data.is_empty() {
-            actions.push(Event::LoseData);
-        }
-        if may_lose && !state.acks.is_empty() {
-            actions.push(Event::LoseAck);
-        }
+        state.enabled(&self.bounds, |event| actions.push(event));
     }
 
     fn next_state(&self, last: &NaturalState, event: Event) -> Option<NaturalState> {
         let mut state = last.clone();
-        match event {
-            Event::Send => {
-                state.data.push(Packet::new(state.next));
-                state.waiting = true;
-            }
-            Event::TimeOut => {
-                state.data.push(Packet::new(state.next));
-                state.retransmissions += 1;
-            }
-            Event::ReceiveAck => {
-                let bit = state.acks.remove(0);
-                if state.waiting && bit == Packet::new(state.next).bit {
-                    state.next += 1;
-                    state.waiting = false;
-                }
-            }
-            Event::ReceiveData => {
-                let packet = state.data.remove(0);
-                let expected = Packet::new(state.expected);
-                if packet.bit == expected.bit {
-                    state.in_order &= packet == expected;
-                    state.expected += 1;
-                }
-                state.acks.push(packet.bit);
-            }
-            Event::LoseData => {
-                state.data.remove(0);
-                state.losses += 1;
-            }
-            Event::LoseAck => {
-                state.acks.remove(0);
-                state.losses += 1;
-            }
-        }
+        state.apply(event);
         Some(state)
     }
 

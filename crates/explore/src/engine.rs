@@ -10,7 +10,7 @@
 //! state is checked as well, recursion is a stack of our own, and see
 //! [`Search::must_contain`] and the `shuffle` module.
 
-use crate::expand::{BreachAt, Class, Expansion, Record, Rules, Worker};
+use crate::expand::{BreachAt, Class, Expansion, Job, Record, Rules, Worker};
 use crate::frontier::{Frontier, Work};
 use crate::lineage::{Lineage, ROOT};
 use crate::replay::replay;
@@ -357,15 +357,17 @@ impl<'a, S: System> Engine<'a, S> {
         let threads = (batch.len() / THREAD_MINIMUM).clamp(1, self.workers.len());
         let share = batch.len().div_ceil(threads);
         let (rules, shards, control) = (&self.rules, &self.shards, self.control);
+        let shard = (self.admission == Admit::Now).then_some(&self.shards[0]);
         let expand = |worker: &mut Worker<S>, from: usize, works: &[Work]| {
             worker.expansion.clear();
             for (index, work) in works.iter().enumerate() {
                 if control.stopped() {
                     break;
                 }
-                let (shard, number) = place(shards.len(), work.node);
-                let bytes = shards[shard].states.get(number);
-                worker.expand(rules, work, (from + index) as u32, bytes);
+                let (at, number) = place(shards.len(), work.node);
+                let bytes = shards[at].states.get(number);
+                let index = (from + index) as u32;
+                worker.expand(rules, Job { work, index, bytes, shard });
             }
         };
         if threads == 1 {
@@ -388,7 +390,7 @@ impl<'a, S: System> Engine<'a, S> {
         set_ends(results, self.rules.search.keep_going);
         match self.admission {
             Admit::Later => {}
-            Admit::Now => self.shards[0].prefetch(results[0].expansion.hashes()),
+            Admit::Now => self.shards[0].prefetch_states(results[0].expansion.hashes()),
             Admit::Together => self.admit_all(batch, results),
         }
         self.put_back(batch, results[0].expansion.more);
@@ -414,7 +416,8 @@ impl<'a, S: System> Engine<'a, S> {
                     let mine = records.iter().filter(|record| {
                         record.class == Class::Safe && shard_of(record.hash, shards) == own
                     });
-                    shard.prefetch(mine.clone().map(|record| record.hash));
+                    mine.clone().for_each(|record| shard.prefetch(record.hash));
+                    shard.prefetch_states(mine.clone().map(|record| record.hash));
                     for record in mine {
                         let depth = batch[record.work as usize].depth + 1;
                         shard.admit_in_batch(rule, candidate(expansion, record, depth));

@@ -2,7 +2,7 @@
 
 use crate::frontier::Work;
 use crate::shuffle::shuffle;
-use crate::visited::Rule;
+use crate::visited::{Rule, Shard};
 use crate::{Canonical, Property, Rank, Search, Step, System, handler};
 
 /// What expanding needs to know, the same for all threads.
@@ -141,6 +141,17 @@ impl Expansion {
     }
 }
 
+/// A state to expand.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub(crate) work: &'a Work,
+    /// Its number in the batch.
+    pub(crate) index: u32,
+    pub(crate) bytes: &'a [u8],
+    /// Where its successors will be looked up, if that is known.
+    pub(crate) shard: Option<&'a Shard>,
+}
+
 /// A thread's working states.
 pub(crate) struct Worker<S: System> {
     current: S::State,
@@ -162,16 +173,15 @@ impl<S: System> Worker<S> {
         }
     }
 
-    /// Expands the state with these bytes, the batch's number `index`.
-    pub(crate) fn expand(&mut self, rules: &Rules<'_, S>, work: &Work, index: u32, bytes: &[u8]) {
-        let mut from = work.from as usize;
+    /// Expands a state.
+    pub(crate) fn expand(&mut self, rules: &Rules<'_, S>, job: Job<'_>) {
+        let mut from = job.work.from as usize;
         loop {
             self.taking = None;
-            let Err(message) = handler::run(|| self.expand_from(rules, work, from, index, bytes))
-            else {
+            let Err(message) = handler::run(|| self.expand_from(rules, job, from)) else {
                 return;
             };
-            self.record_panic(rules, index, bytes, message);
+            self.record_panic(rules, job, message);
             // The working states may have been left in disorder by the panic.
             self.current = rules.system.initial();
             self.next = rules.system.initial();
@@ -197,23 +207,16 @@ impl<S: System> Worker<S> {
         &self.steps
     }
 
-    fn expand_from(
-        &mut self,
-        rules: &Rules<'_, S>,
-        work: &Work,
-        from: usize,
-        index: u32,
-        bytes: &[u8],
-    ) {
-        self.enumerate(rules, bytes);
-        let (contained, own) = rules.split(bytes);
+    fn expand_from(&mut self, rules: &Rules<'_, S>, job: Job<'_>, from: usize) {
+        self.enumerate(rules, job.bytes);
+        let (contained, own) = rules.split(job.bytes);
         let Worker { current, next, steps, taking, expansion } = self;
         let end = if rules.one_step { steps.len().min(from + 1) } else { steps.len() };
         expansion.more = end < steps.len();
         if steps.is_empty() {
             expansion.dead_ends.push(expansion.records.len());
         }
-        let class = if rules.deepest(work.depth + 1) { Class::Deepest } else { Class::Safe };
+        let class = if rules.deepest(job.work.depth + 1) { Class::Deepest } else { Class::Safe };
         for (choice, &step) in steps[..end].iter().enumerate().skip(from) {
             *taking = Some(choice);
             // The last step may use up the state itself.
@@ -227,22 +230,25 @@ impl<S: System> Worker<S> {
             let contains = contained || rules.search.must_contain == Some(step.event);
             let start = expansion.bytes.len() as u32;
             let choice = choice as u32;
-            let record = Record { work: index, choice, start, end: start, hash: 0, class };
+            let record = Record { work: job.index, choice, start, end: start, hash: 0, class };
             expansion.record(rules, state, contains, record);
+            if let (Some(shard), Some(record)) = (job.shard, expansion.records.last()) {
+                shard.prefetch(record.hash);
+            }
         }
     }
 
     /// Turns a panic into a violation of the step that was being taken.
-    fn record_panic(&mut self, rules: &Rules<'_, S>, index: u32, bytes: &[u8], message: String) {
+    fn record_panic(&mut self, rules: &Rules<'_, S>, job: Job<'_>, message: String) {
         let out = &mut self.expansion;
         let end = out.records.last().map_or(0, |record| record.end);
         out.bytes.truncate(end as usize);
-        let (mut counts, _) = rules.split(bytes);
+        let (mut counts, _) = rules.split(job.bytes);
         let at = match self.taking {
             Some(choice) => {
                 counts |= rules.search.must_contain == Some(self.steps[choice].event);
                 out.records.push(Record {
-                    work: index,
+                    work: job.index,
                     choice: choice as u32,
                     start: end,
                     end,
@@ -252,7 +258,7 @@ impl<S: System> Worker<S> {
                 out.ranks.resize(out.records.len(), Vec::new());
                 BreachAt::Record(out.records.len() - 1)
             }
-            None => BreachAt::Enabled(index, out.records.len()),
+            None => BreachAt::Enabled(job.index, out.records.len()),
         };
         out.breaches.push(Breach {
             at,

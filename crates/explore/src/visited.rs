@@ -156,17 +156,23 @@ impl Shard {
         self.admissions[self.asked - 1]
     }
 
-    /// Fetches what the look-ups of these hashes will touch into the cache, so that many memory
-    /// accesses are under way at once.
-    pub(crate) fn prefetch(&self, hashes: impl Iterator<Item = u128> + Clone) {
+    /// Fetches the slot that the look-up of a hash will touch first into the cache, without
+    /// waiting for it.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: u128) {
         match &self.index {
-            Index::Packed(table) => hashes.for_each(|key| table.prefetch(key as u64)),
-            Index::Fingerprints(table) => hashes.for_each(|key| table.prefetch(key)),
-            Index::Exact(table) | Index::Buckets { table, .. } => {
-                hashes.clone().for_each(|hash| table.prefetch(hash as u64));
-                let guesses = hashes.filter_map(|hash| table.guess(hash as u64));
-                guesses.for_each(|number| self.states.prefetch(number));
-            }
+            Index::Packed(table) => table.prefetch(hash as u64),
+            Index::Fingerprints(table) => table.prefetch(hash),
+            Index::Exact(table) | Index::Buckets { table, .. } => table.prefetch(hash as u64),
+        }
+    }
+
+    /// Fetches the states that the look-ups of these hashes will compare, whose slots were
+    /// fetched before.
+    pub(crate) fn prefetch_states(&self, hashes: impl Iterator<Item = u128>) {
+        if let Index::Exact(table) | Index::Buckets { table, .. } = &self.index {
+            let guesses = hashes.filter_map(|hash| table.guess(hash as u64));
+            guesses.for_each(|number| self.states.prefetch(number));
         }
     }
 
