@@ -10,15 +10,15 @@
 //! state is checked as well, recursion is a stack of our own, and see
 //! [`Search::must_contain`] and the `shuffle` module.
 
+use crate::confirm::confirm;
 use crate::expand::{BreachAt, Class, Expansion, Job, Record, Rules, Worker};
 use crate::frontier::{Frontier, Work};
 use crate::lineage::{Lineage, ROOT};
-use crate::replay::replay;
 use crate::table::MAX_BITS;
 use crate::visited::{Admission, Candidate, Rule, Shard, shard_of};
 use crate::{
     Add, Control, Counts, Ended, Exploration, Found, Limit, Order, PANIC, Progress, Property, Rank,
-    Search, Step, System, handler,
+    Search, System, handler,
 };
 use std::thread;
 
@@ -545,7 +545,7 @@ impl<'a, S: System> Engine<'a, S> {
             if known.is_some_and(|at| self.found[at].1.schedule.len() <= choices.len()) {
                 continue;
             }
-            match self.confirm(*property, &choices) {
+            match confirm(&self.rules, *property, &choices) {
                 Err(reason) => {
                     self.ended = Some(Ended::Unconfirmed(reason));
                     return;
@@ -559,51 +559,5 @@ impl<'a, S: System> Engine<'a, S> {
         if !self.rules.search.keep_going {
             self.ended = Some(Ended::Violation);
         }
-    }
-
-    /// Repeats a violation from its choices; what comes out is what is reported.
-    fn confirm(&self, property: usize, choices: &[u32]) -> Result<Found, String> {
-        let schedule = self.schedule(choices)?;
-        let last = schedule.len();
-        let mut checks = 0;
-        let replayed = replay(self.rules.system, &schedule, |state, _, _| {
-            checks += 1;
-            (checks > last)
-                .then(|| handler::run(|| self.rules.violations(state)))
-                .unwrap_or(Ok(Vec::new()))
-        })
-        .map_err(|error| format!("a violation could not be repeated: {error}"))?;
-        if property == self.rules.properties.len() {
-            let panicked = replayed.panic.or(replayed.seen.into_iter().find_map(Result::err));
-            let message = panicked.ok_or("a panic of the model could not be repeated")?;
-            return Ok(Found { property: PANIC.into(), message, schedule });
-        }
-        let name = &self.rules.properties[property].name;
-        let seen = replayed.seen.into_iter().last().and_then(Result::ok).unwrap_or_default();
-        let message = seen.into_iter().find(|(number, _)| *number == property);
-        match message {
-            Some((_, message)) => Ok(Found { property: name.clone(), message, schedule }),
-            None => Err(format!("a violation of \"{name}\" could not be repeated")),
-        }
-    }
-
-    /// The steps that belong to a sequence of choices.
-    fn schedule(&self, choices: &[u32]) -> Result<Vec<Step>, String> {
-        let mut worker = Worker::new(self.rules.system);
-        let mut state = self.rules.system.initial();
-        let (mut schedule, mut bytes) = (Vec::new(), Vec::new());
-        for (done, &choice) in choices.iter().enumerate() {
-            bytes.clear();
-            self.rules.encode(&state, false, &mut bytes);
-            let step = worker.enumerate(&self.rules, &bytes).get(choice as usize).copied();
-            let step = step.ok_or(format!(
-                "the steps enabled after step {done} differ from those seen before"
-            ))?;
-            schedule.push(step);
-            if done + 1 < choices.len() {
-                self.rules.system.take(&mut state, step);
-            }
-        }
-        Ok(schedule)
     }
 }

@@ -14,6 +14,7 @@
 //! not depend on how many threads computed them.
 
 pub mod canonical;
+mod confirm;
 mod control;
 mod engine;
 mod expand;

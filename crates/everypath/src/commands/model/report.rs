@@ -223,9 +223,9 @@ fn details(json: &JsonResult) -> Vec<(&'static str, String)> {
         ),
     ));
     let coverage = match (json.coverage.kind, json.coverage.depth) {
-        (kind, Some(depth)) => format!("{kind}, {depth} steps"),
-        ("sampled", None) => "sampled: the search stopped early".into(),
-        (kind, None) => kind.into(),
+        (kind, Some(depth)) => format!("{kind}: all executions of up to {depth} steps"),
+        ("exhaustive", None) => "exhaustive: all executions".into(),
+        (kind, None) => format!("{kind}: the search stopped early"),
     };
     details.push(("coverage", coverage));
     if !json.coverage.disabled.is_empty() {

@@ -1,0 +1,213 @@
+//! The command-line contract: exit codes, the JSON result, traces, limits, interruption.
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+fn command(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_everypath"));
+    command.args(arguments.split_whitespace()).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn everypath(folder: &Path, arguments: &str) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+/// Runs `everypath model … --json -`, checks the exit code and returns the result.
+fn model(arguments: &str, code: i32) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let output = everypath(folder.path(), &format!("model {arguments} --json -"));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    assert_eq!(output.stderr, b"");
+    serde_json::from_slice(&output.stdout).expect("standard output is one JSON object")
+}
+
+#[test]
+fn a_violation_has_everything_the_contract_names() {
+    let result = model("arq --bug unchecked-ack --strategy bfs --max-depth 10", 1);
+    assert_eq!(result["tool"], "everypath");
+    assert_eq!(result["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(result["command"], "model");
+    assert_eq!(result["target"], "arq");
+    assert_eq!(result["verdict"], "violated");
+    assert_eq!(result["coverage"]["kind"], "bounded");
+    assert_eq!(result["violation"]["property"], "delivery");
+    assert_eq!(result["violation"]["depth"], 8);
+    assert_eq!(result["violation"]["trace"], "everypath-trace.json");
+    assert!(result["violation"]["message"].as_str().unwrap().contains("4 distinct"));
+    assert_eq!(result["violations"], 1);
+    for number in ["states", "events", "executions", "transitions", "peak_rss_bytes"] {
+        assert!(result["stats"][number].as_u64().is_some_and(|n| n > 0), "{number}");
+    }
+    assert!(result["stats"]["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0));
+}
+
+#[test]
+fn the_correct_protocol_holds_to_depth_30() {
+    let result = model("arq --strategy bfs --max-depth 30", 0);
+    assert_eq!(result["verdict"], "holds");
+    assert_eq!(result["coverage"], serde_json::json!({"kind": "bounded", "depth": 30}));
+    assert_eq!(result["violation"], Value::Null);
+    assert_eq!(result["violations"], 0);
+    assert_eq!(result["stats"]["states"], 24_847);
+    assert_eq!(result["stats"]["events"], 97_911);
+}
+
+#[test]
+fn the_bad_rank_needs_more_events_than_bfs_and_the_good_one_fewer() {
+    let events = |options: &str| {
+        let options = format!("arq --bug unchecked-ack --max-depth 10 --strategy {options}");
+        model(&options, 1)["stats"]["events"].as_u64().unwrap()
+    };
+    let (bfs, good, bad) = (events("bfs"), events("befs --rank 1"), events("befs --rank 2"));
+    assert!(good < bfs && bfs < bad, "{good} {bfs} {bad}");
+}
+
+#[test]
+fn all_fourteen_strategies_find_the_violation() {
+    let mut count = 0;
+    for strategy in ["bfs", "dfs", "befs", "dfs-recursive"] {
+        for add in ["next", "current"] {
+            for shuffle in ["", "--shuffle --seed 3"] {
+                if (strategy, add) == ("dfs-recursive", "current") {
+                    continue;
+                }
+                let options = format!("--strategy {strategy} --add {add} {shuffle}");
+                model(&format!("arq --bug unchecked-ack --max-depth 10 {options}"), 1);
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(count, 14);
+}
+
+#[test]
+fn keeping_going_counts_what_the_paper_counts() {
+    let result = model("arq --bug unchecked-ack --max-depth 30 --keep-going", 1);
+    assert_eq!(result["stats"]["events"], 68_060);
+    let share = result["stats"]["safe_events"].as_f64().unwrap() / 68_060.0;
+    assert_eq!(format!("{share:.6}"), "0.923905");
+    assert_eq!(result["violations"], result["stats"]["unsafe_events"]);
+    assert_eq!(result["violation"]["depth"], 8);
+}
+
+#[test]
+fn equality_and_hash_explore_the_same_and_hash_states_its_risk() {
+    let exact = model("arq --max-depth 25 --visited equality", 0);
+    let hash = model("arq --max-depth 25 --visited hash", 0);
+    assert_eq!(exact["stats"]["states"], hash["stats"]["states"]);
+    assert_eq!(exact["stats"]["events"], hash["stats"]["events"]);
+    assert_eq!(exact["coverage"]["omission_probability"], Value::Null);
+    assert!(hash["coverage"]["omission_probability"].as_f64().is_some_and(|p| p < 1e-20));
+}
+
+#[test]
+fn replications_print_minimum_maximum_and_average() {
+    let options = "arq --bug unchecked-ack --max-depth 10 --strategy dfs --shuffle";
+    let result = model(&format!("{options} --replications 20"), 1);
+    let replications = &result["replications"];
+    assert_eq!(replications["count"], 20);
+    assert_eq!(replications["violated"], 20);
+    for what in ["seconds", "stored", "events"] {
+        let number = |which: &str| replications[what][which].as_f64().unwrap();
+        assert!(number("min") <= number("average") && number("average") <= number("max"));
+    }
+    assert!(replications["events"]["min"] != replications["events"]["max"], "seeds differ");
+}
+
+#[test]
+fn the_same_search_writes_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, options: &str| {
+        let search = "model arq --bug unchecked-ack --max-depth 10 --shuffle --quiet";
+        everypath(folder.path(), &format!("{search} --trace {name} {options}"));
+        fs::read(folder.path().join(name)).unwrap()
+    };
+    for strategy in ["bfs", "dfs", "befs", "dfs-recursive"] {
+        let one = run("one", &format!("--strategy {strategy} --seed 7 --threads 1"));
+        let two = run("two", &format!("--strategy {strategy} --seed 7 --threads 4"));
+        assert_eq!(one, two, "{strategy}");
+    }
+    assert_ne!(run("one", "--seed 7"), run("two", "--seed 8"));
+}
+
+#[test]
+fn a_trace_that_is_there_survives_a_run_that_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("everypath-trace.json"), "precious").unwrap();
+    everypath(folder.path(), "model arq --max-depth 5");
+    assert_eq!(fs::read(folder.path().join("everypath-trace.json")).unwrap(), b"precious");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn results_go_to_devices_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = "model arq --bug unchecked-ack --max-depth 10 --trace /dev/null --json /dev/null";
+    assert_eq!(everypath(folder.path(), options).status.code(), Some(1));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(folder.path(), "model arq --bug unchecked-ack --max-depth 10")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn limits_of_time_and_memory_make_the_verdict_inconclusive() {
+    for (option, reason) in [
+        ("--max-seconds 0.2", "the limit of 0.2 seconds was reached"),
+        ("--max-memory 30M", "the memory limit of 30 MiB was reached"),
+    ] {
+        for strategy in ["bfs", "dfs"] {
+            let result =
+                model(&format!("arq --max-depth 1000000 --strategy {strategy} {option}"), 3);
+            assert_eq!(result["verdict"], "inconclusive");
+            assert_eq!(result["reason"], reason);
+        }
+    }
+}
+
+/// The memory that a process uses, in KiB; 0 before it runs and after its end.
+fn memory(child: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let field = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    field.and_then(|text| text.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn an_interrupted_search_says_what_it_found_so_far() {
+    for signal in ["INT", "TERM"] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = "model arq --max-depth 1000000 --json result.json --max-memory 4G";
+        let mut child = command(folder.path(), options).stdout(Stdio::piped()).spawn().unwrap();
+        // Once it holds this much, it is in the middle of the search.
+        while memory(&child) < 30_000 {
+            assert!(child.try_wait().unwrap().is_none(), "it ended too soon");
+            std::thread::yield_now();
+        }
+        let kill = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("INCONCLUSIVE: interrupted; so far, delivery of arq"), "{text}");
+        let json = fs::read(folder.path().join("result.json")).unwrap();
+        let result: Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!(result["reason"], "interrupted");
+        assert!(result["stats"]["states"].as_u64().unwrap() > 1000);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,32 @@
+//! The sample sessions in the documentation are true.
+//!
+//! `tests/pages/` holds more sessions in the same form: everything that can be got wrong, and the
+//! whole help text.
+
+use std::path::Path;
+use xtask::transcript::check;
+
+fn page(name: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    check(&root.join(name), Path::new(env!("CARGO_BIN_EXE_everypath")));
+}
+
+#[test]
+fn readme() {
+    page("../../README.md");
+}
+
+#[test]
+fn bad_input() {
+    page("tests/pages/bad-input.md");
+}
+
+#[test]
+fn help() {
+    page("tests/pages/help.md");
+}
+
+#[test]
+fn results() {
+    page("tests/pages/results.md");
+}
