@@ -176,84 +176,57 @@ impl Arq {
 
     /// Performs `event` if it is enabled, and tells whether it was.
     pub fn apply(&mut self, event: Event, bounds: &Bounds) -> bool {
+        let enabled = self.is_enabled(event, bounds);
+        if enabled {
+            self.perform(event);
+        }
+        enabled
+    }
+
+    /// Performs `event`, which is enabled.
+    pub fn perform(&mut self, event: Event) {
         match event {
-            Event::Send => self.send(bounds),
-            Event::TimeOut => self.time_out(bounds),
-            Event::ReceiveAck => self.receive_ack(bounds),
-            Event::ReceiveData => self.receive_data(bounds),
-            Event::LoseData => self.lose_data(bounds),
-            Event::LoseAck => self.lose_ack(bounds),
-        }
-    }
-
-    /// Sends the next message for the first time, if enabled.
-    pub fn send(&mut self, bounds: &Bounds) -> bool {
-        let enabled = self.is_enabled(Event::Send, bounds);
-        if enabled {
-            self.data.push(data_packet(self.next));
-            self.waiting = true;
-        }
-        enabled
-    }
-
-    /// Sends the message in flight again, if enabled.
-    pub fn time_out(&mut self, bounds: &Bounds) -> bool {
-        let enabled = self.is_enabled(Event::TimeOut, bounds);
-        if enabled {
-            self.data.push(data_packet(self.next));
-            self.retransmissions += 1;
-        }
-        enabled
-    }
-
-    /// Takes an acknowledgement, if there is one; one with the wrong bit has no effect.
-    pub fn receive_ack(&mut self, bounds: &Bounds) -> bool {
-        let enabled = self.is_enabled(Event::ReceiveAck, bounds);
-        if enabled {
-            let bit = self.acks.pop();
-            if self.waiting && bit == u32::from(self.next & 1) {
-                self.next += 1;
-                self.waiting = false;
+            Event::Send => {
+                self.data.push(data_packet(self.next));
+                self.waiting = true;
+            }
+            Event::TimeOut => {
+                self.data.push(data_packet(self.next));
+                self.retransmissions += 1;
+            }
+            Event::ReceiveAck => self.receive_ack(),
+            Event::ReceiveData => self.receive_data(),
+            Event::LoseData => {
+                self.data.pop();
+                self.losses += 1;
+            }
+            Event::LoseAck => {
+                self.acks.pop();
+                self.losses += 1;
             }
         }
-        enabled
     }
 
-    /// Takes a data packet and acknowledges its bit, if enabled.
+    /// Takes an acknowledgement; one with the wrong bit has no effect.
+    fn receive_ack(&mut self) {
+        let bit = self.acks.pop();
+        if self.waiting && bit == u32::from(self.next & 1) {
+            self.next += 1;
+            self.waiting = false;
+        }
+    }
+
+    /// Takes a data packet and acknowledges its bit.
     ///
     /// A packet with the expected bit is accepted, and must carry the expected payload.
-    pub fn receive_data(&mut self, bounds: &Bounds) -> bool {
-        let enabled = self.is_enabled(Event::ReceiveData, bounds);
-        if enabled {
-            let packet = self.data.pop();
-            let bit = packet & 1;
-            if bit == u32::from(self.expected & 1) {
-                self.in_order &= packet == data_packet(self.expected);
-                self.expected += 1;
-            }
-            self.acks.push(bit);
+    fn receive_data(&mut self) {
+        let packet = self.data.pop();
+        let bit = packet & 1;
+        if bit == u32::from(self.expected & 1) {
+            self.in_order &= packet == data_packet(self.expected);
+            self.expected += 1;
         }
-        enabled
-    }
-
-    /// Drops the oldest data packet, if enabled.
-    pub fn lose_data(&mut self, bounds: &Bounds) -> bool {
-        let enabled = self.is_enabled(Event::LoseData, bounds);
-        if enabled {
-            self.data.pop();
-            self.losses += 1;
-        }
-        enabled
-    }
-
-    /// Drops the oldest acknowledgement, if enabled.
-    pub fn lose_ack(&mut self, bounds: &Bounds) -> bool {
-        let enabled = self.is_enabled(Event::LoseAck, bounds);
-        if enabled {
-            self.acks.pop();
-            self.losses += 1;
-        }
-        enabled
+        self.acks.push(bit);
     }
 
     /// Packs the state into 52 bits, without loss.
@@ -368,7 +341,7 @@ mod tests {
     fn a_wrong_payload_breaks_the_assertion() {
         let mut state = Arq::initial();
         state.data.push(data_packet(2));
-        assert!(state.receive_data(&QUICK));
+        state.receive_data();
         assert!(!state.in_order);
     }
 }

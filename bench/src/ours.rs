@@ -43,7 +43,7 @@ fn run<S: System<State: 'static>>(
     in_order: fn(&S::State) -> bool,
     search: &Search,
 ) -> Outcome {
-    let property = Property::new("in order", move |state| match in_order(state) {
+    let property = Property::new("in order", move |state: &S::State| match in_order(state) {
         true => Ok(()),
         false => Err("messages arrive out of order".into()),
     });
@@ -94,7 +94,7 @@ impl System for Packed {
     }
 
     fn take(&self, state: &mut PackedState, step: Step) {
-        state.0.apply(Event::ALL[step.event as usize], &self.0);
+        state.0.perform(Event::ALL[step.event as usize]);
     }
 
     fn restore(&self, original: &PackedState, _: &[u8], state: &mut PackedState) {

@@ -87,7 +87,8 @@ impl Model for Packed {
 
     fn next_state(&self, state: &u64, event: Event) -> Option<u64> {
         let mut state = Arq::unpack(*state);
-        state.apply(event, &self.bounds).then(|| state.pack())
+        state.perform(event);
+        Some(state.pack())
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

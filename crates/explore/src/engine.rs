@@ -24,7 +24,7 @@ use std::thread;
 
 /// How many states one thread expands before their successors are looked up. Large enough to wait
 /// for many cache lines at once, small enough to stay in the first-level cache.
-const BATCH: usize = 128;
+const BATCH: usize = 64;
 /// How many states each of several threads expands at a time, and the fewest worth a thread.
 const THREAD_BATCH: usize = 4096;
 const THREAD_MINIMUM: usize = 128;
@@ -106,7 +106,8 @@ enum Admit {
 
 /// The successor of a record, as the visited set is shown it.
 fn candidate<'e>(expansion: &'e Expansion, record: &Record, depth: u32) -> Candidate<'e> {
-    Candidate { bytes: expansion.bytes_of(record), hash: record.hash, depth, stored: None }
+    let Record { start, end, hash, .. } = *record;
+    Candidate { buffer: &expansion.bytes, start, end, hash, depth, stored: None }
 }
 
 struct Engine<'a, S: System> {
@@ -291,7 +292,9 @@ impl<'a, S: System> Engine<'a, S> {
         let number = if self.adds_current() {
             self.shards[shard].states.push(bytes)
         } else {
-            let candidate = Candidate { bytes, hash, depth: 0, stored: None };
+            let end = bytes.len() as u32;
+            let candidate =
+                Candidate { buffer: bytes, start: 0, end, hash, depth: 0, stored: None };
             match self.shards[shard].admit(self.rules.rule, candidate) {
                 Admission::Fresh(number) | Admission::Shallower(number) => number,
                 Admission::Known => unreachable!("nothing was visited before"),
@@ -332,7 +335,9 @@ impl<'a, S: System> Engine<'a, S> {
         let (shard, number) = self.place(work.node);
         let bytes = self.shards[shard].states.get(number).to_vec();
         let candidate = Candidate {
-            bytes: &bytes,
+            buffer: &bytes,
+            start: 0,
+            end: bytes.len() as u32,
             hash: self.rules.rule.hash(&bytes),
             depth: work.depth,
             stored: Some(number),
@@ -480,7 +485,7 @@ impl<'a, S: System> Engine<'a, S> {
         let shard = shard_of(candidate.hash, self.shards.len());
         let admission = match self.admission {
             Admit::Now => self.shards[0].admit(self.rules.rule, candidate),
-            Admit::Later => Admission::Fresh(self.shards[shard].states.push(candidate.bytes)),
+            Admit::Later => Admission::Fresh(self.shards[shard].states.push(candidate.bytes())),
             Admit::Together => self.shards[shard].next_admission(),
         };
         match admission {

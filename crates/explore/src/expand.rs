@@ -58,7 +58,7 @@ impl<S: System> Rules<'_, S> {
 #[derive(Default)]
 pub(crate) struct Expansion {
     /// The canonical bytes of the successors that may be stored, end to end.
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// The executed events, in order.
     pub(crate) records: Vec<Record>,
     /// The violations among them.
@@ -80,8 +80,9 @@ pub(crate) struct Record {
     pub(crate) work: u32,
     /// Which of that state's steps it is.
     pub(crate) choice: u32,
-    start: u32,
-    end: u32,
+    /// Where the successor's bytes begin and end.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
     /// The hash of the successor, if it may be stored.
     pub(crate) hash: u128,
     pub(crate) class: Class,
@@ -133,11 +134,6 @@ impl Expansion {
     pub(crate) fn hashes(&self) -> impl Iterator<Item = u128> + Clone {
         let records = self.records[..self.end].iter();
         records.filter(|record| record.class == Class::Safe).map(|record| record.hash)
-    }
-
-    #[inline]
-    pub(crate) fn bytes_of(&self, record: &Record) -> &[u8] {
-        &self.bytes[record.start as usize..record.end as usize]
     }
 }
 

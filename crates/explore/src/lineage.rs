@@ -38,10 +38,15 @@ impl Lineage {
     /// chain of parents stays free of cycles because their depths strictly decrease.
     pub(crate) fn link(&mut self, node: u32, parent: u32, choice: u32) {
         if let Lineage::Tree(links) = self {
-            if links.len() <= node as usize {
+            let link = Link { parent, choice };
+            if links.len() == node as usize {
+                links.push(link);
+                return;
+            }
+            if links.len() < node as usize {
                 links.resize(node as usize + 1, Link { parent: ROOT, choice: 0 });
             }
-            links[node as usize] = Link { parent, choice };
+            links[node as usize] = link;
         }
     }
 

@@ -54,9 +54,10 @@ impl States {
         let number = self.len;
         self.len += 1;
         match &mut self.layout {
-            Layout::Uniform { len, shift, .. } if *len == bytes.len() => {
+            Layout::Uniform { len, shift, stride } if *len == bytes.len() => {
                 if number & ((1 << *shift) - 1) == 0 {
-                    self.blocks.push(Block::default());
+                    let capacity = *stride << *shift;
+                    self.blocks.push(Block { bytes: Vec::with_capacity(capacity), live: 0 });
                 }
                 self.append(bytes);
             }
@@ -117,11 +118,12 @@ impl States {
     fn append(&mut self, bytes: &[u8]) {
         let block = self.blocks.last_mut().expect("a block was opened");
         block.bytes.extend_from_slice(bytes);
-        let padded = block.bytes.len().next_multiple_of(GRAIN);
-        // A uniform state of no bytes still takes a grain, so that strides stay positive.
-        let padded = if bytes.is_empty() { padded + GRAIN } else { padded };
-        block.bytes.resize(padded, 0);
         block.live += 1;
+        // A state of no bytes still takes a grain, so that strides stay positive.
+        if bytes.is_empty() || bytes.len() % GRAIN != 0 {
+            let padding = GRAIN - bytes.len() % GRAIN;
+            block.bytes.resize(block.bytes.len() + padding, 0);
+        }
     }
 
     fn push_varied(&mut self, bytes: &[u8]) {

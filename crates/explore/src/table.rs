@@ -175,6 +175,7 @@ impl<K: Key> KeyTable<K> {
     }
 
     /// The depth kept for `key` (0 if depths are not kept), or the slot where it would go.
+    #[inline]
     pub(crate) fn find(&self, key: K) -> Result<u32, usize> {
         if key == K::default() {
             return self.zero.ok_or(0);
@@ -223,6 +224,7 @@ impl<K: Key> KeyTable<K> {
     /// The keys are gathered in order at the end of the enlarged table and put back from there.
     /// A key that was at place p goes to place 2p + 1 at the most, and thus never to where a key
     /// is that was not put back yet.
+    #[cold]
     fn grow(&mut self) {
         let old = self.slots.len();
         let (kept, wrapped) = self.gather();

@@ -57,7 +57,7 @@ impl Rule<'_> {
     }
 
     /// The hash, or the key, under which states are looked up.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hash(&self, bytes: &[u8]) -> u128 {
         match self {
             Rule::Packed(size) => {
@@ -91,6 +91,9 @@ pub(crate) struct Shard {
 
 /// The shard among `shards`, a power of two, in which a state with this hash is.
 pub(crate) fn shard_of(hash: u128, shards: usize) -> usize {
+    if shards == 1 {
+        return 0;
+    }
     // Bits that do not decide about the place in a table.
     ((hash as u64).mixed() >> 24) as usize & (shards - 1)
 }
@@ -112,11 +115,20 @@ const NONE: u32 = u32::MAX;
 /// A state shown to a shard.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidate<'a> {
-    pub(crate) bytes: &'a [u8],
+    /// The bytes of several states, and where its own begin and end.
+    pub(crate) buffer: &'a [u8],
+    pub(crate) start: u32,
+    pub(crate) end: u32,
     pub(crate) hash: u128,
     pub(crate) depth: u32,
     /// Its number, if its bytes are stored already.
     pub(crate) stored: Option<u32>,
+}
+
+impl<'a> Candidate<'a> {
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        &self.buffer[self.start as usize..self.end as usize]
+    }
 }
 
 impl Shard {
@@ -177,7 +189,7 @@ impl Shard {
     }
 
     /// Whether a state is worth exploring; if so, it is visited from now on.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admit(&mut self, rule: Rule<'_>, candidate: Candidate<'_>) -> Admission {
         let admission = match &mut self.index {
             Index::Packed(table) => {
@@ -199,10 +211,10 @@ impl Shard {
         let states = &mut self.states;
         let hash = candidate.hash as u64;
         table.reserve(states.len(), |number| xxh3_64(states.get(number)));
-        match table.find(hash, |number| states.get(number) == candidate.bytes) {
+        match table.find(hash, |number| states.get(number) == candidate.bytes()) {
             Lookup::Found(number) => lower(&mut self.depths, number, candidate.depth),
             Lookup::Vacant(slot) => {
-                let number = candidate.stored.unwrap_or_else(|| states.push(candidate.bytes));
+                let number = candidate.stored.unwrap_or_else(|| states.push(candidate.bytes()));
                 table.fill(slot, hash, number);
                 note(&mut self.depths, number, candidate.depth);
                 Admission::Fresh(number)
@@ -219,7 +231,7 @@ impl Shard {
         let states = &mut self.states;
         let hash = candidate.hash as u64;
         table.reserve(states.len(), |number| rule.hash(states.get(number)) as u64);
-        let (key, rest) = candidate.bytes.split_at(rule.key_len(candidate.bytes));
+        let (key, rest) = candidate.bytes().split_at(rule.key_len(candidate.bytes()));
         let found = table.find(hash, |number| {
             let bytes = states.get(number);
             &bytes[..rule.key_len(bytes)] == key
@@ -240,7 +252,7 @@ impl Shard {
                 return lower(&mut self.depths, number, candidate.depth);
             }
         }
-        let number = candidate.stored.unwrap_or_else(|| states.push(candidate.bytes));
+        let number = candidate.stored.unwrap_or_else(|| states.push(candidate.bytes()));
         if next.len() <= number as usize {
             next.resize(number as usize + 1, NONE);
         }
@@ -257,7 +269,7 @@ impl Shard {
 }
 
 /// Admits a state of which only its key is kept.
-#[inline]
+#[inline(always)]
 fn admit_key<K: Key>(
     table: &mut KeyTable<K>,
     states: &mut States,
@@ -277,7 +289,7 @@ fn admit_key<K: Key>(
         }
     };
     // The bytes of an explored state are gone; one that is explored again is stored again.
-    admission(candidate.stored.unwrap_or_else(|| states.push(candidate.bytes)))
+    admission(candidate.stored.unwrap_or_else(|| states.push(candidate.bytes())))
 }
 
 /// Writes down the depth of a new state.
