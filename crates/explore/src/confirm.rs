@@ -10,7 +10,8 @@ pub(crate) fn confirm<S: System>(
     property: usize,
     choices: &[u32],
 ) -> Result<Found, String> {
-    let schedule = schedule(rules, choices)?;
+    let schedule = handler::run(|| schedule(rules, choices))
+        .unwrap_or_else(|message| Err(format!("a violation could not be repeated: {message}")))?;
     let mut at_end = Ok(Vec::new());
     let replayed = replay(rules.system, &schedule, |state, _, next| {
         if next.is_none() {

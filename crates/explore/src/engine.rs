@@ -292,7 +292,7 @@ impl<'a, S: System> Engine<'a, S> {
         let number = if self.adds_current() {
             self.shards[shard].states.push(bytes)
         } else {
-            let end = bytes.len() as u32;
+            let end = bytes.len();
             let candidate =
                 Candidate { buffer: bytes, start: 0, end, hash, depth: 0, stored: None };
             match self.shards[shard].admit(self.rules.rule, candidate) {
@@ -337,7 +337,7 @@ impl<'a, S: System> Engine<'a, S> {
         let candidate = Candidate {
             buffer: &bytes,
             start: 0,
-            end: bytes.len() as u32,
+            end: bytes.len(),
             hash: self.rules.rule.hash(&bytes),
             depth: work.depth,
             stored: Some(number),

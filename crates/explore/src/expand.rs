@@ -81,8 +81,8 @@ pub(crate) struct Record {
     /// Which of that state's steps it is.
     pub(crate) choice: u32,
     /// Where the successor's bytes begin and end.
-    pub(crate) start: u32,
-    pub(crate) end: u32,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
     /// The hash of the successor, if it may be stored.
     pub(crate) hash: u128,
     pub(crate) class: Class,
@@ -224,7 +224,7 @@ impl<S: System> Worker<S> {
             };
             rules.system.take(state, step);
             let contains = contained || rules.search.must_contain == Some(step.event);
-            let start = expansion.bytes.len() as u32;
+            let start = expansion.bytes.len();
             let choice = choice as u32;
             let record = Record { work: job.index, choice, start, end: start, hash: 0, class };
             expansion.record(rules, state, contains, record);
@@ -238,7 +238,7 @@ impl<S: System> Worker<S> {
     fn record_panic(&mut self, rules: &Rules<'_, S>, job: Job<'_>, message: String) {
         let out = &mut self.expansion;
         let end = out.records.last().map_or(0, |record| record.end);
-        out.bytes.truncate(end as usize);
+        out.bytes.truncate(end);
         let (mut counts, _) = rules.split(job.bytes);
         let at = match self.taking {
             Some(choice) => {
@@ -282,8 +282,8 @@ impl Expansion {
         }
         if record.class == Class::Safe {
             rules.encode(state, contains, &mut self.bytes);
-            record.end = self.bytes.len() as u32;
-            record.hash = rules.rule.hash(&self.bytes[record.start as usize..]);
+            record.end = self.bytes.len();
+            record.hash = rules.rule.hash(&self.bytes[record.start..]);
         }
         if let Some(rank) = rules.rank {
             let safe = record.class == Class::Safe;

@@ -117,8 +117,8 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Candidate<'a> {
     /// The bytes of several states, and where its own begin and end.
     pub(crate) buffer: &'a [u8],
-    pub(crate) start: u32,
-    pub(crate) end: u32,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
     pub(crate) hash: u128,
     pub(crate) depth: u32,
     /// Its number, if its bytes are stored already.
@@ -127,7 +127,7 @@ pub(crate) struct Candidate<'a> {
 
 impl<'a> Candidate<'a> {
     pub(crate) fn bytes(&self) -> &'a [u8] {
-        &self.buffer[self.start as usize..self.end as usize]
+        &self.buffer[self.start..self.end]
     }
 }
 
