@@ -24,6 +24,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Explore a protocol model.
     Model(Box<ModelArgs>),
+    /// Run the papers' experiments and print each table beside the papers' own figures.
+    Experiments(ExperimentsArgs),
     /// Take the steps of a recorded counterexample again.
     Replay(ReplayArgs),
     /// Show a recorded counterexample.
@@ -143,6 +145,29 @@ pub(crate) struct CommonArgs {
     /// Go on after a violation and count them all
     #[arg(long)]
     pub(crate) keep_going: bool,
+
+    /// Print nothing but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  everypath experiments table-6.1 --quick")]
+pub(crate) struct ExperimentsArgs {
+    /// Which experiments; all, if none is named
+    pub(crate) names: Vec<String>,
+
+    /// List the experiments and exit
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// Run small versions
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Write the results as JSON (`-` for standard output, which then carries nothing else)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 
     /// Print nothing but errors
     #[arg(long)]

@@ -28,6 +28,7 @@
 //! ```
 //!
 //! The map: `cli` (the options), `commands` (one file a command), `catalog` (the models),
+//! `experiments` (the papers' tables),
 //! `watch` (limits of time and memory, Ctrl-C, the progress line), `output` (files and standard
 //! output), `exit` (exit codes). Only this crate prints, reads clocks and the environment, and
 //! exits.
@@ -36,6 +37,7 @@ mod catalog;
 mod cli;
 mod commands;
 mod exit;
+mod experiments;
 mod output;
 mod result;
 mod suggest;

@@ -211,3 +211,22 @@ fn an_interrupted_search_says_what_it_found_so_far() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }
+
+#[test]
+fn experiments_print_the_papers_figures_beside_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = everypath(folder.path(), "experiments table-6.1 --quick --json -");
+    assert_eq!(output.status.code(), Some(0));
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = results[0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 9);
+    for row in rows {
+        assert_eq!(row["violated"], row["replications"], "{row}");
+        let best_first = row["label"].as_str().unwrap().contains("BeFS");
+        let (paper, ours) = (&row["paper"]["events"], &row["ours"]["events"]);
+        let ratio = ours.as_f64().unwrap() / paper.as_f64().unwrap();
+        assert!(best_first || (0.5..2.0).contains(&ratio), "{row}");
+    }
+    let table = everypath(folder.path(), "experiments table-6.1 --quick");
+    assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 12);
+}

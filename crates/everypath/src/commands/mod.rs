@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod experiments;
 mod model;
 mod replay;
 mod show;
@@ -30,6 +31,7 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
         }
     };
     match &cli.command {
+        Command::Experiments(args) => experiments::run(catalog, args),
         Command::Model(args) => model::run(catalog, args),
         Command::Replay(args) => replay::run(catalog, args),
         Command::Show(args) => show::run(args),
