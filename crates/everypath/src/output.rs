@@ -32,6 +32,9 @@ impl OutputFile {
     /// Makes sure that `path` can be written, without changing what is there.
     pub(crate) fn new(option: &str, path: &Path) -> Result<Self, Usage> {
         let file = OutputFile { path: path.into() };
+        if path == Path::new("-") {
+            return Err(Usage::new(format!("{option} needs the name of a file, not -")));
+        }
         let probe = if file.is_special() {
             OpenOptions::new().write(true).open(path).map(drop)
         } else if path.is_dir() {

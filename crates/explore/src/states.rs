@@ -120,7 +120,7 @@ impl States {
         block.bytes.extend_from_slice(bytes);
         block.live += 1;
         // A state of no bytes still takes a grain, so that strides stay positive.
-        if bytes.is_empty() || bytes.len() % GRAIN != 0 {
+        if bytes.is_empty() || !bytes.len().is_multiple_of(GRAIN) {
             let padding = GRAIN - bytes.len() % GRAIN;
             block.bytes.resize(block.bytes.len() + padding, 0);
         }

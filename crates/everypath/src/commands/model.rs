@@ -140,6 +140,9 @@ impl Plan {
             disabled: args.disable.clone(),
         };
         let properties = choose_properties(entry, model, &args.property)?;
+        if common.json.as_deref() == Some(&common.trace) {
+            return Err(Usage::new("--json and --trace name the same file; choose two"));
+        }
         Ok(Plan {
             request: Request { search, rank, properties },
             seed: common.seed,
