@@ -75,7 +75,7 @@ impl OutputFile {
     }
 
     /// A pipe or device, which is written to and never replaced.
-    fn is_special(&self) -> bool {
+    pub(crate) fn is_special(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|data| !data.is_file() && !data.is_dir())
     }
 

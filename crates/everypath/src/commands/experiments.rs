@@ -2,13 +2,13 @@
 
 use crate::catalog::Catalog;
 use crate::cli::ExperimentsArgs;
-use crate::experiments::{self, Experiment, Outcome};
+use crate::experiments::{self, Experiment, Figures, Outcome, Row, Runner};
 use crate::output::{self, OutputFile};
 use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::Watch;
 use crate::{HOLDS, INCONCLUSIVE};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Runs the experiments of these names, or all.
@@ -29,17 +29,14 @@ pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage
         _ => None,
     };
     let watch = Watch::new(None, None, args.quiet);
+    let runner = Runner { catalog, watch: &watch, quick: args.quick };
     let (mut results, mut code) = (Vec::new(), HOLDS);
     let chosen =
         all.iter().filter(|e| args.names.is_empty() || args.names.iter().any(|n| n == e.name));
     for experiment in chosen {
-        let (outcomes, stopped) = experiments::run(experiment, catalog, &watch, args.quick)?;
-        if !args.quiet && !to_stdout {
-            output::print(&table(experiment, &outcomes));
-        }
-        results.push(in_json(experiment, &outcomes));
-        if let Some(stopped) = stopped {
-            output::error(&format!("{}: {stopped}; what follows was left out", experiment.name));
+        let (rows, complete) = run_one(&runner, experiment, args.quiet || to_stdout)?;
+        results.push(json!({"name": experiment.name, "source": experiment.source, "rows": rows}));
+        if !complete {
             code = INCONCLUSIVE;
             break;
         }
@@ -56,35 +53,71 @@ pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage
     Ok(code)
 }
 
-/// The table in words: space, events and time, the paper's and ours.
-fn table(experiment: &Experiment, outcomes: &[Outcome]) -> String {
-    let mut out = format!("{} ({})\n", experiment.title, experiment.source);
-    let columns = ["states", "ours", "events", "ours", "ms", "ours", "found"];
-    out += &format!("{:18}", "");
-    columns.iter().for_each(|column| out += &format!("{column:>12}"));
-    out.push('\n');
-    for Outcome { label, paper, ours, violated, replications } in outcomes {
-        out += &format!("{label:18}{:>12.2}{:>12.2}", paper.space, ours.space);
-        out += &format!("{:>12.2}{:>12.2}", paper.events, ours.events);
-        out += &format!("{:>12.2}{:>12.2}", paper.seconds * 1e3, ours.seconds * 1e3);
-        out += &format!("{:>12}\n", format!("{violated}/{replications}"));
+/// Runs one experiment and prints its rows as they come; whether it came to its end.
+fn run_one(
+    runner: &Runner<'_>,
+    experiment: &Experiment,
+    quiet: bool,
+) -> Result<(Vec<Value>, bool), Usage> {
+    let mut results = Vec::new();
+    let print = |text: String| {
+        if !quiet {
+            output::print(&text);
+        }
+    };
+    print(format!("{} ({})\n", experiment.title, experiment.source));
+    for part in &experiment.parts {
+        print(header(part.title));
+        for row in &part.rows {
+            let outcome =
+                experiments::run(runner, part, row, experiment.replications, experiment.space)?;
+            print(line(row, &outcome));
+            results.push(in_json(part.title, row, &outcome));
+            if let Some(stopped) = outcome.stopped {
+                output::error(&format!("{}: {stopped}; the rest is left out", experiment.name));
+                return Ok((results, false));
+            }
+        }
     }
-    out + "\n"
+    print("\n".into());
+    Ok((results, true))
 }
 
-fn in_json(experiment: &Experiment, outcomes: &[Outcome]) -> serde_json::Value {
-    let figures = |figures: &experiments::Figures| json!({"states": figures.space, "events": figures.events, "seconds": figures.seconds});
-    let rows: Vec<_> = outcomes
-        .iter()
-        .map(|outcome| {
-            json!({
-                "label": outcome.label,
-                "replications": outcome.replications,
-                "violated": outcome.violated,
-                "paper": figures(&outcome.paper),
-                "ours": figures(&outcome.ours),
-            })
-        })
-        .collect();
-    json!({"name": experiment.name, "source": experiment.source, "rows": rows})
+/// The names of the columns: the paper's figures, each with ours beside it.
+fn header(title: &str) -> String {
+    let columns = ["states", "ours", "events", "ours", "seconds", "ours", "found"];
+    let columns: String = columns.iter().map(|column| format!("{column:>12}")).collect();
+    format!("{title:24}{columns}\n")
+}
+
+fn line(row: &Row, Outcome { ours, violated, replications, .. }: &Outcome) -> String {
+    let nodes = row.nodes.map_or(String::new(), |nodes| format!(", {nodes} nodes"));
+    let name = format!("{}{nodes}", row.label);
+    let paper = |figure: fn(&Figures) -> f64, digits: usize| match &row.paper {
+        Some(paper) => format!("{:.digits$}", figure(paper)),
+        None => "–".into(),
+    };
+    let found = format!("{violated}/{replications}");
+    format!(
+        "{name:24}{:>12}{:>12.2}{:>12}{:>12.2}{:>12}{:>12.5}{found:>12}\n",
+        paper(|figures| figures.space, 2),
+        ours.space,
+        paper(|figures| figures.events, 2),
+        ours.events,
+        paper(|figures| figures.seconds, 5),
+        ours.seconds,
+    )
+}
+
+fn in_json(part: &str, row: &Row, outcome: &Outcome) -> Value {
+    let figures = |figures: &Figures| json!({"states": figures.space, "events": figures.events, "seconds": figures.seconds});
+    json!({
+        "part": part,
+        "label": row.label,
+        "nodes": row.nodes,
+        "replications": outcome.replications,
+        "violated": outcome.violated,
+        "paper": row.paper.as_ref().map(figures),
+        "ours": figures(&outcome.ours),
+    })
 }

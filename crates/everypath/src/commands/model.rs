@@ -140,7 +140,8 @@ impl Plan {
             disabled: args.disable.clone(),
         };
         let properties = choose_properties(entry, model, &args.property)?;
-        if common.json.as_deref() == Some(&common.trace) {
+        let trace = OutputFile::new("--trace", &common.trace)?;
+        if common.json.as_deref() == Some(&common.trace) && !trace.is_special() {
             return Err(Usage::new("--json and --trace name the same file; choose two"));
         }
         Ok(Plan {
@@ -148,7 +149,7 @@ impl Plan {
             seed: common.seed,
             replications: args.replications,
             record,
-            trace: OutputFile::new("--trace", &common.trace)?,
+            trace,
             json: match common.json.as_deref() {
                 None => Json::None,
                 Some(path) if path == Path::new("-") => Json::Stdout,

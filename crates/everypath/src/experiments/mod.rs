@@ -1,14 +1,16 @@
 //! The papers' experiments: what is run, and the figures ours are held against.
 //!
-//! An experiment is a table of a paper. A row says which search to run; beside our figures the
-//! paper's are printed. `run.rs` runs them, the other files are the tables.
+//! An experiment is a table of a paper; its parts are the table's sections. A row names a search
+//! in the paper's own way; beside our figures the paper's are printed. `run.rs` runs them,
+//! `strategy.rs` reads the names, the other files are the tables.
 
 mod arq;
 mod run;
+mod strategy;
 
-use everypath_explore::{Add, Order, VisitedKind};
+use everypath_explore::VisitedKind;
 
-pub(crate) use run::{Outcome, run};
+pub(crate) use run::{Outcome, Runner, run};
 
 /// All experiments.
 pub(crate) fn all() -> Vec<Experiment> {
@@ -23,14 +25,12 @@ pub(crate) struct Experiment {
     pub(crate) title: &'static str,
     /// Where the figures beside ours come from.
     pub(crate) source: &'static str,
-    /// How often each row is run, with as many seeds.
+    /// How often each shuffled row is run, with as many seeds.
     pub(crate) replications: u64,
-    /// How often with `--quick`.
-    pub(crate) quick_replications: u64,
     /// What the paper calls space.
     pub(crate) space: Space,
-    /// The rows.
-    pub(crate) rows: Vec<Row>,
+    /// The sections of the table.
+    pub(crate) parts: Vec<Part>,
 }
 
 /// What the paper counts as space.
@@ -40,32 +40,36 @@ pub(crate) enum Space {
     Stored,
 }
 
-/// A row of a table.
-pub(crate) struct Row {
-    /// The paper's name for it.
-    pub(crate) label: &'static str,
+/// A section of a table.
+pub(crate) struct Part {
+    /// Its heading.
+    pub(crate) title: &'static str,
     /// What is explored.
     pub(crate) setup: Setup,
-    /// In which order.
-    pub(crate) order: Order,
-    /// When duplicates are removed.
-    pub(crate) add: Add,
-    /// Whether events are shuffled.
-    pub(crate) shuffle: bool,
-    /// The rank, in best-first search.
-    pub(crate) rank: Option<&'static str>,
-    /// The paper's averages.
-    pub(crate) paper: Figures,
+    /// The rows.
+    pub(crate) rows: Vec<Row>,
 }
 
 /// What is explored.
 #[derive(Clone)]
 pub(crate) struct Setup {
     pub(crate) model: &'static str,
-    pub(crate) nodes: Option<u32>,
     pub(crate) bugs: &'static [&'static str],
-    pub(crate) max_depth: u32,
+    pub(crate) must_contain: Option<&'static str>,
+    pub(crate) disabled: &'static [&'static str],
     pub(crate) visited: VisitedKind,
+}
+
+/// A row of a table.
+pub(crate) struct Row {
+    /// The paper's name of the search, such as `AODV-3-BeFS-ANS`.
+    pub(crate) label: &'static str,
+    /// How many nodes there are; the model's own number if nothing is said.
+    pub(crate) nodes: Option<u32>,
+    /// The depth bound.
+    pub(crate) max_depth: u32,
+    /// The paper's averages; `None` where it has none.
+    pub(crate) paper: Option<Figures>,
 }
 
 /// Average time in seconds, space and events.

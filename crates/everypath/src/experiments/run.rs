@@ -1,83 +1,97 @@
 //! Running an experiment.
 
-use super::{Experiment, Figures, Row, Space};
+use super::strategy::{Strategy, strategy};
+use super::{Figures, Part, Row, Space};
 use crate::catalog::{Catalog, Request};
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
-use everypath_explore::Search;
+use everypath_explore::{Exploration, Search};
+
+/// How often shuffled rows are run in small versions.
+const QUICK_REPLICATIONS: u64 = 5;
 
 /// What came of a row.
 pub(crate) struct Outcome {
-    /// The paper's name for the row.
-    pub(crate) label: &'static str,
-    /// The paper's averages.
-    pub(crate) paper: Figures,
-    /// Ours.
+    /// Our averages.
     pub(crate) ours: Figures,
     /// In how many replications a violation was found.
     pub(crate) violated: u64,
     /// How many replications were run.
     pub(crate) replications: u64,
+    /// Why the last of them did not come to its end.
+    pub(crate) stopped: Option<Stopped>,
 }
 
-/// Runs all rows, or as many as it may before it is stopped.
+/// How experiments are run.
+pub(crate) struct Runner<'a> {
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) watch: &'a Watch,
+    /// Run small versions.
+    pub(crate) quick: bool,
+}
+
+/// Runs a row as often as it may before it is stopped.
 pub(crate) fn run(
-    experiment: &Experiment,
-    catalog: &Catalog,
-    watch: &Watch,
-    quick: bool,
-) -> Result<(Vec<Outcome>, Option<Stopped>), Usage> {
-    let replications = if quick { experiment.quick_replications } else { experiment.replications };
-    let mut outcomes = Vec::new();
-    for row in &experiment.rows {
-        let (outcome, stopped) = run_row(row, experiment.space, catalog, watch, replications)?;
-        outcomes.push(outcome);
-        if stopped.is_some() {
-            return Ok((outcomes, stopped));
-        }
+    runner: &Runner<'_>,
+    part: &Part,
+    row: &Row,
+    replications: u64,
+    space: Space,
+) -> Result<Outcome, Usage> {
+    let setup = &part.setup;
+    let entry = runner.catalog.find(setup.model)?;
+    let bugs: Vec<String> = setup.bugs.iter().map(ToString::to_string).collect();
+    let model = entry.build(row.nodes, &bugs)?;
+    let Strategy { order, add, shuffle, rank } =
+        strategy(row.label).ok_or_else(|| Usage::new(format!("unknown search {}", row.label)))?;
+    let mut search = Search {
+        order,
+        add,
+        visited: setup.visited,
+        max_depth: Some(row.max_depth),
+        must_contain: setup.must_contain.map(|event| entry.event(event)).transpose()?,
+        disabled: setup.disabled.iter().map(|e| entry.event(e)).collect::<Result<_, _>>()?,
+        ..Search::default()
+    };
+    let most = match (shuffle, runner.quick) {
+        (false, _) => 1,
+        (true, true) => replications.min(QUICK_REPLICATIONS),
+        (true, false) => replications,
+    };
+    let mut explorations = Vec::new();
+    let (mut seconds, mut stopped) = (0.0, None);
+    while (explorations.len() as u64) < most && stopped.is_none() {
+        search.shuffle = shuffle.then_some(explorations.len() as u64 + 1);
+        let rank = rank.map(ToString::to_string);
+        let request = Request { search: search.clone(), rank, properties: model.properties() };
+        let (result, took, why) = runner.watch.run(|control| model.explore(&request, control));
+        explorations.push(result);
+        seconds += took.as_secs_f64();
+        stopped = why;
     }
-    Ok((outcomes, None))
+    Ok(summarize(&explorations, seconds, space, stopped))
 }
 
-fn run_row(
-    row: &Row,
+fn summarize(
+    explorations: &[Exploration],
+    seconds: f64,
     space: Space,
-    catalog: &Catalog,
-    watch: &Watch,
-    replications: u64,
-) -> Result<(Outcome, Option<Stopped>), Usage> {
-    let bugs: Vec<String> = row.setup.bugs.iter().map(ToString::to_string).collect();
-    let model = catalog.find(row.setup.model)?.build(row.setup.nodes, &bugs)?;
-    let mut totals = Figures { seconds: 0.0, space: 0.0, events: 0.0 };
-    let (mut violated, mut done, mut stopped) = (0, 0, None);
-    while done < replications && stopped.is_none() {
-        done += 1;
-        let search = Search {
-            order: row.order,
-            add: row.add,
-            shuffle: row.shuffle.then_some(done),
-            visited: row.setup.visited,
-            max_depth: Some(row.setup.max_depth),
-            ..Search::default()
-        };
-        let rank = row.rank.map(ToString::to_string);
-        let request = Request { search, rank, properties: model.properties() };
-        let (result, took, why) = watch.run(|control| model.explore(&request, control));
-        stopped = why;
-        violated += u64::from(!result.found.is_empty());
-        totals.seconds += took.as_secs_f64();
-        totals.events += result.counts.events as f64;
-        totals.space += match space {
-            Space::Stored => result.counts.stored as f64,
-        };
-    }
-    let count = done as f64;
-    let ours = Figures {
-        seconds: totals.seconds / count,
-        space: totals.space / count,
-        events: totals.events / count,
+    stopped: Option<Stopped>,
+) -> Outcome {
+    let count = explorations.len() as f64;
+    let average = |number: fn(&Exploration) -> u64| {
+        explorations.iter().map(|exploration| number(exploration) as f64).sum::<f64>() / count
     };
-    let outcome =
-        Outcome { label: row.label, paper: row.paper, ours, violated, replications: done };
-    Ok((outcome, stopped))
+    Outcome {
+        ours: Figures {
+            seconds: seconds / count,
+            space: match space {
+                Space::Stored => average(|exploration| exploration.counts.stored),
+            },
+            events: average(|exploration| exploration.counts.events),
+        },
+        violated: explorations.iter().filter(|e| !e.found.is_empty()).count() as u64,
+        replications: explorations.len() as u64,
+        stopped,
+    }
 }

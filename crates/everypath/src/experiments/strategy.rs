@@ -1,0 +1,62 @@
+//! Sobeih's names of searches.
+
+use everypath_explore::{Add, Order};
+
+/// What a name such as `AODV-3-BeFS-ANS` stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Strategy<'a> {
+    pub(super) order: Order,
+    pub(super) add: Add,
+    pub(super) shuffle: bool,
+    pub(super) rank: Option<&'a str>,
+}
+
+/// Reads a name: a protocol and a rank if it is best-first, the order, and one of AN, AC and R
+/// (add next, add current, recursive), with an S if it is shuffled.
+pub(super) fn strategy(name: &str) -> Option<Strategy<'_>> {
+    let (front, how) = name.rsplit_once('-')?;
+    let (how, shuffle) = match how.strip_suffix('S') {
+        Some(how) => (how, true),
+        None => (how, false),
+    };
+    let add = match how {
+        "AN" | "R" => Add::Next,
+        "AC" => Add::Current,
+        _ => return None,
+    };
+    let (order, rank) = match (front, how) {
+        ("BFS", _) => (Order::Bfs, None),
+        ("DFS", "R") => (Order::DfsRecursive, None),
+        ("DFS", _) => (Order::Dfs, None),
+        _ => (Order::Befs, Some(front.strip_suffix("-BeFS")?.rsplit_once('-')?.1)),
+    };
+    Some(Strategy { order, add, shuffle, rank })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_the_paper_explains_them() {
+        let check = |name, order, add, shuffle, rank| {
+            assert_eq!(strategy(name), Some(Strategy { order, add, shuffle, rank }), "{name}");
+        };
+        check("BFS-AN", Order::Bfs, Add::Next, false, None);
+        check("DFS-ACS", Order::Dfs, Add::Current, true, None);
+        check("DFS-RS", Order::DfsRecursive, Add::Next, true, None);
+        check("AODV-3-BeFS-ANS", Order::Befs, Add::Next, true, Some("3"));
+        check("DD-6-BeFS-AC", Order::Befs, Add::Current, false, Some("6"));
+        assert_eq!(strategy("BFS"), None);
+        assert_eq!(strategy("AODV-BFS-XX"), None);
+    }
+
+    #[test]
+    fn every_row_of_every_table_has_a_readable_name() {
+        let experiments = super::super::all();
+        let rows = experiments.iter().flat_map(|e| &e.parts).flat_map(|part| &part.rows);
+        for row in rows {
+            assert!(strategy(row.label).is_some(), "{}", row.label);
+        }
+    }
+}
