@@ -1,7 +1,6 @@
 //! The packets in flight.
 
-use crate::NodeId;
-use everypath_explore::Canonical;
+use crate::{Canonical, Kind, NodeId, Options};
 
 /// A packet on its way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,55 +26,36 @@ impl<P: Canonical> Canonical for Envelope<P> {
     }
 }
 
-/// The packets that were sent and neither delivered nor lost, in the order of sending.
+/// The packets that were sent and neither delivered nor lost.
 ///
-/// The order is part of the state: two clouds with the same packets in another order differ.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cloud<P> {
-    envelopes: Vec<Envelope<P>>,
-}
+/// An event acts on a packet of its kind at its node; which ones it can choose from is up to the
+/// cloud. [`Pool`](crate::Pool) lets it choose any, [`List`](crate::List) only the oldest.
+pub trait Cloud<P>: Canonical + Send {
+    /// Whether a cloud with more packets can do whatever one with fewer can, and
+    /// [`Cloud::includes`] tells which has more.
+    const RELATED: bool;
 
-impl<P> Cloud<P> {
-    /// The packets, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &Envelope<P>> {
-        self.envelopes.iter()
-    }
+    /// A cloud without packets.
+    fn new(options: &Options) -> Self;
 
-    /// The oldest packet to `to` of which `kind` is true.
-    pub fn first(&self, to: NodeId, kind: impl Fn(&P) -> bool) -> Option<&P> {
-        self.iter().find(|e| e.to == to && kind(&e.packet)).map(|envelope| &envelope.packet)
-    }
+    /// Adds a packet.
+    fn put(&mut self, from: NodeId, to: NodeId, packet: P);
 
-    /// Takes the oldest packet to `to` of which `kind` is true out of the cloud.
-    pub fn take_first(&mut self, to: NodeId, kind: impl Fn(&P) -> bool) -> Option<Envelope<P>> {
-        let at = self.envelopes.iter().position(|e| e.to == to && kind(&e.packet))?;
-        Some(self.envelopes.remove(at))
-    }
+    /// How many packets of a kind an event at node `to` can choose from.
+    fn choices(&self, to: NodeId, kind: &Kind<P>) -> u32;
 
-    /// What node `from` sends through.
-    pub fn outbox(&mut self, from: NodeId) -> Outbox<'_, P> {
-        Outbox { from, cloud: self }
-    }
-}
+    /// One of them.
+    fn look(&self, to: NodeId, kind: &Kind<P>, choice: u32) -> Option<Envelope<P>>;
 
-impl<P: Canonical + Default> Canonical for Cloud<P> {
-    fn write(&self, bytes: &mut Vec<u8>) {
-        self.envelopes.write(bytes);
-    }
-    fn read(&mut self, bytes: &mut &[u8]) {
-        self.envelopes.read(bytes);
-    }
-}
+    /// One of them, taken out of the cloud.
+    fn take(&mut self, to: NodeId, kind: &Kind<P>, choice: u32) -> Option<Envelope<P>>;
 
-/// Through which a handler sends.
-pub struct Outbox<'a, P> {
-    from: NodeId,
-    cloud: &'a mut Cloud<P>,
-}
+    /// All packets, in the order in which the cloud keeps them.
+    fn envelopes(&self) -> impl Iterator<Item = Envelope<P>>;
 
-impl<P> Outbox<'_, P> {
-    /// Sends a packet to one node.
-    pub fn send(&mut self, to: NodeId, packet: P) {
-        self.cloud.envelopes.push(Envelope { from: self.from, to, packet });
+    /// Whether the cloud that wrote `larger` holds every packet of the one that wrote `smaller`,
+    /// as often as it does.
+    fn includes(larger: &[u8], smaller: &[u8]) -> bool {
+        larger == smaller
     }
 }

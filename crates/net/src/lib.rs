@@ -1,20 +1,40 @@
 //! The protocol-model framework: a protocol is written once, as handlers on the state of a node.
 //!
-//! - [`Protocol`]: what the author of a protocol writes.
-//! - [`Outbox`]: through which handlers send packets; they have no sockets or clocks.
-//! - [`Cloud`]: the packets in flight. [`World`]: all nodes and the cloud between them.
-//! - [`Network`]: a protocol as a [`System`] to be explored, with delivery, loss and time-outs.
+//! - [`Protocol`]: the handlers, for exploration and simulation alike. [`Context`]: what they act
+//!   on; they have no sockets, clocks or randomness of their own.
+//! - [`Scenario`]: what exploring a protocol needs besides: events, properties, words.
+//! - [`Network`]: a scenario as a [`System`] to be explored. [`World`]: its states.
+//! - [`Cloud`]: the packets in flight. [`Pool`]: any may come next. [`List`]: the oldest only.
+//! - [`Topology`]: who hears whom, from a [`Shape`] or a file of links.
+//! - [`Options`]: everything that can be chosen about a network.
 //!
 //! What protocols need of the engine is re-exported here, so that they depend on this crate alone.
 
 mod cloud;
+mod links;
+mod list;
 mod network;
+mod options;
+mod pool;
 mod protocol;
+mod scenario;
+mod topology;
+mod world;
 
-pub use cloud::{Cloud, Envelope, Outbox};
+pub use cloud::{Cloud, Envelope};
 pub use everypath_explore::{
-    Bug, Canonical, Config, EventKind, Line, Model, NodeRange, Property, Rank, Step, System,
-    canonical,
+    Bug, Canonical, Config, EventKind, Line, Model, NodeRange, Property, Rank, Relation, Step,
+    System, canonical,
 };
-pub use network::{Network, World};
-pub use protocol::{Action, NodeId, Protocol};
+pub use links::{LinkError, LinkFault};
+pub use list::List;
+pub use network::Network;
+pub use options::{Feature, Options, Order};
+pub use pool::Pool;
+pub use protocol::{Context, Protocol, Report};
+pub use scenario::{Action, Cause, Kind, Scenario};
+pub use topology::{Shape, Topology};
+pub use world::World;
+
+/// The number of a node.
+pub type NodeId = u16;

@@ -1,88 +1,186 @@
 //! A protocol as a system to be explored.
 
+use crate::world::key_len;
 use crate::{
-    Action, Bug, Canonical, Cloud, Config, EventKind, Line, Model, NodeId, NodeRange, Property,
-    Protocol, Rank, Step, System,
+    Action, Bug, Cause, Cloud, Config, Context, Envelope, EventKind, Kind, Line, Model, NodeId,
+    NodeRange, Options, Order, Property, Rank, Report, Scenario, Step, System, World,
 };
-
-/// All nodes and the packets between them.
-pub struct World<P: Protocol> {
-    /// The nodes, by number.
-    pub nodes: Vec<P::Node>,
-    /// The packets in flight.
-    pub cloud: Cloud<P::Packet>,
-}
-
-impl<P: Protocol> Canonical for World<P> {
-    // How many nodes there are never changes, so it is not written.
-    fn write(&self, bytes: &mut Vec<u8>) {
-        self.nodes.iter().for_each(|node| node.write(bytes));
-        self.cloud.write(bytes);
-    }
-    fn read(&mut self, bytes: &mut &[u8]) {
-        self.nodes.iter_mut().for_each(|node| node.read(bytes));
-        self.cloud.read(bytes);
-    }
-}
+use everypath_explore::Relation;
+use std::time::Duration;
 
 /// A protocol over a network that delivers, delays and loses packets.
 ///
-/// In every state, for every node in order, every event in order is tried: the oldest packet of
-/// its kind to that node may arrive or be lost, and the node's timer may fire.
+/// In every state, for every node in order, every event in order can happen in all its ways: each
+/// packet to the node may arrive or be lost, each active timer fire, each command be given.
 pub struct Network<P> {
     protocol: P,
+    options: Options,
 }
 
-impl<P: Protocol> Network<P> {
-    fn is_enabled(&self, world: &World<P>, node: NodeId, event: u16) -> bool {
+impl<P: Scenario> Network<P> {
+    /// The protocol over a network with these options.
+    pub fn new(options: Options) -> Self {
+        Network { protocol: P::build(&options), options }
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn ids(&self) -> std::ops::Range<NodeId> {
+        0..self.options.topology.nodes()
+    }
+
+    /// In how many ways an event can happen at a node.
+    fn ways(&self, world: &World<P>, id: NodeId, event: u16) -> u32 {
         match P::action(event) {
-            Action::Deliver(kind) | Action::Lose(kind) => world.cloud.first(node, kind).is_some(),
-            Action::Timeout => self.protocol.may_time_out(node, world),
+            Action::Deliver(kind) | Action::Lose(kind) => world.cloud.choices(id, &kind),
+            Action::Duplicate if self.options.duplicate => world.cloud.choices(id, &Kind::Any),
+            Action::Duplicate => 0,
+            Action::Fire(kind) => self.timers(world, id, kind).count() as u32,
+            Action::Command => self.protocol.commands(id, &world.nodes[id as usize]).count() as u32,
+            Action::Reboot => 1,
+        }
+    }
+
+    /// The timers of a node that may fire, of those of which `kind` is true.
+    fn timers(
+        &self,
+        world: &World<P>,
+        id: NodeId,
+        kind: fn(&P::Timer) -> bool,
+    ) -> impl Iterator<Item = P::Timer> {
+        let active = self.protocol.timers(&world.nodes[id as usize]);
+        active.filter(move |timer| kind(timer) && self.protocol.may_fire(world, id, timer))
+    }
+
+    /// What a handler of a node acts on.
+    fn outbox<'a>(&'a self, id: NodeId, cloud: &'a mut P::Cloud) -> Outbox<'a, P> {
+        Outbox { id, neighbours: self.options.topology.neighbours(id), cloud }
+    }
+
+    fn describe_fate(&self, packet: Option<Envelope<P::Packet>>, fate: &str) -> String {
+        match packet {
+            Some(envelope) => format!("{} is {fate}", self.protocol.describe_packet(&envelope)),
+            None => format!("nothing is {fate}"),
         }
     }
 }
 
-impl<P: Protocol> System for Network<P> {
+/// What handlers act on in exploration: packets go into the cloud, and delays mean nothing.
+struct Outbox<'a, P: Scenario> {
+    id: NodeId,
+    neighbours: &'a [NodeId],
+    cloud: &'a mut P::Cloud,
+}
+
+impl<P: Scenario> Context<P> for Outbox<'_, P> {
+    fn id(&self) -> NodeId {
+        self.id
+    }
+
+    fn neighbours(&self) -> &[NodeId] {
+        self.neighbours
+    }
+
+    fn send(&mut self, to: NodeId, packet: P::Packet) {
+        self.cloud.put(self.id, to, packet);
+    }
+
+    fn broadcast(&mut self, packet: P::Packet) {
+        for &to in self.neighbours {
+            self.cloud.put(self.id, to, packet.clone());
+        }
+    }
+
+    // Which timers are active is told by the state of the node.
+    fn set(&mut self, _timer: P::Timer, _delay: Duration) {}
+    fn cancel(&mut self, _timer: &P::Timer) {}
+    fn report(&mut self, _report: Report) {}
+}
+
+impl<P: Scenario> System for Network<P> {
     type State = World<P>;
 
     fn initial(&self) -> World<P> {
-        let mut cloud = Cloud::default();
-        let nodes = (0..self.protocol.nodes())
-            .map(|node| self.protocol.start(node, &mut cloud.outbox(node)))
-            .collect();
-        World { nodes, cloud }
+        let mut cloud = P::Cloud::new(&self.options);
+        let start = |id| self.protocol.start(&mut self.outbox(id, &mut cloud));
+        World { nodes: self.ids().map(start).collect(), cloud }
     }
 
     fn enabled(&self, world: &World<P>, steps: &mut Vec<Step>) {
-        for node in 0..self.protocol.nodes() {
+        for actor in self.ids() {
             for event in 0..P::EVENTS.len() as u16 {
-                if self.is_enabled(world, node, event) {
-                    steps.push(Step { actor: node, event, param: 0 });
-                }
+                let ways = self.ways(world, actor, event);
+                steps.extend((0..ways).map(|param| Step { actor, event, param }));
             }
         }
     }
 
-    fn take(&self, world: &mut World<P>, step: Step) {
-        let node = &mut world.nodes[step.actor as usize];
-        match P::action(step.event) {
+    fn take(&self, world: &mut World<P>, Step { actor: id, event, param }: Step) {
+        match P::action(event) {
             Action::Deliver(kind) => {
-                if let Some(envelope) = world.cloud.take_first(step.actor, kind) {
-                    let mut outbox = world.cloud.outbox(step.actor);
-                    self.protocol.receive(node, envelope.packet, &mut outbox);
+                if let Some(arrived) = world.cloud.take(id, &kind, param) {
+                    let node = &mut world.nodes[id as usize];
+                    let outbox = &mut self.outbox(id, &mut world.cloud);
+                    self.protocol.receive(node, arrived.from, arrived.packet, outbox);
                 }
             }
             Action::Lose(kind) => {
-                world.cloud.take_first(step.actor, kind);
+                world.cloud.take(id, &kind, param);
             }
-            Action::Timeout => {
-                self.protocol.timeout(node, &mut world.cloud.outbox(step.actor));
+            Action::Duplicate => {
+                if let Some(copy) = world.cloud.look(id, &Kind::Any, param) {
+                    world.cloud.put(copy.from, copy.to, copy.packet);
+                }
+            }
+            Action::Fire(kind) => {
+                let fired = self.timers(world, id, kind).nth(param as usize);
+                if let Some(timer) = fired {
+                    let outbox = &mut self.outbox(id, &mut world.cloud);
+                    self.protocol.fire(&mut world.nodes[id as usize], timer, outbox);
+                }
+            }
+            Action::Command => {
+                let node = &mut world.nodes[id as usize];
+                let given = self.protocol.commands(id, node).nth(param as usize);
+                if let Some(command) = given {
+                    self.protocol.command(node, command, &mut self.outbox(id, &mut world.cloud));
+                }
+            }
+            Action::Reboot => {
+                let node = &mut world.nodes[id as usize];
+                self.protocol.reboot(node, &mut self.outbox(id, &mut world.cloud));
             }
         }
     }
+
+    fn relation(&self) -> Option<&dyn Relation> {
+        let own = P::Cloud::RELATED && self.options.order == Order::None;
+        self.protocol.relation().or_else(|| own.then_some(self as &dyn Relation))
+    }
 }
 
-impl<P: Protocol> Model for Network<P> {
+/// The same nodes, and packets included in packets (Sobeih 2008, appendix A).
+///
+/// Where packets can be lost and come in any order, whatever can happen with some packets in
+/// flight can happen with more of them. Properties must look at the nodes alone. The paper asks
+/// only that each packet of the smaller network be found in the larger one; we also count how
+/// often, because two copies of a packet can do what one cannot.
+impl<P: Scenario> Relation for Network<P> {
+    #[inline]
+    fn key_len(&self, bytes: &[u8]) -> usize {
+        key_len(bytes)
+    }
+
+    #[inline]
+    fn simulates(&self, larger: &[u8], smaller: &[u8]) -> bool {
+        P::Cloud::includes(larger, smaller)
+    }
+}
+
+impl<P: Scenario> Model for Network<P> {
     const NAME: &'static str = P::NAME;
     const ABOUT: &'static str = P::ABOUT;
     const NODES: NodeRange = P::NODES;
@@ -91,7 +189,7 @@ impl<P: Protocol> Model for Network<P> {
     const DEFAULT_DEPTH: Option<u32> = P::DEFAULT_DEPTH;
 
     fn build(config: &Config) -> Self {
-        Network { protocol: P::build(config) }
+        Network::new(Options::from(config))
     }
 
     fn properties(&self) -> Vec<Property<World<P>>> {
@@ -107,24 +205,36 @@ impl<P: Protocol> Model for Network<P> {
     }
 
     fn describe_step(&self, before: &World<P>, step: Step) -> String {
-        let node = &before.nodes[step.actor as usize];
-        match P::action(step.event) {
-            Action::Deliver(kind) => {
-                self.protocol.describe(node, before.cloud.first(step.actor, kind))
+        let Step { actor: id, event, param } = step;
+        let node = &before.nodes[id as usize];
+        let packet = |kind| before.cloud.look(id, &kind, param);
+        let cause = match P::action(event) {
+            Action::Deliver(kind) => packet(kind).map(|e| Cause::Packet(e.from, e.packet)),
+            Action::Fire(kind) => {
+                self.timers(before, id, kind).nth(param as usize).map(Cause::Timer)
             }
-            Action::Lose(kind) => match before.cloud.first(step.actor, kind) {
-                Some(packet) => format!("{packet} is lost"),
-                None => "nothing is lost".into(),
-            },
-            Action::Timeout => self.protocol.describe(node, None),
+            Action::Command => {
+                self.protocol.commands(id, node).nth(param as usize).map(Cause::Command)
+            }
+            Action::Reboot => Some(Cause::Reboot),
+            Action::Lose(kind) => return self.describe_fate(packet(kind), "lost"),
+            Action::Duplicate => return self.describe_fate(packet(Kind::Any), "duplicated"),
+        };
+        match cause {
+            Some(cause) => self.protocol.describe(id, node, cause),
+            None => "nothing happens".into(),
         }
     }
 
     fn describe_state(&self, world: &World<P>) -> Vec<Line> {
+        let nodes = (0..).zip(&world.nodes);
         let mut lines: Vec<Line> =
-            world.nodes.iter().flat_map(|node| self.protocol.describe_node(node)).collect();
-        let packets: Vec<String> =
-            world.cloud.iter().map(|envelope| envelope.packet.to_string()).collect();
+            nodes.flat_map(|(id, node)| self.protocol.describe_node(id, node)).collect();
+        let packets: Vec<String> = world
+            .cloud
+            .envelopes()
+            .map(|envelope| self.protocol.describe_packet(&envelope))
+            .collect();
         let packets = if packets.is_empty() { "empty".into() } else { packets.join(", ") };
         lines.push(Line::new("network", packets));
         lines

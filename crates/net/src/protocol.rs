@@ -1,86 +1,116 @@
-//! What the author of a protocol writes.
+//! What the author of a protocol writes: the handlers.
 
-use crate::{Bug, Canonical, Config, EventKind, Line, NodeRange, Outbox, Property, Rank, World};
+use crate::{Canonical, NodeId, Options};
 use std::fmt::Display;
+use std::time::Duration;
 
-/// The number of a node.
-pub type NodeId = u16;
-
-/// A protocol: the state of a node and its handlers.
+/// A protocol: the state of a node, and what a node does when something happens to it.
 ///
-/// Handlers change the state of their own node and send packets. They have no clocks, sockets or
-/// randomness: when a packet arrives or a timer fires is decided from outside.
+/// The same handlers are explored and simulated. They change the state of their own node and act
+/// on the world through a [`Context`]; they have no clocks, sockets or randomness. When a packet
+/// arrives or a timer fires is decided from outside, and so is whether it does.
 pub trait Protocol: Sync + Sized {
     /// The state of one node.
     type Node: Canonical + Send;
     /// A packet; its text names it in traces.
-    type Packet: Canonical + Default + Display + Send;
-
-    /// The name on the command line.
-    const NAME: &'static str;
-    /// One line that says what it models.
-    const ABOUT: &'static str;
-    /// How many nodes there can be.
-    const NODES: NodeRange;
-    /// The bugs that can be switched on.
-    const BUGS: &'static [Bug] = &[];
-    /// The events.
-    const EVENTS: &'static [EventKind];
-    /// The depth bound when none is given.
-    const DEFAULT_DEPTH: Option<u32> = None;
+    type Packet: Canonical + Clone + Default + Display + Send;
+    /// A timer of a node. Two timers that are equal are one timer.
+    type Timer: Clone + Ord;
+    /// What an application can ask of a node.
+    type Command: Clone;
 
     /// Builds the protocol.
-    fn build(config: &Config) -> Self;
+    fn build(options: &Options) -> Self;
 
-    /// How many nodes there are.
-    fn nodes(&self) -> NodeId;
+    /// The state in which a node starts, and what it does then.
+    fn start(&self, context: &mut impl Context<Self>) -> Self::Node;
 
-    /// What the event with this number does.
-    fn action(event: u16) -> Action<Self::Packet>;
-
-    /// The state in which a node starts, and what it sends then.
-    fn start(&self, node: NodeId, outbox: &mut Outbox<'_, Self::Packet>) -> Self::Node;
-
-    /// A packet arrives.
+    /// A packet arrives from a neighbour.
     fn receive(
         &self,
         node: &mut Self::Node,
+        from: NodeId,
         packet: Self::Packet,
-        outbox: &mut Outbox<'_, Self::Packet>,
+        context: &mut impl Context<Self>,
     );
 
-    /// A timer fires.
-    fn timeout(&self, node: &mut Self::Node, outbox: &mut Outbox<'_, Self::Packet>);
+    /// A timer fires. It is not active any more, unless it is set again.
+    fn fire(&self, node: &mut Self::Node, timer: Self::Timer, context: &mut impl Context<Self>);
 
-    /// Whether the timer of a node may fire.
-    fn may_time_out(&self, node: NodeId, world: &World<Self>) -> bool;
+    /// An application asks for something.
+    fn command(
+        &self,
+        node: &mut Self::Node,
+        command: Self::Command,
+        context: &mut impl Context<Self>,
+    );
 
-    /// The properties.
-    fn properties(&self) -> Vec<Property<World<Self>>>;
-
-    /// The ranks for best-first search.
-    fn ranks(&self) -> Vec<Rank<World<Self>>> {
-        Vec::new()
+    /// The node loses its state and starts again. Its timers are gone before this is called.
+    fn reboot(&self, node: &mut Self::Node, context: &mut impl Context<Self>) {
+        *node = self.start(context);
     }
 
-    /// The name of a node.
-    fn name(&self, node: NodeId) -> String {
-        format!("node {node}")
+    /// The timers that are active in a state.
+    ///
+    /// They must be those that were set and have neither fired nor been cancelled. Exploration
+    /// asks for them instead of keeping them beside the node, where they would double the size of
+    /// a state: whether an entry of a table can expire is mostly told by the entry itself.
+    fn timers(&self, node: &Self::Node) -> impl Iterator<Item = Self::Timer>;
+
+    /// Whether a packet carries what an application sent, rather than being overhead.
+    fn is_data(_packet: &Self::Packet) -> bool {
+        false
     }
-
-    /// What happens when a packet arrives at, or a timer fires at, a node in this state.
-    fn describe(&self, node: &Self::Node, packet: Option<&Self::Packet>) -> String;
-
-    /// The state of a node in words.
-    fn describe_node(&self, node: &Self::Node) -> Vec<Line>;
 }
 
-/// What an event does.
-pub enum Action<P> {
-    /// The oldest packet to the node of which the function is true arrives.
-    Deliver(fn(&P) -> bool),
-    /// The oldest packet to the node of which the function is true is lost.
-    Lose(fn(&P) -> bool),
-    /// A timer of the node fires.
-    Timeout,
+/// What a handler can do to the world.
+///
+/// Exploration puts packets into the cloud and ignores delays, because an active timer may fire at
+/// any time. A simulation lets packets and timers take the time they take.
+pub trait Context<P: Protocol> {
+    /// The node whose handler runs.
+    fn id(&self) -> NodeId;
+
+    /// The nodes that hear it, in ascending order.
+    fn neighbours(&self) -> &[NodeId];
+
+    /// Sends a packet to one neighbour.
+    fn send(&mut self, to: NodeId, packet: P::Packet);
+
+    /// Sends a packet to all neighbours.
+    fn broadcast(&mut self, packet: P::Packet);
+
+    /// Starts a timer that nominally fires after `delay`; if it is active, it starts anew.
+    fn set(&mut self, timer: P::Timer, delay: Duration);
+
+    /// Stops a timer, if it is active.
+    fn cancel(&mut self, timer: &P::Timer);
+
+    /// Tells an observer what the protocol has achieved. Nothing may depend on it.
+    fn report(&mut self, report: Report);
+}
+
+/// What a protocol tells about itself, for those who measure it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// Application data arrived where it was sent to.
+    Delivered {
+        /// The node that sent it.
+        source: NodeId,
+        /// The number that it was sent with.
+        number: u32,
+        /// Over how many links it came, if the protocol counts them.
+        hops: Option<u16>,
+    },
+    /// Application data was given up.
+    Dropped {
+        /// The node that sent it.
+        source: NodeId,
+        /// The number that it was sent with.
+        number: u32,
+    },
+    /// The node looks for a way to another.
+    Searching(NodeId),
+    /// The node has found a way to another that it was looking for.
+    Found(NodeId),
 }

@@ -7,16 +7,20 @@
 //! is infinite and every exploration needs a depth bound.
 
 use everypath_net::{
-    Action, Bug, Canonical, Config, EventKind, Line, Network, NodeId, NodeRange, Outbox, Property,
-    Protocol, Rank, World, canonical,
+    Action, Bug, Canonical, Cause, Context, EventKind, Kind, Line, List, Network, NodeId,
+    NodeRange, Options, Property, Protocol, Rank, Report, Scenario, World, canonical,
 };
+use std::convert::Infallible;
 use std::fmt;
+use std::time::Duration;
 
 const SENDER: NodeId = 0;
 const RECEIVER: NodeId = 1;
 const UNCHECKED_ACK: &str = "unchecked-ack";
 /// With a one-bit sequence number the sender may be at most this many packets ahead.
 const MAX_AHEAD: i64 = 2;
+/// How long the sender waits for an acknowledgement.
+const RETRANSMIT_AFTER: Duration = Duration::from_secs(1);
 
 /// ARQ as a model to explore.
 pub type Model = Network<Arq>;
@@ -46,6 +50,10 @@ pub enum Node {
     },
 }
 canonical!(enum Node { Sender { sequence, distinct }, Receiver { sequence, distinct } });
+
+/// The timer that makes the sender send again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Retransmit;
 
 /// A packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,9 +104,85 @@ impl fmt::Display for Packet {
     }
 }
 
+/// What the sender and the receiver do.
 impl Protocol for Arq {
     type Node = Node;
     type Packet = Packet;
+    type Timer = Retransmit;
+    type Command = Infallible;
+
+    fn build(options: &Options) -> Self {
+        Arq { unchecked_ack: options.has(UNCHECKED_ACK) }
+    }
+
+    /// The sender has just sent the first packet.
+    fn start(&self, context: &mut impl Context<Self>) -> Node {
+        if context.id() == SENDER {
+            send_data(0, context);
+            Node::Sender { sequence: 0, distinct: 1 }
+        } else {
+            Node::Receiver { sequence: 0, distinct: 0 }
+        }
+    }
+
+    fn receive(
+        &self,
+        node: &mut Node,
+        _from: NodeId,
+        packet: Packet,
+        context: &mut impl Context<Self>,
+    ) {
+        match (node, packet) {
+            (Node::Receiver { sequence, distinct }, Packet::Data(received)) => {
+                if received == *sequence {
+                    context.report(Report::Delivered {
+                        source: SENDER,
+                        number: *distinct,
+                        hops: Some(1),
+                    });
+                    *sequence ^= 1;
+                    *distinct += 1;
+                }
+                context.send(SENDER, Packet::Ack(*sequence));
+            }
+            (Node::Sender { sequence, distinct }, Packet::Ack(wanted)) => {
+                if wanted != *sequence || self.unchecked_ack {
+                    *sequence ^= 1;
+                    *distinct += 1;
+                }
+                send_data(*sequence, context);
+            }
+            (node, packet) => unreachable!("{packet} was sent to {node:?}"),
+        }
+    }
+
+    fn fire(&self, node: &mut Node, _timer: Retransmit, context: &mut impl Context<Self>) {
+        if let Node::Sender { sequence, .. } = node {
+            send_data(*sequence, context);
+        }
+    }
+
+    fn command(&self, _node: &mut Node, command: Infallible, _context: &mut impl Context<Self>) {
+        match command {}
+    }
+
+    fn timers(&self, node: &Node) -> impl Iterator<Item = Retransmit> {
+        matches!(node, Node::Sender { .. }).then_some(Retransmit).into_iter()
+    }
+
+    fn is_data(packet: &Packet) -> bool {
+        packet.is_data()
+    }
+}
+
+/// Sends data and waits for its acknowledgement.
+fn send_data(sequence: u8, context: &mut impl Context<Arq>) {
+    context.send(RECEIVER, Packet::Data(sequence));
+    context.set(Retransmit, RETRANSMIT_AFTER);
+}
+
+impl Scenario for Arq {
+    type Cloud = List<Packet>;
 
     const NAME: &'static str = "arq";
     const ABOUT: &'static str = "stop-and-wait automatic repeat request, a sender and a receiver";
@@ -116,63 +200,23 @@ impl Protocol for Arq {
     ];
     const DEFAULT_DEPTH: Option<u32> = Some(30);
 
-    fn build(config: &Config) -> Self {
-        Arq { unchecked_ack: config.has(UNCHECKED_ACK) }
-    }
-
-    fn nodes(&self) -> NodeId {
-        2
-    }
-
-    fn action(event: u16) -> Action<Packet> {
+    fn action(event: u16) -> Action<Self> {
         match event {
-            0 => Action::Deliver(Packet::is_data),
-            1 => Action::Deliver(Packet::is_ack),
-            2 => Action::Timeout,
-            3 => Action::Lose(Packet::is_data),
-            _ => Action::Lose(Packet::is_ack),
+            0 => Action::Deliver(Kind::Where(Packet::is_data)),
+            1 => Action::Deliver(Kind::Where(Packet::is_ack)),
+            2 => Action::Fire(|_| true),
+            3 => Action::Lose(Kind::Where(Packet::is_data)),
+            _ => Action::Lose(Kind::Where(Packet::is_ack)),
         }
     }
 
-    /// The sender has just sent the first packet.
-    fn start(&self, node: NodeId, outbox: &mut Outbox<'_, Packet>) -> Node {
-        if node == SENDER {
-            outbox.send(RECEIVER, Packet::Data(0));
-            Node::Sender { sequence: 0, distinct: 1 }
-        } else {
-            Node::Receiver { sequence: 0, distinct: 0 }
-        }
-    }
-
-    fn receive(&self, node: &mut Node, packet: Packet, outbox: &mut Outbox<'_, Packet>) {
-        match (node, packet) {
-            (Node::Receiver { sequence, distinct }, Packet::Data(received)) => {
-                if received == *sequence {
-                    *sequence ^= 1;
-                    *distinct += 1;
-                }
-                outbox.send(SENDER, Packet::Ack(*sequence));
-            }
-            (Node::Sender { sequence, distinct }, Packet::Ack(wanted)) => {
-                if wanted != *sequence || self.unchecked_ack {
-                    *sequence ^= 1;
-                    *distinct += 1;
-                }
-                outbox.send(RECEIVER, Packet::Data(*sequence));
-            }
-            (node, packet) => unreachable!("{packet} was sent to {node:?}"),
-        }
-    }
-
-    fn timeout(&self, node: &mut Node, outbox: &mut Outbox<'_, Packet>) {
-        if let Node::Sender { sequence, .. } = node {
-            outbox.send(RECEIVER, Packet::Data(*sequence));
-        }
+    fn commands(&self, _id: NodeId, _node: &Node) -> impl Iterator<Item = Infallible> {
+        std::iter::empty()
     }
 
     /// The timer fires when the data was lost, or when its acknowledgement is on its way.
-    fn may_time_out(&self, node: NodeId, world: &World<Self>) -> bool {
-        node == SENDER && world.cloud.first(RECEIVER, Packet::is_data).is_none()
+    fn may_fire(&self, world: &World<Self>, _id: NodeId, _timer: &Retransmit) -> bool {
+        world.cloud.first(RECEIVER, Packet::is_data).is_none()
     }
 
     fn properties(&self) -> Vec<Property<World<Self>>> {
@@ -208,9 +252,9 @@ impl Protocol for Arq {
         if node == SENDER { "sender".into() } else { "receiver".into() }
     }
 
-    fn describe(&self, node: &Node, packet: Option<&Packet>) -> String {
-        match (node, packet) {
-            (Node::Receiver { sequence, .. }, Some(&Packet::Data(received))) => {
+    fn describe(&self, _id: NodeId, node: &Node, cause: Cause<Self>) -> String {
+        match (node, cause) {
+            (Node::Receiver { sequence, .. }, Cause::Packet(_, Packet::Data(received))) => {
                 if received == *sequence {
                     let expected = received ^ 1;
                     format!("D{received} arrives as expected; ACK{expected} is sent")
@@ -218,7 +262,7 @@ impl Protocol for Arq {
                     format!("D{received} arrives, a duplicate; ACK{sequence} is sent again")
                 }
             }
-            (Node::Sender { sequence, .. }, Some(&Packet::Ack(wanted))) => {
+            (Node::Sender { sequence, .. }, Cause::Packet(_, Packet::Ack(wanted))) => {
                 if wanted != *sequence {
                     format!("ACK{wanted} arrives; D{wanted} is sent")
                 } else if self.unchecked_ack {
@@ -228,14 +272,14 @@ impl Protocol for Arq {
                     format!("ACK{wanted} arrives, so D{wanted} was not received; it is sent again")
                 }
             }
-            (Node::Sender { sequence, .. }, None) => {
+            (Node::Sender { sequence, .. }, Cause::Timer(Retransmit)) => {
                 format!("the timer fires; D{sequence} is sent again")
             }
-            (node, packet) => unreachable!("{packet:?} at {node:?}"),
+            (node, _) => unreachable!("this cannot happen to {node:?}"),
         }
     }
 
-    fn describe_node(&self, node: &Node) -> Vec<Line> {
+    fn describe_node(&self, _id: NodeId, node: &Node) -> Vec<Line> {
         vec![match node {
             Node::Sender { sequence, distinct } => Line::new(
                 "sender",

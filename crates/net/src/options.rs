@@ -1,0 +1,74 @@
+//! How a network is to be built.
+
+use crate::{Config, NodeId, Topology};
+
+/// Everything that can be chosen about a network of a protocol.
+///
+/// [`Options::from`] a [`Config`] gives a chain of its nodes with its bugs and nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The nodes and who hears whom.
+    pub topology: Topology,
+    /// The bugs, by name.
+    pub bugs: Vec<String>,
+    /// The features, by name; `None` leaves the choice to the protocol.
+    pub features: Option<Vec<String>>,
+    /// Whether packets may be duplicated in flight.
+    pub duplicate: bool,
+    /// In which order packets in flight are kept.
+    pub order: Order,
+}
+
+/// In which order packets in flight are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// None: the network is a multiset.
+    #[default]
+    None,
+    /// That of sending. The network behaves alike, but states that differ in nothing else than
+    /// this order are different states, and no relation prunes. For comparisons with work that
+    /// kept its packets so.
+    Sent,
+}
+
+impl Options {
+    /// A network without bugs.
+    pub fn new(topology: Topology) -> Self {
+        Options {
+            topology,
+            bugs: Vec::new(),
+            features: None,
+            duplicate: false,
+            order: Order::default(),
+        }
+    }
+
+    /// Whether a bug is switched on.
+    pub fn has(&self, bug: &str) -> bool {
+        self.bugs.iter().any(|name| name == bug)
+    }
+
+    /// Whether a feature is switched on; `default` if nobody said which are.
+    pub fn feature(&self, feature: &str, default: bool) -> bool {
+        match &self.features {
+            Some(features) => features.iter().any(|name| name == feature),
+            None => default,
+        }
+    }
+}
+
+impl From<&Config> for Options {
+    fn from(config: &Config) -> Self {
+        let bugs = config.bugs.clone();
+        Options { bugs, ..Options::new(Topology::chain(config.nodes as NodeId)) }
+    }
+}
+
+/// A part of a protocol that can be switched on and off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// Its name: lower-case words with dashes.
+    pub name: &'static str,
+    /// One line that says what it does.
+    pub about: &'static str,
+}

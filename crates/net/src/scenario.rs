@@ -1,0 +1,120 @@
+//! What of a protocol is explored, and how people refer to it.
+
+use crate::{
+    Bug, Cloud, Envelope, EventKind, Feature, Line, NodeId, NodeRange, Property, Protocol, Rank,
+    World,
+};
+use everypath_explore::Relation;
+
+/// A protocol with what is needed to explore it: its events and what must hold.
+pub trait Scenario: Protocol {
+    /// The network between the nodes.
+    type Cloud: Cloud<Self::Packet>;
+
+    /// The name on the command line.
+    const NAME: &'static str;
+    /// One line that says what it models.
+    const ABOUT: &'static str;
+    /// How many nodes there can be.
+    const NODES: NodeRange;
+    /// The bugs that can be switched on.
+    const BUGS: &'static [Bug] = &[];
+    /// The parts of the protocol that can be switched on and off.
+    const FEATURES: &'static [Feature] = &[];
+    /// The events.
+    const EVENTS: &'static [EventKind];
+    /// The depth bound when none is given.
+    const DEFAULT_DEPTH: Option<u32> = None;
+
+    /// What the event with this number does.
+    fn action(event: u16) -> Action<Self>;
+
+    /// The commands that may be given to a node in this state.
+    fn commands(&self, id: NodeId, node: &Self::Node) -> impl Iterator<Item = Self::Command>;
+
+    /// Whether an active timer may fire now.
+    ///
+    /// Time has no place in exploration, but protocols rely on some of its order: that a packet
+    /// is dead after a while, say. Assumptions of that kind are stated here, and only here.
+    fn may_fire(&self, _world: &World<Self>, _id: NodeId, _timer: &Self::Timer) -> bool {
+        true
+    }
+
+    /// The properties.
+    fn properties(&self) -> Vec<Property<World<Self>>>;
+
+    /// The ranks for best-first search; the first is the default.
+    fn ranks(&self) -> Vec<Rank<World<Self>>> {
+        Vec::new()
+    }
+
+    /// A simulation relation that is stronger than the framework's own.
+    ///
+    /// [`World`] says how states are written. The properties and all that the relation leaves out
+    /// of account must not tell the states apart.
+    fn relation(&self) -> Option<&dyn Relation> {
+        None
+    }
+
+    /// The name of a node.
+    fn name(&self, id: NodeId) -> String {
+        format!("node {id}")
+    }
+
+    /// What happens at a node in this state, in words.
+    fn describe(&self, id: NodeId, node: &Self::Node, cause: Cause<Self>) -> String;
+
+    /// The state of a node in words.
+    fn describe_node(&self, id: NodeId, node: &Self::Node) -> Vec<Line>;
+
+    /// A packet in flight in words.
+    fn describe_packet(&self, envelope: &Envelope<Self::Packet>) -> String {
+        envelope.packet.to_string()
+    }
+}
+
+/// What an event does. Its parameter tells apart the packets, timers or commands it can act on.
+pub enum Action<P: Protocol> {
+    /// A packet arrives.
+    Deliver(Kind<P::Packet>),
+    /// A packet is lost.
+    Lose(Kind<P::Packet>),
+    /// A packet is in flight once more. Only if the network may duplicate packets.
+    Duplicate,
+    /// A timer of which the function is true fires.
+    Fire(fn(&P::Timer) -> bool),
+    /// An application gives a command.
+    Command,
+    /// The node reboots.
+    Reboot,
+}
+
+/// Which packets an event acts on.
+pub enum Kind<P> {
+    /// All of them.
+    Any,
+    /// Those of which the function is true.
+    Where(fn(&P) -> bool),
+}
+
+impl<P> Kind<P> {
+    /// Whether a packet is of this kind.
+    pub fn is(&self, packet: &P) -> bool {
+        match self {
+            Kind::Any => true,
+            Kind::Where(test) => test(packet),
+        }
+    }
+}
+
+/// Why a handler runs.
+pub enum Cause<P: Protocol> {
+    /// A packet arrives from a node.
+    Packet(NodeId, P::Packet),
+    /// A timer fires.
+    Timer(P::Timer),
+    /// An application gives a command.
+    Command(P::Command),
+    /// The node reboots.
+    Reboot,
+}
