@@ -50,6 +50,9 @@ pub trait Cloud<P>: Canonical + Send {
     /// One of them, taken out of the cloud.
     fn take(&mut self, to: NodeId, kind: &Kind<P>, choice: u32) -> Option<Envelope<P>>;
 
+    /// Loses the packets of which `dead` is true.
+    fn lose(&mut self, dead: impl FnMut(&Envelope<P>) -> bool);
+
     /// All packets, in the order in which the cloud keeps them.
     fn envelopes(&self) -> impl Iterator<Item = Envelope<P>>;
 

@@ -3,7 +3,8 @@
 //! - [`Protocol`]: the handlers, for exploration and simulation alike. [`Context`]: what they act
 //!   on; they have no sockets, clocks or randomness of their own.
 //! - [`Scenario`]: what exploring a protocol needs besides: events, properties, words.
-//! - [`Network`]: a scenario as a [`System`] to be explored. [`World`]: its states.
+//! - [`Network`]: a scenario as a [`System`] to be explored. [`World`]: its states,
+//!   [`Nodes`] and packets.
 //! - [`Cloud`]: the packets in flight. [`Pool`]: any may come next. [`List`]: the oldest only.
 //! - [`Topology`]: who hears whom, from a [`Shape`] or a file of links.
 //! - [`Options`]: everything that can be chosen about a network.
@@ -14,6 +15,7 @@ mod cloud;
 mod links;
 mod list;
 mod network;
+mod nodes;
 mod options;
 mod pool;
 mod protocol;
@@ -29,6 +31,7 @@ pub use everypath_explore::{
 pub use links::{LinkError, LinkFault};
 pub use list::List;
 pub use network::Network;
+pub use nodes::Nodes;
 pub use options::{Feature, Options, Order};
 pub use pool::Pool;
 pub use protocol::{Context, Protocol, Report};

@@ -50,6 +50,10 @@ impl<P: Canonical + Clone + Default + Send> Cloud<P> for List<P> {
         Some(self.envelopes.remove(at))
     }
 
+    fn lose(&mut self, mut dead: impl FnMut(&Envelope<P>) -> bool) {
+        self.envelopes.retain(|envelope| !dead(envelope));
+    }
+
     fn envelopes(&self) -> impl Iterator<Item = Envelope<P>> {
         self.envelopes.iter().cloned()
     }

@@ -122,7 +122,7 @@ impl<P: Scenario> System for Network<P> {
         match P::action(event) {
             Action::Deliver(kind) => {
                 if let Some(arrived) = world.cloud.take(id, &kind, param) {
-                    let node = &mut world.nodes[id as usize];
+                    let node = world.nodes.change(id);
                     let outbox = &mut self.outbox(id, &mut world.cloud);
                     self.protocol.receive(node, arrived.from, arrived.packet, outbox);
                 }
@@ -138,22 +138,27 @@ impl<P: Scenario> System for Network<P> {
             Action::Fire(kind) => {
                 let fired = self.timers(world, id, kind).nth(param as usize);
                 if let Some(timer) = fired {
+                    self.protocol.bury(&mut world.cloud, id, &timer);
                     let outbox = &mut self.outbox(id, &mut world.cloud);
-                    self.protocol.fire(&mut world.nodes[id as usize], timer, outbox);
+                    self.protocol.fire(world.nodes.change(id), timer, outbox);
                 }
             }
             Action::Command => {
-                let node = &mut world.nodes[id as usize];
+                let node = world.nodes.change(id);
                 let given = self.protocol.commands(id, node).nth(param as usize);
                 if let Some(command) = given {
                     self.protocol.command(node, command, &mut self.outbox(id, &mut world.cloud));
                 }
             }
             Action::Reboot => {
-                let node = &mut world.nodes[id as usize];
+                let node = world.nodes.change(id);
                 self.protocol.reboot(node, &mut self.outbox(id, &mut world.cloud));
             }
         }
+    }
+
+    fn restore(&self, original: &World<P>, bytes: &[u8], world: &mut World<P>) {
+        world.restore(original, bytes);
     }
 
     fn relation(&self) -> Option<&dyn Relation> {
@@ -227,7 +232,7 @@ impl<P: Scenario> Model for Network<P> {
     }
 
     fn describe_state(&self, world: &World<P>) -> Vec<Line> {
-        let nodes = (0..).zip(&world.nodes);
+        let nodes = (0..).zip(&world.nodes[..]);
         let mut lines: Vec<Line> =
             nodes.flat_map(|(id, node)| self.protocol.describe_node(id, node)).collect();
         let packets: Vec<String> = world

@@ -119,6 +119,18 @@ impl<P: Canonical + Default> Cloud<P> for Pool<P> {
         Some(envelope)
     }
 
+    fn lose(&mut self, mut dead: impl FnMut(&Envelope<P>) -> bool) {
+        let mut at = 0;
+        while at < self.bytes.len() {
+            let end = at + 1 + usize::from(self.bytes[at]);
+            if dead(&decode(&self.bytes[at..end])) {
+                self.bytes.drain(at..end);
+            } else {
+                at = end;
+            }
+        }
+    }
+
     fn envelopes(&self) -> impl Iterator<Item = Envelope<P>> {
         Items(&self.bytes).map(decode)
     }
@@ -232,6 +244,15 @@ mod tests {
                 prop_assert_eq!(pool.choices(to, &kind), choices - 1);
                 prop_assert_eq!(pool.envelopes().count(), before - 1);
             }
+        }
+
+        #[test]
+        fn exactly_the_dead_are_lost(sent in packets()) {
+            let mut pool = pool(Order::Sent, &sent);
+            pool.lose(|envelope| envelope.packet > 100 || envelope.from == 3);
+            let kept: Sent = pool.envelopes().map(|e| (e.from, e.to, e.packet)).collect();
+            let living = |&(from, _, packet): &_| packet <= 100 && from != 3;
+            prop_assert_eq!(kept, sent.into_iter().filter(living).collect::<Sent>());
         }
 
         #[test]

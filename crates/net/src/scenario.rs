@@ -34,11 +34,18 @@ pub trait Scenario: Protocol {
 
     /// Whether an active timer may fire now.
     ///
-    /// Time has no place in exploration, but protocols rely on some of its order: that a packet
-    /// is dead after a while, say. Assumptions of that kind are stated here, and only here.
+    /// Time has no place in exploration, but protocols rely on some of its order. Assumptions of
+    /// that kind are stated here and in [`Scenario::bury`], and nowhere else. If this depends
+    /// on the packets in flight, the relation of a [`Pool`](crate::Pool) is not a simulation.
     fn may_fire(&self, _world: &World<Self>, _id: NodeId, _timer: &Self::Timer) -> bool {
         true
     }
+
+    /// Takes packets out of the cloud that are dead by the time a timer of node `id` fires.
+    ///
+    /// This is called just before it does. To forbid the timer while they are in flight would
+    /// come to the same, but then more packets would make less possible.
+    fn bury(&self, _cloud: &mut Self::Cloud, _id: NodeId, _timer: &Self::Timer) {}
 
     /// The properties.
     fn properties(&self) -> Vec<Property<World<Self>>>;
