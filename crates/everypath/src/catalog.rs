@@ -6,7 +6,7 @@ use everypath_explore::{
     Bug, Config, Control, EventKind, Exploration, Found, Line, Model, NodeRange, PANIC, Property,
     Search, Task, explore, replay,
 };
-use everypath_protocols::arq;
+use everypath_protocols::{aodv, arq};
 use everypath_trace::{SearchRecord, Step, Target, Trace, TraceStep, Violation};
 
 /// The models to choose from.
@@ -18,7 +18,7 @@ pub struct Catalog {
 impl Catalog {
     /// The case studies that come with Everypath.
     pub fn built_in() -> Self {
-        Catalog::of::<arq::Model>()
+        Catalog::of::<arq::Model>().with::<aodv::Model>()
     }
 
     /// A catalog of one model.

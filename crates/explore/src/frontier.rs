@@ -25,7 +25,11 @@ pub(crate) enum Frontier {
     Ranked(BinaryHeap<Ranked>, u64),
 }
 
-/// Ordered by rank, highest first; among equals the one that was generated first.
+/// Ordered by rank, highest first; among equals the one that was generated last.
+///
+/// The paper does not say, but its counts do: with the last one first ours agree with table 6.1,
+/// and long chains of AODV stay small as in table 4.3. With the first one first, equals are
+/// explored breadth-first, and a chain of nine nodes takes 700 times as many events.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Ranked {
     rank: Vec<i64>,
@@ -35,7 +39,7 @@ pub(crate) struct Ranked {
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.rank.cmp(&other.rank).then_with(|| other.arrival.cmp(&self.arrival))
+        self.rank.cmp(&other.rank).then_with(|| self.arrival.cmp(&other.arrival))
     }
 }
 
@@ -94,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn best_first_is_lexicographic_highest_first_and_ties_are_first_come() {
+    fn best_first_is_lexicographic_highest_first_and_ties_are_last_come() {
         let mut frontier = Frontier::new(Order::Befs);
         let ranks: [&[i64]; 6] = [&[1], &[2, -1], &[2], &[1], &[2, -1, 0], &[-5, 9]];
         for (node, rank) in ranks.iter().enumerate() {
@@ -107,6 +111,6 @@ mod tests {
             frontier.take(8, &mut batch);
             order.extend(batch.iter().map(|work| work.node));
         }
-        assert_eq!(order, [4, 1, 2, 0, 3, 5]);
+        assert_eq!(order, [4, 1, 2, 3, 0, 5]);
     }
 }

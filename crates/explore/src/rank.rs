@@ -7,7 +7,7 @@ type Measure<T> = Box<dyn Fn(&T, &mut Vec<i64>) + Send + Sync>;
 ///
 /// A state is mapped to a tuple of any length. Tuples are compared lexicographically (a tuple is
 /// greater than its own prefix) and the highest is explored first; among equals, the state that
-/// was generated first.
+/// was generated last.
 pub struct Rank<T> {
     /// The name by which people choose it.
     pub name: String,

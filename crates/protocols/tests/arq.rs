@@ -81,28 +81,35 @@ fn ranking_pays_if_the_rank_is_good() {
     }
 }
 
-/// Table 6.1: the averages over a hundred seeds lie within a tenth of the paper's for breadth-
-/// and depth-first search. (Best-first depends on how ties are broken, which the paper does not
-/// say.)
+/// Table 6.1: the averages over a hundred seeds lie within a tenth of the paper's, and for
+/// best-first search within a hundredth. (The paper stores a state again that it reaches by a
+/// shorter way, we do not; with rank 2 that is often, so only its events are compared.)
 #[test]
 fn a_hundred_seeds_give_the_published_averages() {
     let rows = [
-        (Order::Bfs, Add::Next, 87.46, 125.34),
-        (Order::Bfs, Add::Current, 89.32, 125.34),
-        (Order::Dfs, Add::Next, 40.78, 60.82),
-        (Order::Dfs, Add::Current, 41.62, 75.13),
-        (Order::DfsRecursive, Add::Next, 29.35, 62.77),
+        (Order::Bfs, Add::Next, "", 87.46, 125.34, 0.1),
+        (Order::Bfs, Add::Current, "", 89.32, 125.34, 0.1),
+        (Order::Dfs, Add::Next, "", 40.78, 60.82, 0.1),
+        (Order::Dfs, Add::Current, "", 41.62, 75.13, 0.1),
+        (Order::DfsRecursive, Add::Next, "", 29.35, 62.77, 0.1),
+        (Order::Befs, Add::Next, "1", 53.51, 99.06, 0.01),
+        (Order::Befs, Add::Current, "1", 51.39, 99.58, 0.01),
+        (Order::Befs, Add::Next, "2", f64::NAN, 338.02, 0.01),
+        (Order::Befs, Add::Current, "2", f64::NAN, 472.96, 0.01),
     ];
-    for (order, add, stored, events) in rows {
+    for (order, add, rank, stored, events, tolerance) in rows {
         let mut totals = (0, 0);
         for seed in 1..=100 {
             let search = Search { order, add, shuffle: Some(seed), ..to_depth(10) };
-            let counts = run(&["unchecked-ack"], "", &search).counts;
+            let counts = run(&["unchecked-ack"], rank, &search).counts;
             totals.0 += counts.stored;
             totals.1 += counts.events;
         }
-        let near = |total: u64, paper: f64| (total as f64 / 100.0 / paper - 1.0).abs() < 0.1;
-        assert!(near(totals.0, stored) && near(totals.1, events), "{order} {add} {totals:?}");
+        let near = |total: u64, paper: f64| {
+            paper.is_nan() || (total as f64 / 100.0 / paper - 1.0).abs() < tolerance
+        };
+        let agree = near(totals.0, stored) && near(totals.1, events);
+        assert!(agree, "{order} {add} {rank} {totals:?}");
     }
 }
 

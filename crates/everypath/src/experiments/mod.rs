@@ -4,6 +4,7 @@
 //! in the paper's own way; beside our figures the paper's are printed. `run.rs` runs them,
 //! `strategy.rs` reads the names, the other files are the tables.
 
+mod aodv;
 mod arq;
 mod run;
 mod strategy;
@@ -14,7 +15,14 @@ pub(crate) use run::{Outcome, Runner, run};
 
 /// All experiments.
 pub(crate) fn all() -> Vec<Experiment> {
-    vec![arq::table_6_1()]
+    vec![
+        aodv::table_4_1(),
+        aodv::table_4_2(),
+        aodv::table_4_3(),
+        aodv::table_4_5(),
+        aodv::table_4_6(),
+        arq::table_6_1(),
+    ]
 }
 
 /// A table of a paper.
@@ -38,6 +46,8 @@ pub(crate) struct Experiment {
 pub(crate) enum Space {
     /// Visited states and states to be explored.
     Stored,
+    /// Visited states.
+    Visited,
 }
 
 /// A section of a table.
@@ -78,4 +88,41 @@ pub(crate) struct Figures {
     pub(crate) seconds: f64,
     pub(crate) space: f64,
     pub(crate) events: f64,
+}
+
+/// A row of a paper: the search, then seconds, space and events; NAN where it has none.
+type Paper = (&'static str, f64, f64, f64);
+
+/// Rows that differ in the search only.
+fn rows(table: &[Paper], nodes: u32, max_depth: u32) -> Vec<Row> {
+    let row = |&(label, seconds, space, events): &Paper| Row {
+        label,
+        nodes: Some(nodes),
+        max_depth,
+        paper: Some(Figures { seconds, space, events }).filter(|paper| !paper.events.is_nan()),
+    };
+    table.iter().map(row).collect()
+}
+
+/// Rows that differ in the length of a chain: the paper's, with its depth bounds, and longer ones
+/// up to `longest` nodes, five steps deeper each.
+fn chain(label: &'static str, table: &[(u32, u32, f64, f64, f64)], longest: u32) -> Vec<Row> {
+    let mut rows: Vec<Row> = table
+        .iter()
+        .map(|&(nodes, max_depth, seconds, space, events)| Row {
+            label,
+            nodes: Some(nodes),
+            max_depth,
+            paper: Some(Figures { seconds, space, events }),
+        })
+        .collect();
+    if let Some(&(last, depth, ..)) = table.last() {
+        rows.extend((last + 1..=longest).map(|nodes| Row {
+            label,
+            nodes: Some(nodes),
+            max_depth: depth + 5 * (nodes - last),
+            paper: None,
+        }));
+    }
+    rows
 }

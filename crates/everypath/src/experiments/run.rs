@@ -87,6 +87,7 @@ fn summarize(
             seconds: seconds / count,
             space: match space {
                 Space::Stored => average(|exploration| exploration.counts.stored),
+                Space::Visited => average(|exploration| exploration.counts.states),
             },
             events: average(|exploration| exploration.counts.events),
         },

@@ -1,11 +1,10 @@
 //! The search of Sobeih (2008) as it was done there, to compare models and not tools.
 //!
-//! Three things differ from ours, and all three show in the paper's counts:
+//! Two things differ from ours, and both show in the paper's counts:
 //!
 //! - Packets are kept in the order of sending ([`NetworkOrder::Sent`]).
 //! - The relation asks whether each packet of the smaller network is in the larger one, not how
 //!   often. (That is no simulation: two copies of a packet can do what one cannot.)
-//! - Among states of equal rank, the one generated last comes first.
 
 use everypath_explore::{Model as _, Rank, Step, System as _};
 use everypath_net::{Canonical as _, Network, Options, Order as NetworkOrder, Scenario, World};
