@@ -7,6 +7,7 @@
 //!   [`Nodes`] and packets.
 //! - [`Cloud`]: the packets in flight. [`Pool`]: any may come next. [`List`]: the oldest only.
 //! - [`Topology`]: who hears whom, from a [`Shape`] or a file of links.
+//! - [`simulate`]: the same handlers in time. [`Traffic`]: what a protocol says for that.
 //! - [`Options`]: everything that can be chosen about a network.
 //!
 //! What protocols need of the engine is re-exported here, so that they depend on this crate alone.
@@ -20,6 +21,7 @@ mod options;
 mod pool;
 mod protocol;
 mod scenario;
+pub mod simulate;
 mod topology;
 mod world;
 
@@ -36,6 +38,7 @@ pub use options::{Feature, Options, Order};
 pub use pool::Pool;
 pub use protocol::{Context, Protocol, Report};
 pub use scenario::{Action, Cause, Kind, Scenario};
+pub use simulate::{Sources, Traffic};
 pub use topology::{Shape, Topology};
 pub use world::World;
 

@@ -93,6 +93,8 @@ pub trait Context<P: Protocol> {
 /// What a protocol tells about itself, for those who measure it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
+    /// The node sends application data without having been asked: its next, numbered from zero.
+    Offered,
     /// Application data arrived where it was sent to.
     Delivered {
         /// The node that sent it.

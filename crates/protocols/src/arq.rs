@@ -8,7 +8,8 @@
 
 use everypath_net::{
     Action, Bug, Canonical, Cause, Context, EventKind, Kind, Line, List, Network, NodeId,
-    NodeRange, Options, Property, Protocol, Rank, Report, Scenario, World, canonical,
+    NodeRange, Options, Property, Protocol, Rank, Report, Scenario, Sources, Traffic, World,
+    canonical,
 };
 use std::convert::Infallible;
 use std::fmt;
@@ -118,6 +119,7 @@ impl Protocol for Arq {
     /// The sender has just sent the first packet.
     fn start(&self, context: &mut impl Context<Self>) -> Node {
         if context.id() == SENDER {
+            context.report(Report::Offered);
             send_data(0, context);
             Node::Sender { sequence: 0, distinct: 1 }
         } else {
@@ -147,6 +149,7 @@ impl Protocol for Arq {
             }
             (Node::Sender { sequence, distinct }, Packet::Ack(wanted)) => {
                 if wanted != *sequence || self.unchecked_ack {
+                    context.report(Report::Offered);
                     *sequence ^= 1;
                     *distinct += 1;
                 }
@@ -179,6 +182,24 @@ impl Protocol for Arq {
 fn send_data(sequence: u8, context: &mut impl Context<Arq>) {
     context.send(RECEIVER, Packet::Data(sequence));
     context.set(Retransmit, RETRANSMIT_AFTER);
+}
+
+/// The sender always has data to send, so what is measured is how fast it gets through.
+///
+/// Packets carry one bit of their number and the receiver counts them. With the bug it misses
+/// some, and a delay is then that of an earlier packet: too long, never too short.
+impl Traffic for Arq {
+    const SIZES: NodeRange = NodeRange::exactly(2);
+    // Numbers would start again and be taken for duplicates.
+    const REBOOTS: bool = false;
+
+    fn sources(&self) -> Sources {
+        Sources::Own
+    }
+
+    fn data(&self, _from: NodeId, _to: NodeId, _number: u32) -> Option<Infallible> {
+        None
+    }
 }
 
 impl Scenario for Arq {

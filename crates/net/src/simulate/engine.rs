@@ -1,0 +1,232 @@
+//! The loop that lets events happen in the order of their times.
+
+use super::medium::{Event, Medium};
+use super::random::{Random, Stream};
+use super::settings::nanos;
+use super::timers::Turn;
+use super::{Arrivals, Nanos, Run, Settings, Sources, Traffic};
+use crate::{NodeId, Options};
+use everypath_explore::handler;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+/// Simulates a protocol once.
+///
+/// The same options and settings give the same run, on every machine. A panic of a handler ends
+/// the run and is an error of the protocol.
+pub fn simulate<P: Traffic>(options: &Options, settings: &Settings) -> Result<Run, Panicked> {
+    let mut simulation = Simulation::<P>::new(options, settings);
+    match handler::run(|| simulation.go()) {
+        Ok(()) => Ok(simulation.finish()),
+        Err(message) => Err(Panicked {
+            node: simulation.current,
+            time: Duration::from_nanos(simulation.medium.now),
+            message,
+        }),
+    }
+}
+
+/// A handler has panicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// At which node.
+    pub node: NodeId,
+    /// When, in simulated time.
+    pub time: Duration,
+    /// Where, and why.
+    pub message: String,
+}
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a handler of node {} {} s after the start ",
+            self.node,
+            self.time.as_secs_f64()
+        )?;
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Panicked {}
+
+/// The nodes, and what is around them.
+struct Simulation<'a, P: Traffic> {
+    protocol: P,
+    settings: &'a Settings,
+    nodes: Vec<P::Node>,
+    medium: Medium<'a, P>,
+    pairs: Vec<(NodeId, NodeId)>,
+    arrivals: Random,
+    failures: Random,
+    /// The node whose handler runs, or ran last.
+    current: NodeId,
+}
+
+impl<'a, P: Traffic> Simulation<'a, P> {
+    fn new(options: &'a Options, settings: &'a Settings) -> Self {
+        let protocol = P::build(options);
+        let nodes = options.topology.nodes();
+        let pairs = match protocol.sources() {
+            Sources::Any => random_pairs(nodes, settings),
+            Sources::Fixed(pairs) => pairs,
+            Sources::Own => Vec::new(),
+        };
+        Simulation {
+            protocol,
+            settings,
+            nodes: Vec::new(),
+            medium: Medium::new(&options.topology, settings),
+            pairs,
+            arrivals: Random::new(settings.seed, Stream::Arrivals),
+            failures: Random::new(settings.seed, Stream::Failures),
+            current: 0,
+        }
+    }
+
+    /// Starts all nodes and goes on to the end.
+    fn go(&mut self) {
+        for id in 0..self.medium.timers.len() as NodeId {
+            self.enter(id);
+            let node = self.protocol.start(&mut self.medium.port(id));
+            self.nodes.push(node);
+        }
+        for (from, to) in self.pairs.clone() {
+            if let Some((id, command)) = self.protocol.prepare(from, to) {
+                self.command(id, command);
+            }
+        }
+        for pair in 0..self.pairs.len() {
+            let phase = match self.settings.arrivals {
+                Arrivals::Constant => self.arrivals.below(nanos(self.settings.interval).max(1)),
+                Arrivals::Poisson => self.until_next(),
+            };
+            self.medium.after(phase, Event::Send(pair));
+        }
+        self.schedule_failure();
+        let end = nanos(self.settings.duration);
+        while let Some((moment, event)) = self.medium.queue.take(end) {
+            self.medium.now = moment.time;
+            match event {
+                Event::Fire(id, timer) => {
+                    match self.medium.timers[usize::from(id)].turn(&timer, moment) {
+                        Turn::Fire => self.fire(id, timer),
+                        Turn::Later(due) => self.medium.queue.put(due, Event::Fire(id, timer)),
+                        Turn::Stopped => {}
+                    }
+                }
+                Event::Arrive { from, to, packet } => self.receive(to, from, packet),
+                Event::Send(pair) => self.send(pair),
+                Event::Fail => self.fail(),
+            }
+        }
+    }
+
+    /// A handler of a node is about to run.
+    fn enter(&mut self, id: NodeId) {
+        self.current = id;
+        self.medium.meter.counts.events += 1;
+    }
+
+    fn receive(&mut self, id: NodeId, from: NodeId, packet: P::Packet) {
+        self.medium.meter.counts.arrived += 1;
+        self.enter(id);
+        let node = &mut self.nodes[usize::from(id)];
+        self.protocol.receive(node, from, packet, &mut self.medium.port(id));
+    }
+
+    fn fire(&mut self, id: NodeId, timer: P::Timer) {
+        self.enter(id);
+        let node = &mut self.nodes[usize::from(id)];
+        self.protocol.fire(node, timer, &mut self.medium.port(id));
+    }
+
+    fn command(&mut self, id: NodeId, command: P::Command) {
+        self.enter(id);
+        let node = &mut self.nodes[usize::from(id)];
+        self.protocol.command(node, command, &mut self.medium.port(id));
+    }
+
+    /// The application of a pair sends data, and will again.
+    fn send(&mut self, pair: usize) {
+        let (from, to) = self.pairs[pair];
+        let number = self.medium.meter.offer(from, self.medium.now);
+        let next = self.until_next();
+        self.medium.after(next, Event::Send(pair));
+        if let Some(command) = self.protocol.data(from, to, number) {
+            self.command(from, command);
+        }
+    }
+
+    /// How long it is to the next data of a pair; never nothing, or time would stand still.
+    fn until_next(&mut self) -> Nanos {
+        let interval = nanos(self.settings.interval);
+        let next = match self.settings.arrivals {
+            Arrivals::Constant => interval,
+            Arrivals::Poisson => self.arrivals.exponential(interval),
+        };
+        next.max(1)
+    }
+
+    /// Some node reboots.
+    fn fail(&mut self) {
+        let id = self.failures.below(self.nodes.len() as u64) as NodeId;
+        self.medium.timers[usize::from(id)].clear();
+        self.medium.meter.rebooted(id);
+        self.enter(id);
+        let node = &mut self.nodes[usize::from(id)];
+        self.protocol.reboot(node, &mut self.medium.port(id));
+        self.schedule_failure();
+    }
+
+    fn schedule_failure(&mut self) {
+        if let Some(between) = self.settings.between_failures(self.nodes.len()) {
+            let next = self.failures.exponential(between).max(1);
+            self.medium.after(next, Event::Fail);
+        }
+    }
+
+    fn finish(self) -> Run {
+        let under_way = |event: &&Event<P>| matches!(event, Event::Arrive { .. });
+        let in_flight = self.medium.queue.iter().filter(under_way).count() as u64;
+        self.medium.meter.finish(self.settings.duration, in_flight)
+    }
+}
+
+/// Different pairs of different nodes, all equally likely, by Floyd's sampling (1987).
+fn random_pairs(nodes: NodeId, settings: &Settings) -> Vec<(NodeId, NodeId)> {
+    let others = u64::from(nodes).saturating_sub(1);
+    let all = u64::from(nodes) * others;
+    let wanted = all.min(settings.flows as u64);
+    let mut random = Random::new(settings.seed, Stream::Pairs);
+    let mut chosen = BTreeSet::new();
+    for last in all - wanted..all {
+        let drawn = random.below(last + 1);
+        if !chosen.insert(drawn) {
+            chosen.insert(last);
+        }
+    }
+    let pair = |number: u64| {
+        let (from, other) = (number / others, number % others);
+        (from as NodeId, (other + u64::from(other >= from)) as NodeId)
+    };
+    chosen.into_iter().map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_of_different_nodes_and_none_comes_twice() {
+        for (nodes, flows, expected) in [(2, 1, 1), (2, 9, 2), (5, 20, 20), (40, 15, 15), (1, 3, 0)]
+        {
+            let pairs = random_pairs(nodes, &Settings { flows, ..Settings::default() });
+            assert_eq!(pairs.len(), expected);
+            assert!(pairs.iter().all(|(from, to)| from != to && *from < nodes && *to < nodes));
+            assert!(pairs.is_sorted_by(|a, b| a < b));
+        }
+    }
+}

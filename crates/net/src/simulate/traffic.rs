@@ -1,0 +1,45 @@
+//! What a protocol says in order to be simulated.
+
+use crate::{NodeId, NodeRange, Protocol};
+
+/// A protocol that carries application data, so that its performance can be measured.
+///
+/// Handlers tell what they achieve by [`Context::report`](crate::Context::report): at least
+/// [`Delivered`](crate::Report::Delivered), with the source and the number that the data was sent
+/// with.
+pub trait Traffic: Protocol {
+    /// How many nodes can be simulated, which may be many more than can be explored.
+    const SIZES: NodeRange;
+    /// Whether a node can lose its state and start again.
+    const REBOOTS: bool = true;
+
+    /// Who sends to whom.
+    fn sources(&self) -> Sources {
+        Sources::Any
+    }
+
+    /// What a node is asked before the first data flows from `from` to `to`, and which node.
+    ///
+    /// A sink that must announce its interest does so here.
+    fn prepare(&self, _from: NodeId, _to: NodeId) -> Option<(NodeId, Self::Command)> {
+        None
+    }
+
+    /// What `from` is asked in order to send data to `to`.
+    ///
+    /// Numbers count the data of one source from zero, whomever it is for. `None` if the protocol
+    /// cannot be asked, because it has [`Sources::Own`].
+    fn data(&self, from: NodeId, to: NodeId, number: u32) -> Option<Self::Command>;
+}
+
+/// Who sends data to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sources {
+    /// Any node to any other; a simulation chooses pairs at random.
+    Any,
+    /// Only between these pairs, source first.
+    Fixed(Vec<(NodeId, NodeId)>),
+    /// Nodes send as fast as the protocol allows, without being asked. The handlers tell of each
+    /// data by [`Report::Offered`](crate::Report::Offered).
+    Own,
+}
