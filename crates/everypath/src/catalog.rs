@@ -1,12 +1,14 @@
 //! The models that a command line offers.
 
+use crate::simulated::Simulated;
 use crate::suggest;
 use crate::usage::Usage;
 use everypath_explore::{
     Bug, Config, Control, EventKind, Exploration, Found, Line, Model, NodeRange, PANIC, Property,
     Search, Task, explore, replay,
 };
-use everypath_protocols::{aodv, arq};
+use everypath_net::{Network, Scenario, Traffic};
+use everypath_protocols::{Arq, aodv};
 use everypath_trace::{SearchRecord, Step, Target, Trace, TraceStep, Violation};
 
 /// The models to choose from.
@@ -18,7 +20,7 @@ pub struct Catalog {
 impl Catalog {
     /// The case studies that come with Everypath.
     pub fn built_in() -> Self {
-        Catalog::of::<arq::Model>().with::<aodv::Model>()
+        Catalog::default().simulated::<Arq>().with::<aodv::Model>()
     }
 
     /// A catalog of one model.
@@ -37,8 +39,36 @@ impl Catalog {
             events: M::EVENTS,
             default_depth: M::DEFAULT_DEPTH,
             build: |config| Box::new(Built { model: M::build(&config), config }),
+            simulated: None,
         });
         self
+    }
+
+    /// Adds a protocol that can be explored and simulated.
+    #[must_use]
+    pub fn simulated<P: Scenario + Traffic + 'static>(mut self) -> Self {
+        self = self.with::<Network<P>>();
+        self.entries.last_mut().expect("one was just added").simulated = Some(Simulated::of::<P>());
+        self
+    }
+
+    /// Whether there is any model that can be simulated.
+    pub(crate) fn simulates(&self) -> bool {
+        self.entries.iter().any(|entry| entry.simulated.is_some())
+    }
+
+    /// The model of this name, and its simulation.
+    pub(crate) fn find_simulated(&self, name: &str) -> Result<(&Entry, Simulated), Usage> {
+        let entry = self.find(name)?;
+        let able = self.entries.iter().filter(|entry| entry.simulated.is_some());
+        let able: Vec<&str> = able.map(|entry| entry.name).collect();
+        let choice = if able.is_empty() {
+            String::new()
+        } else {
+            format!("; choose from: {}", able.join(", "))
+        };
+        let unable = || Usage::new(format!("{name} can be explored but not simulated{choice}"));
+        Ok((entry, entry.simulated.ok_or_else(unable)?))
     }
 
     /// The model of this name.
@@ -69,6 +99,7 @@ pub(crate) struct Entry {
     pub(crate) events: &'static [EventKind],
     pub(crate) default_depth: Option<u32>,
     build: fn(Config) -> Box<dyn Explorable>,
+    simulated: Option<Simulated>,
 }
 
 impl Entry {
@@ -78,22 +109,33 @@ impl Entry {
         nodes: Option<u32>,
         bugs: &[String],
     ) -> Result<Box<dyn Explorable>, Usage> {
-        let NodeRange { min, max, default } = self.nodes;
-        let nodes = nodes.unwrap_or(default);
-        if !(min..=max).contains(&nodes) {
-            let range = if min == max { format!("{min}") } else { format!("{min} to {max}") };
-            let name = self.name;
-            return Err(Usage::new(format!("--nodes {nodes}: {name} has {range} nodes")));
+        let nodes = nodes.unwrap_or(self.nodes.default);
+        self.check_nodes(nodes, self.nodes)?;
+        let bugs = self.bugs(bugs)?;
+        Ok((self.build)(Config { nodes, bugs }))
+    }
+
+    /// Checks a number of nodes.
+    pub(crate) fn check_nodes(&self, nodes: u32, range: NodeRange) -> Result<(), Usage> {
+        let NodeRange { min, max, .. } = range;
+        if (min..=max).contains(&nodes) {
+            return Ok(());
         }
+        let range = if min == max { format!("{min}") } else { format!("{min} to {max}") };
+        let name = self.name;
+        Err(Usage::new(format!("--nodes {nodes}: {name} has {range} nodes")))
+    }
+
+    /// The bugs of these names, in their own order, each once.
+    pub(crate) fn bugs(&self, names: &[String]) -> Result<Vec<String>, Usage> {
         let known = || self.bugs.iter().map(|bug| bug.name);
         let mut chosen = Vec::new();
-        for bug in bugs {
+        for bug in names {
             chosen.push(suggest::find(&format!("bug of {}", self.name), bug, known())?);
         }
         chosen.sort_unstable();
         chosen.dedup();
-        let bugs = chosen.into_iter().map(|at| self.bugs[at].name.into()).collect();
-        Ok((self.build)(Config { nodes, bugs }))
+        Ok(chosen.into_iter().map(|at| self.bugs[at].name.into()).collect())
     }
 
     /// The number of the event of this name.

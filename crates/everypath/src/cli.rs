@@ -1,5 +1,9 @@
 //! The options, as `--help` shows them.
 
+mod simulate;
+
+pub(crate) use simulate::SimulateArgs;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use everypath_explore::{Add, Order, VisitedKind};
 use std::path::PathBuf;
@@ -13,6 +17,7 @@ Exit codes: 0 holds, 1 violated, 2 bad usage or input, 3 inconclusive, 70 a defe
 Examples:
   everypath model arq --bug unchecked-ack   find a protocol bug and explain it
   everypath model arq --max-depth 30        check the correct protocol up to 30 steps
+  everypath simulate arq --loss 0.05        measure the protocol on a lossy link
   everypath show everypath-trace.json       print a recorded counterexample again
   everypath replay everypath-trace.json     take the recorded steps again, one by one")]
 pub(crate) struct Cli {
@@ -26,6 +31,8 @@ pub(crate) enum Command {
     Model(Box<ModelArgs>),
     /// Run the papers' experiments and print each table beside the papers' own figures.
     Experiments(ExperimentsArgs),
+    /// Simulate a protocol model and measure its performance.
+    Simulate(Box<SimulateArgs>),
     /// Take the steps of a recorded counterexample again.
     Replay(ReplayArgs),
     /// Show a recorded counterexample.

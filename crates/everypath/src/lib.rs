@@ -29,6 +29,7 @@
 //!
 //! The map: `cli` (the options), `commands` (one file a command), `catalog` (the models),
 //! `experiments` (the papers' tables),
+//! `simulated` (those that can be simulated), `network` (topologies that people describe),
 //! `watch` (limits of time and memory, Ctrl-C, the progress line), `output` (files and standard
 //! output), `exit` (exit codes). Only this crate prints, reads clocks and the environment, and
 //! exits.
@@ -38,8 +39,10 @@ mod cli;
 mod commands;
 mod exit;
 mod experiments;
+mod network;
 mod output;
 mod result;
+mod simulated;
 mod suggest;
 mod usage;
 mod watch;

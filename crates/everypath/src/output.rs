@@ -1,6 +1,7 @@
 //! Files and standard output.
 
 use crate::usage::Usage;
+use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,44 @@ pub(crate) fn print(text: &str) {
 pub(crate) fn error(message: &str) {
     // Nothing can be said about a standard error that cannot be written to.
     let _ = writeln!(io::stderr(), "error: {message}");
+}
+
+/// Writes a warning to standard error.
+pub(crate) fn warning(message: &str) {
+    // As above.
+    let _ = writeln!(io::stderr(), "warning: {message}");
+}
+
+/// Where the JSON result goes.
+pub(crate) enum Json {
+    None,
+    Stdout,
+    File(OutputFile),
+}
+
+impl Json {
+    /// The place that `--json` names, which can be written.
+    pub(crate) fn new(path: Option<&Path>) -> Result<Self, Usage> {
+        Ok(match path {
+            None => Json::None,
+            Some(path) if path == Path::new("-") => Json::Stdout,
+            Some(path) => Json::File(OutputFile::new("--json", path)?),
+        })
+    }
+
+    /// Writes a result there.
+    pub(crate) fn write(&self, result: &impl Serialize) -> Result<(), Usage> {
+        let mut json = serde_json::to_string_pretty(result).expect("the result has string keys");
+        json.push('\n');
+        match self {
+            Json::None => Ok(()),
+            Json::Stdout => {
+                print(&json);
+                Ok(())
+            }
+            Json::File(file) => file.write_or_say(json.as_bytes()),
+        }
+    }
 }
 
 /// A file to be written at the end, checked at the start.
@@ -59,7 +98,7 @@ impl OutputFile {
     }
 
     /// Replaces the file in one go: a killed run leaves the old contents or the new ones.
-    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
         if self.is_special() {
             return OpenOptions::new().write(true).open(&self.path)?.write_all(bytes);
         }
@@ -72,6 +111,12 @@ impl OutputFile {
             let _ = fs::remove_file(&temporary);
         }
         written
+    }
+
+    /// Replaces the file, or says why that cannot be.
+    pub(crate) fn write_or_say(&self, bytes: &[u8]) -> Result<(), Usage> {
+        let cannot = |error| Usage::new(format!("cannot write {}: {error}", self.path()));
+        self.write(bytes).map_err(cannot)
     }
 
     /// A pipe or device, which is written to and never replaced.

@@ -1,8 +1,13 @@
 //! Reports: a trace in, bytes out. Nothing here runs or re-runs anything.
 //!
 //! - [`text()`]: a counterexample in words, for a terminal.
-//! - [`grouped`]: numbers that people can read.
+//! - [`Replications`], [`Distribution`]: measurements as SVG plots.
+//! - [`grouped`], [`significant`]: numbers that people can read.
 
+mod plot;
+mod scale;
+mod svg;
 mod text;
 
+pub use plot::{Caption, Distribution, Replications, significant};
 pub use text::{grouped, heading, text};

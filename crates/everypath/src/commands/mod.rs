@@ -4,6 +4,7 @@ mod experiments;
 mod model;
 mod replay;
 mod show;
+mod simulate;
 
 use crate::catalog::Catalog;
 use crate::cli::{Cli, Command};
@@ -33,6 +34,7 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
     match &cli.command {
         Command::Experiments(args) => experiments::run(catalog, args),
         Command::Model(args) => model::run(catalog, args),
+        Command::Simulate(args) => simulate::run(catalog, args),
         Command::Replay(args) => replay::run(catalog, args),
         Command::Show(args) => show::run(args),
     }
@@ -40,10 +42,11 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
 
 /// The options, with the models of this catalog in the help text.
 fn command(catalog: &Catalog) -> clap::Command {
-    Cli::command().mut_subcommand("model", |model| {
+    let command = Cli::command().mut_subcommand("model", |model| {
         let examples = model.get_after_help().map(ToString::to_string).unwrap_or_default();
         model.after_help(format!("{}\n{examples}", catalog.overview()))
-    })
+    });
+    command.mut_subcommand("simulate", |simulate| simulate.hide(!catalog.simulates()))
 }
 
 /// The command that replays traces, with the name under which this program was started.

@@ -4,7 +4,7 @@ mod report;
 
 use crate::catalog::{Catalog, Entry, Explorable, Request};
 use crate::cli::{AddName, ModelArgs, StrategyName};
-use crate::output::{self, OutputFile};
+use crate::output::{self, Json, OutputFile};
 use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
@@ -12,7 +12,6 @@ use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_explore::{Exploration, GENERATOR, Search};
 use everypath_trace::{SearchRecord, ShuffleRecord, Verdict, file};
 use report::Report;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -39,18 +38,10 @@ pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
 
 /// Writes and prints the report.
 fn finish(plan: &Plan, report: &Report, quiet: bool) -> Result<u8, Usage> {
-    let cannot =
-        |file: &OutputFile, error| Usage::new(format!("cannot write {}: {error}", file.path()));
     if let Some(trace) = &report.trace {
-        plan.trace.write(&file::to_bytes(trace)).map_err(|error| cannot(&plan.trace, error))?;
+        plan.trace.write_or_say(&file::to_bytes(trace))?;
     }
-    let mut json = serde_json::to_string_pretty(&report.json).expect("the result has string keys");
-    json.push('\n');
-    match &plan.json {
-        Json::None => {}
-        Json::Stdout => output::print(&json),
-        Json::File(file) => file.write(json.as_bytes()).map_err(|error| cannot(file, error))?,
-    }
+    plan.json.write(&report.json)?;
     if !quiet && !matches!(plan.json, Json::Stdout) {
         output::print(&report.text);
     }
@@ -65,13 +56,6 @@ fn finish(plan: &Plan, report: &Report, quiet: bool) -> Result<u8, Usage> {
 fn list<'a>(items: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
     let width = items.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
     items.map(|(name, about)| format!("{name:width$}  {about}\n")).collect()
-}
-
-/// Where the JSON result goes.
-enum Json {
-    None,
-    Stdout,
-    File(OutputFile),
 }
 
 /// A request that was checked.
@@ -150,11 +134,7 @@ impl Plan {
             replications: args.replications,
             record,
             trace,
-            json: match common.json.as_deref() {
-                None => Json::None,
-                Some(path) if path == Path::new("-") => Json::Stdout,
-                Some(path) => Json::File(OutputFile::new("--json", path)?),
-            },
+            json: Json::new(common.json.as_deref())?,
         })
     }
 

@@ -1,0 +1,187 @@
+//! `everypath simulate`: run a model as a discrete-event simulation and report what was measured.
+
+mod plots;
+mod report;
+
+use crate::catalog::Catalog;
+use crate::cli::SimulateArgs;
+use crate::network::Asked;
+use crate::output::{self, Json};
+use crate::simulated::Simulated;
+use crate::usage::Usage;
+use crate::{HOLDS, VIOLATED};
+use everypath_net::simulate::{Arrivals, METRICS, Panicked, Settings};
+use everypath_net::{NodeId, Options, Sources};
+use plots::Plots;
+use report::Report;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+/// How finely the distribution of the delay is drawn.
+const QUANTILES: usize = 200;
+
+/// Simulates a model and reports what was measured.
+pub(crate) fn run(catalog: &Catalog, args: &SimulateArgs) -> Result<u8, Usage> {
+    let plan = Plan::new(catalog, args)?;
+    if let Some(warning) = plan.topology(0).warning()
+        && !args.quiet
+    {
+        output::warning(&warning);
+    }
+    let report = Report::new(&plan, plan.run());
+    plan.json.write(&report.json)?;
+    let plots = plan.plots.as_ref().map(|plots| plots.write(&plan, &report)).transpose()?;
+    if !args.quiet && !matches!(plan.json, Json::Stdout) {
+        output::print(&(report.text() + &plots.unwrap_or_default()));
+    }
+    Ok(if report.json.panic.is_some() { VIOLATED } else { HOLDS })
+}
+
+/// A request that was checked.
+struct Plan {
+    name: &'static str,
+    simulated: Simulated,
+    network: Asked,
+    /// The topology as it was asked for.
+    topology: String,
+    nodes: NodeId,
+    bugs: Vec<String>,
+    /// The settings of the first replication.
+    settings: Settings,
+    sources: Sources,
+    replications: u32,
+    json: Json,
+    plots: Option<Plots>,
+}
+
+/// What is kept of a replication.
+struct Replication {
+    /// The values of the metrics, in their order.
+    values: Vec<Option<f64>>,
+    /// The distribution of the delay.
+    delays: Vec<f64>,
+}
+
+impl Plan {
+    /// Checks the whole request before any work starts.
+    fn new(catalog: &Catalog, args: &SimulateArgs) -> Result<Plan, Usage> {
+        let (entry, simulated) = catalog.find_simulated(&args.name)?;
+        if let Some(nodes) = args.nodes {
+            entry.check_nodes(nodes, simulated.sizes)?;
+        }
+        let bugs = entry.bugs(&args.bug)?;
+        let (network, nodes) = Asked::new(&args.topology, args.nodes, simulated.sizes)?;
+        entry.check_nodes(nodes.into(), simulated.sizes)?;
+        let options =
+            Options { bugs: bugs.clone(), ..Options::new(network.build(nodes, args.seed)) };
+        let sources = (simulated.sources)(&options);
+        if args.failures > 0.0 && !simulated.reboots {
+            return Err(Usage::new(format!(
+                "--failures {}: the nodes of {} cannot lose their state; leave it out",
+                args.failures, entry.name
+            )));
+        }
+        let defaults = Settings::default();
+        Ok(Plan {
+            name: entry.name,
+            simulated,
+            network,
+            topology: args.topology.clone(),
+            nodes,
+            bugs,
+            settings: Settings {
+                duration: args.duration,
+                delay: args.delay,
+                jitter: args.jitter,
+                loss: args.loss,
+                flows: flows(args, entry.name, nodes, &sources)?,
+                interval: args.interval.unwrap_or(defaults.interval),
+                arrivals: args.arrivals.map_or(defaults.arrivals, Arrivals::from),
+                failures: args.failures,
+                seed: args.seed,
+            },
+            sources,
+            replications: args.replications,
+            json: Json::new(args.json.as_deref())?,
+            plots: args.plot.as_deref().map(Plots::new).transpose()?,
+        })
+    }
+
+    /// The seed of a replication.
+    fn seed(&self, number: u32) -> u64 {
+        self.settings.seed.wrapping_add(number.into())
+    }
+
+    /// The network of a replication.
+    fn topology(&self, number: u32) -> everypath_net::Topology {
+        self.network.build(self.nodes, self.seed(number))
+    }
+
+    /// Runs all replications, side by side. How many threads do it does not change the result.
+    fn run(&self) -> Vec<Result<Replication, Panicked>> {
+        let next = AtomicU32::new(0);
+        let finished = Mutex::new(BTreeMap::new());
+        let work = || {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= self.replications {
+                    break;
+                }
+                let replication = self.replicate(number);
+                finished.lock().expect("no thread has panicked").insert(number, replication);
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            for _ in 0..threads.min(self.replications as usize) {
+                scope.spawn(work);
+            }
+        });
+        finished.into_inner().expect("no thread has panicked").into_values().collect()
+    }
+
+    fn replicate(&self, number: u32) -> Result<Replication, Panicked> {
+        let options = Options { bugs: self.bugs.clone(), ..Options::new(self.topology(number)) };
+        let settings = Settings { seed: self.seed(number), ..self.settings.clone() };
+        let run = (self.simulated.run)(&options, &settings)?;
+        let values = METRICS.iter().map(|metric| metric.value(&run)).collect();
+        Ok(Replication { values, delays: run.delay_quantiles(QUANTILES) })
+    }
+}
+
+/// How many pairs of source and destination there are.
+fn flows(
+    args: &SimulateArgs,
+    name: &str,
+    nodes: NodeId,
+    sources: &Sources,
+) -> Result<usize, Usage> {
+    let most = usize::from(nodes) * usize::from(nodes).saturating_sub(1);
+    let refuse = |option: &str, why: &str| {
+        Err(Usage::new(format!("{option} does not go with {name}, {why}; leave it out")))
+    };
+    match (sources, args.traffic) {
+        (Sources::Own, _) => {
+            let why = "which sends as fast as it can";
+            if args.traffic.is_some() {
+                return refuse("--traffic", why);
+            }
+            if args.interval.is_some() {
+                return refuse("--interval", why);
+            }
+            if args.arrivals.is_some() {
+                return refuse("--arrivals", why);
+            }
+            Ok(0)
+        }
+        (Sources::Fixed(_), Some(_)) => refuse("--traffic", "which says itself who sends to whom"),
+        (Sources::Fixed(pairs), None) => Ok(pairs.len()),
+        (Sources::Any, Some(asked)) if asked as usize > most => Err(Usage::new(format!(
+            "--traffic {asked}: {nodes} nodes have {most} pairs of source and destination"
+        ))),
+        (Sources::Any, Some(asked)) => Ok(asked as usize),
+        (Sources::Any, None) => Ok(Settings::default().flows.min(most)),
+    }
+}
