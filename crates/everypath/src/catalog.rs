@@ -110,20 +110,25 @@ impl Entry {
         bugs: &[String],
     ) -> Result<Box<dyn Explorable>, Usage> {
         let nodes = nodes.unwrap_or(self.nodes.default);
-        self.check_nodes(nodes, self.nodes)?;
+        self.check_nodes("--nodes", nodes, self.nodes)?;
         let bugs = self.bugs(bugs)?;
         Ok((self.build)(Config { nodes, bugs }))
     }
 
-    /// Checks a number of nodes.
-    pub(crate) fn check_nodes(&self, nodes: u32, range: NodeRange) -> Result<(), Usage> {
+    /// Checks a number of nodes, and where it comes from.
+    pub(crate) fn check_nodes(
+        &self,
+        origin: &str,
+        nodes: u32,
+        range: NodeRange,
+    ) -> Result<(), Usage> {
         let NodeRange { min, max, .. } = range;
         if (min..=max).contains(&nodes) {
             return Ok(());
         }
         let range = if min == max { format!("{min}") } else { format!("{min} to {max}") };
         let name = self.name;
-        Err(Usage::new(format!("--nodes {nodes}: {name} has {range} nodes")))
+        Err(Usage::new(format!("{origin} {nodes}: {name} has {range} nodes")))
     }
 
     /// The bugs of these names, in their own order, each once.

@@ -25,3 +25,20 @@ impl Simulated {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Catalog;
+    use everypath_protocols::{Arq, arq};
+
+    #[test]
+    fn a_model_offers_simulation_only_if_it_can_be_simulated() {
+        let explored = Catalog::of::<arq::Model>();
+        assert!(!explored.simulates());
+        let error = explored.find_simulated("arq").err().unwrap().to_string();
+        assert_eq!(error, "arq can be explored but not simulated");
+        let both = Catalog::default().simulated::<Arq>();
+        assert!(both.simulates() && both.find("arq").is_ok());
+        assert_eq!(both.find_simulated("arq").ok().unwrap().1.sizes.default, 2);
+    }
+}

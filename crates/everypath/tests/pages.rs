@@ -30,3 +30,8 @@ fn help() {
 fn results() {
     page("tests/pages/results.md");
 }
+
+#[test]
+fn simulate() {
+    page("tests/pages/simulate.md");
+}

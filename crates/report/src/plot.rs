@@ -5,12 +5,12 @@ use crate::svg::Svg;
 use std::fmt::Display;
 
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 420.0;
+const HEIGHT: f64 = 440.0;
 /// The frame of the plotting area.
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = 690.0;
-const TOP: f64 = 84.0;
-const BOTTOM: f64 = 362.0;
+const TOP: f64 = 104.0;
+const BOTTOM: f64 = 382.0;
 
 const INK: &str = "#1f2937";
 const FAINT: &str = "#6b7280";
@@ -79,7 +79,7 @@ impl Replications<'_> {
             Some(half) => format!("mean {} ± {} (95 %)", significant(self.mean), significant(half)),
             None => format!("mean {}", significant(self.mean)),
         };
-        frame.legend(&[(ORANGE, &summary), (BLUE, "replications")]);
+        frame.legend(&[(ORANGE, &summary), (BLUE, "each replication")]);
         frame.svg.finish()
     }
 }
@@ -91,7 +91,7 @@ pub struct Distribution<'a> {
 }
 
 impl Distribution<'_> {
-    /// Draws the cumulative distribution of every replication, and their mean.
+    /// Draws the cumulative distribution of every replication, and of all together.
     pub fn plot(&self, caption: &Caption<'_>) -> String {
         let mut frame = Frame::new(caption);
         let high = self.quantiles.iter().flatten().copied().fold(0.0, f64::max);
@@ -109,16 +109,17 @@ impl Distribution<'_> {
         for curve in self.quantiles {
             frame.curve(&points(curve, &x, &y), (BLUE, 1.0, 0.3));
         }
-        frame.curve(&points(&self.mean(), &x, &y), (ORANGE, 2.5, 1.0));
-        frame.legend(&[(ORANGE, "mean of the replications"), (BLUE, "replications")]);
+        frame.curve(&points(&self.together(), &x, &y), (ORANGE, 2.5, 1.0));
+        frame.legend(&[(ORANGE, "all replications"), (BLUE, "each replication")]);
         frame.svg.finish()
     }
 
-    fn mean(&self) -> Vec<f64> {
-        let count = self.quantiles.len() as f64;
-        let length = self.quantiles.iter().map(Vec::len).min().unwrap_or(0);
-        let mean = |at: usize| self.quantiles.iter().map(|curve| curve[at]).sum::<f64>() / count;
-        (0..length).map(mean).collect()
+    /// The distribution of all replications together, each of equal weight.
+    fn together(&self) -> Vec<f64> {
+        let count = self.quantiles.len();
+        let mut all: Vec<f64> = self.quantiles.iter().flatten().copied().collect();
+        all.sort_by(f64::total_cmp);
+        all.chunks(count.max(1)).filter_map(|share| share.last().copied()).collect()
     }
 }
 
@@ -256,18 +257,18 @@ impl Frame {
     /// The names of the axes.
     fn names(&mut self, below: &str, beside: &str) {
         self.label(below, ((LEFT + RIGHT) / 2.0, BOTTOM + 42.0), "middle", 12);
-        self.label(beside, (24.0, TOP - 10.0), "start", 12);
+        self.label(beside, (24.0, TOP - 16.0), "start", 12);
     }
 
-    /// What the colours mean, from the right.
+    /// What the colours mean, in the upper right corner.
     fn legend(&mut self, entries: &[(&str, &str)]) {
-        let mut right = RIGHT;
+        // Seven units a character are enough in any of the fonts.
+        let width = |text: &str| text.chars().count() as f64 * 6.8 + 32.0;
+        let mut left = RIGHT - entries.iter().map(|(_, text)| width(text)).sum::<f64>() + 16.0;
         for (colour, text) in entries {
-            self.label(text, (right, 34.0), "end", 12);
-            // Seven units a character is enough for any of the fonts.
-            right -= text.chars().count() as f64 * 6.6 + 16.0;
-            self.rect((right, 24.0), (10.0, 10.0), colour, 1.0);
-            right -= 18.0;
+            self.rect((left, 24.0), (10.0, 10.0), colour, 1.0);
+            self.label(text, (left + 16.0, 33.5), "start", 12);
+            left += width(text);
         }
     }
 }
@@ -292,11 +293,11 @@ mod tests {
     }
 
     #[test]
-    fn every_distribution_is_a_curve_and_the_mean_another() {
+    fn every_distribution_is_a_curve_and_all_together_another() {
         let quantiles = [vec![1.0, 2.0], vec![3.0, 6.0]];
         let svg = Distribution { quantiles: &quantiles }.plot(&CAPTION);
         assert_eq!(svg.matches("<polyline").count(), 3);
-        assert_eq!(Distribution { quantiles: &quantiles }.mean(), [2.0, 4.0]);
+        assert_eq!(Distribution { quantiles: &quantiles }.together(), [2.0, 6.0]);
         assert!(!Distribution { quantiles: &[vec![]] }.plot(&CAPTION).contains("NaN"));
     }
 }

@@ -69,11 +69,12 @@ impl Plan {
     fn new(catalog: &Catalog, args: &SimulateArgs) -> Result<Plan, Usage> {
         let (entry, simulated) = catalog.find_simulated(&args.name)?;
         if let Some(nodes) = args.nodes {
-            entry.check_nodes(nodes, simulated.sizes)?;
+            entry.check_nodes("--nodes", nodes, simulated.sizes)?;
         }
         let bugs = entry.bugs(&args.bug)?;
         let (network, nodes) = Asked::new(&args.topology, args.nodes, simulated.sizes)?;
-        entry.check_nodes(nodes.into(), simulated.sizes)?;
+        let origin = format!("the number of nodes in {} is", args.topology);
+        entry.check_nodes(&origin, nodes.into(), simulated.sizes)?;
         let options =
             Options { bugs: bugs.clone(), ..Options::new(network.build(nodes, args.seed)) };
         let sources = (simulated.sources)(&options);

@@ -94,14 +94,14 @@ pub const METRICS: &[Metric] = &[
     ),
     metric!(
         "control-overhead",
-        "control overhead",
+        "control overhead per delivery",
         Ratio,
         "control packets transmitted for each data delivered",
         |run| ratio(run.counts.control, run.counts.delivered)
     ),
     metric!(
         "data-cost",
-        "data transmissions",
+        "data transmissions per delivery",
         Ratio,
         "transmissions of data, hops and repetitions included, for each data delivered",
         |run| ratio(run.counts.data, run.counts.delivered)
