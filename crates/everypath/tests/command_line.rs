@@ -228,4 +228,48 @@ fn experiments_print_the_papers_figures_beside_ours() {
     }
     let table = everypath(folder.path(), "experiments table-6.1 --quick");
     assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 12);
+
+/// Runs `everypath simulate … --json -` and returns the result.
+fn simulate(arguments: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let output = everypath(folder.path(), &format!("simulate {arguments} --json -"));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stderr, b"");
+    serde_json::from_slice(&output.stdout).expect("standard output is one JSON object")
+}
+
+#[test]
+fn a_simulation_has_every_metric_with_its_values() {
+    let result = simulate("arq --loss 0.1 --replications 4 --seed 9");
+    assert_eq!((&result["tool"], &result["command"]), (&"everypath".into(), &"simulate".into()));
+    assert_eq!((&result["target"], &result["version"]), (&"arq".into(), &"0.1.0".into()));
+    assert_eq!(result["parameters"]["loss"], 0.1);
+    assert_eq!(result["parameters"]["seed"], 9);
+    let metrics = result["metrics"].as_object().unwrap();
+    assert!(metrics.len() >= 15);
+    for (name, metric) in metrics {
+        let values = metric["values"].as_array().unwrap();
+        assert_eq!(values.len(), 4, "{name}");
+        let number = |which: &str| metric[which].as_f64();
+        let Some(mean) = number("mean") else {
+            assert!(values.iter().all(Value::is_null), "{name}");
+            continue;
+        };
+        assert!(number("min") <= Some(mean) && Some(mean) <= number("max"), "{name}");
+        assert!(number("ci95") >= Some(0.0), "{name}");
+    }
+    // Nothing searches for routes here.
+    assert_eq!(metrics["discovery-mean"]["mean"], Value::Null);
+}
+
+#[test]
+fn a_replication_is_the_run_of_its_seed() {
+    let together = simulate("arq --loss 0.1 --replications 4 --seed 9");
+    for number in 0..4 {
+        let seed = 9 + number as u64;
+        let alone = simulate(&format!("arq --loss 0.1 --replications 1 --seed {seed}"));
+        for (name, metric) in together["metrics"].as_object().unwrap() {
+            assert_eq!(metric["values"][number], alone["metrics"][name]["values"][0], "{name}");
+        }
+    }
 }

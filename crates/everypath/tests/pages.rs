@@ -32,6 +32,11 @@ fn results() {
 }
 
 #[test]
+fn simulation_guide() {
+    page("../../docs/guide/simulation.md");
+}
+
+#[test]
 fn simulate() {
     page("tests/pages/simulate.md");
 }

@@ -50,7 +50,12 @@ impl Replications<'_> {
             (low.min(value), high.max(value))
         });
         let air = (high - low) * 0.08;
-        (low - air, high + air)
+        match (low, high) {
+            (0.0, 0.0) => (0.0, 1.0),
+            // What is never negative needs no air below zero.
+            _ if low >= 0.0 => ((low - air).max(0.0), high + air),
+            _ => (low - air, high + air),
+        }
     }
 
     /// Draws every replication as a dot, with the mean and its interval behind them.
@@ -104,7 +109,7 @@ impl Distribution<'_> {
             let stroke: [(&str, &dyn Display); 2] =
                 [("stroke", &FAINT), ("stroke-dasharray", &"2 4")];
             frame.line((LEFT, height), (RIGHT, height), &stroke);
-            frame.label(&format!("{percent} %"), (RIGHT - 4.0, height - 4.0), "end", 11);
+            frame.label(&format!("{percent} %"), (RIGHT - 4.0, height + 13.0), "end", 11);
         }
         for curve in self.quantiles {
             frame.curve(&points(curve, &x, &y), (BLUE, 1.0, 0.3));

@@ -3,13 +3,12 @@
 use crate::catalog::Catalog;
 use crate::cli::ExperimentsArgs;
 use crate::experiments::{self, Experiment, Figures, Outcome, Row, Runner};
-use crate::output::{self, OutputFile};
+use crate::output::{self, Json};
 use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::Watch;
 use crate::{HOLDS, INCONCLUSIVE};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Runs the experiments of these names, or all.
 pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage> {
@@ -23,33 +22,22 @@ pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage
     for name in &args.names {
         suggest::find("experiment", name, all.iter().map(|experiment| experiment.name))?;
     }
-    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
-    let json = match args.json.as_deref() {
-        Some(path) if !to_stdout => Some(OutputFile::new("--json", path)?),
-        _ => None,
-    };
+    let json = Json::new(args.json.as_deref())?;
+    let quiet = args.quiet || matches!(json, Json::Stdout);
     let watch = Watch::new(None, None, args.quiet);
     let runner = Runner { catalog, watch: &watch, quick: args.quick };
     let (mut results, mut code) = (Vec::new(), HOLDS);
     let chosen =
         all.iter().filter(|e| args.names.is_empty() || args.names.iter().any(|n| n == e.name));
     for experiment in chosen {
-        let (rows, complete) = run_one(&runner, experiment, args.quiet || to_stdout)?;
+        let (rows, complete) = run_one(&runner, experiment, quiet)?;
         results.push(json!({"name": experiment.name, "source": experiment.source, "rows": rows}));
         if !complete {
             code = INCONCLUSIVE;
             break;
         }
     }
-    let mut text = serde_json::to_string_pretty(&results).expect("keys are strings");
-    text.push('\n');
-    if to_stdout {
-        output::print(&text);
-    }
-    if let Some(file) = json {
-        file.write(text.as_bytes())
-            .map_err(|error| Usage::new(format!("cannot write {}: {error}", file.path())))?;
-    }
+    json.write(&results)?;
     Ok(code)
 }
 
