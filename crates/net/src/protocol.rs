@@ -111,7 +111,8 @@ pub enum Report {
         /// The number that it was sent with.
         number: u32,
     },
-    /// The node looks for a way to another.
+    /// The node begins to look for a way to another. If it was looking for one, that was in vain;
+    /// so it does not tell when it merely asks again.
     Searching(NodeId),
     /// The node has found a way to another that it was looking for.
     Found(NodeId),

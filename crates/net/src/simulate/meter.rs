@@ -14,7 +14,7 @@ pub struct Run {
     pub counts: Counts,
     /// From sending to delivery, of each data that was delivered, ascending, in nanoseconds.
     pub delays: Vec<u64>,
-    /// From the start of a search for a way to its end, ascending, in nanoseconds.
+    /// From the start of a search that found a way to its end, ascending, in nanoseconds.
     pub discoveries: Vec<u64>,
     /// Over how many links data came, by how many data did.
     pub hops: BTreeMap<u16, u64>,
@@ -43,6 +43,8 @@ pub struct Counts {
     pub lost: u64,
     /// Packets that were still under way at the end.
     pub in_flight: u64,
+    /// Searches for a way that were started.
+    pub searches: u64,
     /// How often a node lost its state.
     pub reboots: u64,
     /// How often a handler was called.
@@ -127,7 +129,8 @@ impl Meter {
                 self.counts.dropped += u64::from(first);
             }
             Report::Searching(target) => {
-                self.searches[usize::from(node)].entry(target).or_insert(now);
+                self.counts.searches += 1;
+                self.searches[usize::from(node)].insert(target, now);
             }
             Report::Found(target) => {
                 let since = self.searches[usize::from(node)].remove(&target);
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_lasts_from_its_first_start_to_its_end() {
+    fn a_search_lasts_from_its_last_start_to_its_end() {
         let mut meter = Meter::new(2);
         meter.report(0, Report::Searching(1), 5);
         meter.report(0, Report::Searching(1), 8);
@@ -188,6 +191,7 @@ mod tests {
         meter.report(0, Report::Searching(1), 20);
         meter.rebooted(0);
         meter.report(0, Report::Found(1), 30);
-        assert_eq!(meter.finish(Duration::from_secs(1), 0).discoveries, [10]);
+        let run = meter.finish(Duration::from_secs(1), 0);
+        assert_eq!((run.counts.searches, run.discoveries), (3, vec![7]));
     }
 }

@@ -82,6 +82,13 @@ pub const METRICS: &[Metric] = &[
         let total = run.hops.iter().map(|(&hops, data)| u64::from(hops) * data).sum();
         ratio(total, run.hops.values().sum())
     }),
+    metric!(
+        "discovery-ratio",
+        "route discovery ratio",
+        Ratio,
+        "searches for a way that found one to all",
+        |run| ratio(run.discoveries.len() as u64, run.counts.searches)
+    ),
     metric!("discovery-mean", "route discovery, mean", Milliseconds, "from search to way", |run| {
         mean(&run.discoveries)
     }),
