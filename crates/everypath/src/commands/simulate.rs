@@ -186,3 +186,38 @@ fn flows(
         (Sources::Any, None) => Ok(Settings::default().flows.min(most)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+    use std::time::Duration;
+
+    #[test]
+    fn a_panic_of_a_handler_is_a_finding_about_the_model() {
+        let line = "everypath simulate arq --replications 3 --seed 7";
+        let Command::Simulate(args) = Cli::parse_from(line.split(' ')).command else {
+            panic!("this is a simulation");
+        };
+        let mut plan = Plan::new(&Catalog::built_in(), &args).unwrap();
+        plan.simulated.run = |options, settings| {
+            if settings.seed < 8 {
+                return everypath_net::simulate::simulate::<everypath_protocols::Arq>(
+                    options, settings,
+                );
+            }
+            let time = Duration::from_millis(1500);
+            Err(Panicked { node: 1, time, message: "panicked: no".into() })
+        };
+        let report = Report::new(&plan, plan.run());
+        assert_eq!(
+            report.text(),
+            "VIOLATED: a handler of arq panics\n  \
+             node 1, 1.5 s after the start, seed 8: panicked: no\n"
+        );
+        let json = serde_json::to_value(&report.json).unwrap();
+        assert_eq!((&json["panic"]["seed"], &json["panic"]["node"]), (&8.into(), &1.into()));
+        assert_eq!(json["metrics"]["throughput"]["values"], serde_json::json!([50.0, null, null]));
+    }
+}
