@@ -228,6 +228,7 @@ fn experiments_print_the_papers_figures_beside_ours() {
     }
     let table = everypath(folder.path(), "experiments table-6.1 --quick");
     assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 12);
+}
 
 /// Runs `everypath simulate … --json -` and returns the result.
 fn simulate(arguments: &str) -> Value {

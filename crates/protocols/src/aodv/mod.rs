@@ -26,6 +26,7 @@ mod explored;
 mod handlers;
 mod node;
 mod packet;
+mod simulated;
 mod words;
 
 pub use node::{Node, Route};
