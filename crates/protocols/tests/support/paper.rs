@@ -8,14 +8,14 @@
 
 use everypath_explore::{Model as _, Rank, Step, System as _};
 use everypath_net::{Canonical as _, Network, Options, Order as NetworkOrder, Scenario, World};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What to search for, and how.
 #[derive(Clone, Copy)]
 pub(crate) struct Paper<'a> {
     pub(crate) depth: u32,
-    /// The name of a rank for best-first search; breadth-first without.
-    pub(crate) rank: Option<&'a str>,
+    /// The name of a rank for best-first search; breadth-first if it is empty.
+    pub(crate) rank: &'a str,
     /// Whether the relation prunes, or equality.
     pub(crate) relation: bool,
     pub(crate) must_contain: Option<u16>,
@@ -42,7 +42,7 @@ pub(crate) fn search<P: Scenario>(options: Options, paper: Paper<'_>) -> Cost {
     let model = Network::<P>::new(Options { order: NetworkOrder::Sent, ..options });
     let properties = model.properties();
     let ranks = model.ranks();
-    let rank = ranks.iter().find(|rank| Some(rank.name.as_str()) == paper.rank);
+    let rank = ranks.iter().find(|rank| rank.name == paper.rank);
     let mut world = model.initial();
     let mut visited = Visited::default();
     let mut frontier: BTreeMap<(Vec<i64>, i64), Waiting> = BTreeMap::new();
@@ -108,8 +108,8 @@ struct Seen {
     depth: u32,
     /// The bytes of the network.
     network: Vec<u8>,
-    /// The packets in it, each once.
-    packets: BTreeSet<Vec<u8>>,
+    /// The packets in it, each once, in ascending order.
+    packets: Vec<Vec<u8>>,
 }
 
 impl Visited {
@@ -120,7 +120,7 @@ impl Visited {
         let packets = packets(network);
         let alike = self.states.entry(nodes.into()).or_default();
         let stands_for_it = |seen: &Seen| match relation {
-            true => packets.is_subset(&seen.packets),
+            true => is_subset(&packets, &seen.packets),
             false => seen.network == network,
         };
         if alike.iter().any(|seen| seen.depth <= state.depth && stands_for_it(seen)) {
@@ -132,15 +132,25 @@ impl Visited {
     }
 }
 
-/// The packets in the bytes of a network: after their length in all, each with its own.
-fn packets(mut bytes: &[u8]) -> BTreeSet<Vec<u8>> {
+/// Whether all of one ascending list is in another.
+fn is_subset(smaller: &[Vec<u8>], larger: &[Vec<u8>]) -> bool {
+    let mut candidates = larger.iter();
+    smaller.iter().all(|wanted| candidates.find(|packet| *packet >= wanted) == Some(wanted))
+}
+
+/// The packets in the bytes of a network: after their length in all and a tally of eight bytes,
+/// each with its own length.
+fn packets(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut length = 0usize;
     length.read(&mut bytes);
-    let mut packets = BTreeSet::new();
+    bytes = &bytes[bytes.len() - length..];
+    let mut packets = Vec::new();
     while let Some((length, rest)) = bytes.split_first() {
         let (packet, rest) = rest.split_at(usize::from(*length));
-        packets.insert(packet.to_vec());
+        packets.push(packet.to_vec());
         bytes = rest;
     }
+    packets.sort_unstable();
+    packets.dedup();
     packets
 }
