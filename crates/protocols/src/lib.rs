@@ -2,9 +2,12 @@
 //!
 //! - [`arq`]: stop-and-wait automatic repeat request.
 //! - [`aodv`]: ad-hoc on-demand distance vector routing.
+//! - [`diffusion`]: directed diffusion in sensor networks.
 
 pub mod aodv;
 pub mod arq;
+pub mod diffusion;
 
 pub use aodv::Aodv;
 pub use arq::Arq;
+pub use diffusion::Diffusion;
