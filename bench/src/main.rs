@@ -5,7 +5,8 @@
 //! - `contender`: the list of rows;
 //! - `measure`: time and memory of a child process;
 //! - `compare`: the rounds and the check of all counts;
-//! - `table`: the result.
+//! - `table`: the result;
+//! - `protocols`, `timed`: the case studies, a benchmark of their own.
 
 mod compare;
 mod contender;
@@ -14,9 +15,11 @@ mod measure;
 mod model;
 mod natural;
 mod ours;
+mod protocols;
 mod spin;
 mod stateright;
 mod table;
+mod timed;
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
@@ -52,9 +55,11 @@ struct Options {
     child: Option<Child>,
 }
 
-/// What the harness starts itself with.
+/// The other benchmark, and what the harness starts itself with.
 #[derive(Subcommand)]
 enum Child {
+    /// Measure how fast the case studies are explored and simulated
+    Protocols,
     /// Run one tool in this process and print its counts as JSON
     #[command(hide = true)]
     Run {
@@ -71,6 +76,7 @@ fn main() -> ExitCode {
     let options = Options::parse();
     let result = match &options.child {
         Some(Child::Run { name, quick }) => run_child(name, *quick),
+        Some(Child::Protocols) => protocols::run(),
         None => compare_all(&options),
     };
     match result {

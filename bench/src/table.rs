@@ -105,7 +105,7 @@ impl Report {
 }
 
 /// Formats a number with a comma between groups of three digits.
-fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (position, digit) in digits.chars().enumerate() {

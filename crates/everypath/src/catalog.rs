@@ -8,7 +8,7 @@ use everypath_explore::{
     Search, Task, explore, replay,
 };
 use everypath_net::{Network, Scenario, Traffic};
-use everypath_protocols::{Aodv, Arq};
+use everypath_protocols::{Aodv, Arq, Diffusion};
 use everypath_trace::{SearchRecord, Step, Target, Trace, TraceStep, Violation};
 
 /// The models to choose from.
@@ -20,7 +20,7 @@ pub struct Catalog {
 impl Catalog {
     /// The case studies that come with Everypath.
     pub fn built_in() -> Self {
-        Catalog::default().simulated::<Arq>().simulated::<Aodv>()
+        Catalog::default().simulated::<Arq>().simulated::<Aodv>().simulated::<Diffusion>()
     }
 
     /// A catalog of one model.

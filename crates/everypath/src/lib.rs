@@ -50,7 +50,7 @@ mod watch;
 pub use catalog::Catalog;
 pub use everypath_explore::{
     Bug, Canonical, Config, EventKind, Line, Model, NodeRange, Property, Rank, Relation, Step,
-    System, canonical,
+    System, Ties, canonical,
 };
 pub use exit::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 

@@ -56,6 +56,17 @@ fn the_correct_protocol_holds_to_depth_30() {
     assert_eq!(result["stats"]["events"], 97_911);
 }
 
+/// The depths of figures B.1 and C.1, and the protocols without those faults.
+#[test]
+fn the_shortest_counterexamples_of_the_papers_are_found() {
+    let aodv = model("aodv --nodes 3 --bug reboot-forgets --strategy bfs --max-depth 10", 1);
+    assert_eq!((&aodv["verdict"], &aodv["violation"]["depth"]), (&"violated".into(), &9.into()));
+    let diffusion = model("diffusion --nodes 4 --bug cache-timeout --max-depth 15", 1);
+    assert_eq!(diffusion["violation"]["depth"], 13);
+    model("aodv --nodes 3 --max-depth 9", 0);
+    model("diffusion --nodes 4 --max-depth 13", 0);
+}
+
 #[test]
 fn the_bad_rank_needs_more_events_than_bfs_and_the_good_one_fewer() {
     let events = |options: &str| {
@@ -225,6 +236,13 @@ fn experiments_print_the_papers_figures_beside_ours() {
         let (paper, ours) = (&row["paper"]["events"], &row["ours"]["events"]);
         let ratio = ours.as_f64().unwrap() / paper.as_f64().unwrap();
         assert!((0.5..2.0).contains(&ratio), "{row}");
+    }
+    for (name, rows) in [("table-4.2", 21), ("table-5.3", 13)] {
+        let output = everypath(folder.path(), &format!("experiments {name} --quick --json -"));
+        let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let results = results[0]["rows"].as_array().unwrap();
+        assert_eq!(results.len(), rows);
+        assert!(results.iter().all(|row| row["violated"] == 1), "{results:?}");
     }
     let table = everypath(folder.path(), "experiments table-6.1 --quick");
     assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 12);

@@ -18,7 +18,7 @@ use crate::table::MAX_BITS;
 use crate::visited::{Admission, Candidate, Rule, Shard, shard_of};
 use crate::{
     Add, Control, Counts, Ended, Exploration, Found, Limit, Order, PANIC, Progress, Property, Rank,
-    Search, System, handler,
+    Search, System, Ties, handler,
 };
 use std::thread;
 
@@ -153,7 +153,7 @@ impl<'a, S: System> Engine<'a, S> {
             },
             control,
             shards: (0..shards).map(|_| Shard::new(rule, search.depth_matters())).collect(),
-            frontier: Frontier::new(search.order),
+            frontier: Frontier::new(search.order, task.rank.map_or(Ties::Last, |rank| rank.ties)),
             lineage: Lineage::new(search.order),
             workers: (0..threads).map(|_| Worker::new(task.system)).collect(),
             batch: Vec::new(),

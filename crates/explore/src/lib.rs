@@ -42,7 +42,7 @@ pub use fingerprint::{Fingerprint, fingerprint};
 pub use model::{Bug, Config, EventKind, Model, NodeRange};
 pub use outcome::{Counts, Ended, Exploration, Found, Limit};
 pub use property::{PANIC, Property};
-pub use rank::Rank;
+pub use rank::{Rank, Ties};
 pub use replay::{ReplayError, Replayed, replay};
 pub use search::{Add, Order, Search, VisitedKind};
 pub use shuffle::GENERATOR;

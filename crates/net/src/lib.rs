@@ -28,7 +28,7 @@ mod world;
 pub use cloud::{Cloud, Envelope};
 pub use everypath_explore::{
     Bug, Canonical, Config, EventKind, Line, Model, NodeRange, Property, Rank, Relation, Step,
-    System, canonical,
+    System, Ties, canonical,
 };
 pub use links::{LinkError, LinkFault};
 pub use list::List;

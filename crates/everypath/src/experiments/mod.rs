@@ -6,6 +6,7 @@
 
 mod aodv;
 mod arq;
+mod diffusion;
 mod run;
 mod strategy;
 
@@ -21,6 +22,9 @@ pub(crate) fn all() -> Vec<Experiment> {
         aodv::table_4_3(),
         aodv::table_4_5(),
         aodv::table_4_6(),
+        diffusion::table_5_1(),
+        diffusion::table_5_2(),
+        diffusion::table_5_3(),
         arq::table_6_1(),
     ]
 }

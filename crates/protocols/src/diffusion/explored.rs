@@ -3,7 +3,7 @@
 use super::{CACHE_TIMEOUT, Command, Diffusion, Gradient, NEGATIVE, Node, Packet, REBOOT, Timer};
 use everypath_net::{
     Action, Bug, Cause, Cloud, Envelope, EventKind, Feature, Kind, Line, NodeId, NodeRange, Pool,
-    Property, Rank, Scenario, World,
+    Property, Rank, Scenario, Ties, World,
 };
 
 type DiffusionWorld = World<Diffusion>;
@@ -85,8 +85,9 @@ impl Scenario for Diffusion {
         })]
     }
 
+    /// Copies of the interest pile up without a change of rank, so the first of equals comes first.
     fn ranks(&self) -> Vec<Rank<DiffusionWorld>> {
-        vec![
+        let ranks = [
             Rank::new("1", "most gradients", |world, b| b.push(gradients(world).count() as i64)),
             Rank::new("2", "most reinforced gradients, then 1", |world, b| {
                 let reinforced = gradients(world).filter(|(_, gradient)| gradient.reinforced);
@@ -100,7 +101,8 @@ impl Scenario for Diffusion {
             Rank::new("6", "most samples in data caches, then 1", |world, b| {
                 b.extend([samples(world), gradients(world).count() as i64]);
             }),
-        ]
+        ];
+        ranks.into_iter().map(|rank| rank.with_ties(Ties::First)).collect()
     }
 
     fn name(&self, id: NodeId) -> String {

@@ -29,6 +29,7 @@ mod explored;
 mod handlers;
 mod node;
 mod packet;
+mod simulated;
 mod words;
 
 pub use node::{Gradient, Node, Sample};
