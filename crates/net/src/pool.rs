@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 ///
 /// They are kept as they are written, one after the other and in ascending order of their bytes:
 /// a byte for the length of what follows, the receiver, the sender, the packet. Restoring a state
-/// copies these bytes, and only the packet that is delivered is ever decoded. In front of them a
-/// [`Tally`] is written, which tells most pools apart at a glance.
+/// copies these bytes, and only the packet that is delivered is ever decoded. In front of them are
+/// written eight bytes that tell most pools apart at a glance, and how many bytes follow.
 #[derive(Clone, Debug)]
 pub struct Pool<P> {
     bytes: Vec<u8>,
@@ -139,16 +139,13 @@ impl<P: Canonical + Default> Cloud<P> for Pool<P> {
     /// Both are in ascending order, so one walk along both decides.
     #[inline]
     fn includes(larger: &[u8], smaller: &[u8]) -> bool {
-        if smaller.len() > larger.len() {
-            return false;
-        }
-        let ((larger, at_most), (smaller, at_least)) = (open(larger), open(smaller));
-        if !at_most.may_include(at_least) {
+        if smaller.len() > larger.len() || !Tally::read(larger).may_include(Tally::read(smaller)) {
             return false;
         }
         if smaller.len() == larger.len() {
             return smaller == larger;
         }
+        let (larger, smaller) = (packets(larger), packets(smaller));
         let mut candidates = Items(larger);
         Items(smaller).all(|wanted| candidates.find(|item| *item >= wanted) == Some(wanted))
     }
@@ -180,6 +177,13 @@ impl Tally {
         Tally(tally)
     }
 
+    /// The tally in front of what a pool has written.
+    #[inline]
+    fn read(bytes: &[u8]) -> Self {
+        let first = bytes.first_chunk().expect("a pool writes its tally");
+        Tally(u64::from_le_bytes(*first))
+    }
+
     /// Whether no sort is rarer here than in `other`.
     #[inline]
     fn may_include(self, other: Tally) -> bool {
@@ -189,31 +193,24 @@ impl Tally {
     }
 }
 
-/// The packets that were written, and their tally.
+/// The packets behind the tally and the length.
 #[inline]
-fn open(mut bytes: &[u8]) -> (&[u8], Tally) {
-    let mut length = 0usize;
-    length.read(&mut bytes);
-    match bytes.split_first_chunk::<{ Tally::BYTES }>() {
-        Some((tally, packets)) => (packets, Tally(u64::from_le_bytes(*tally))),
-        None => (bytes, Tally::default()),
-    }
+fn packets(bytes: &[u8]) -> &[u8] {
+    let mut rest = &bytes[Tally::BYTES..];
+    usize::read(&mut 0, &mut rest);
+    rest
 }
 
 impl<P: Canonical + Default> Canonical for Pool<P> {
     fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&Tally::of(&self.bytes).0.to_le_bytes());
         self.bytes.len().write(bytes);
-        if !self.bytes.is_empty() {
-            bytes.extend_from_slice(&Tally::of(&self.bytes).0.to_le_bytes());
-            bytes.extend_from_slice(&self.bytes);
-        }
+        bytes.extend_from_slice(&self.bytes);
     }
     fn read(&mut self, bytes: &mut &[u8]) {
+        *bytes = &bytes[Tally::BYTES..];
         let mut length = 0usize;
         length.read(bytes);
-        if length > 0 {
-            *bytes = &bytes[Tally::BYTES..];
-        }
         let (own, rest) = bytes.split_at(length);
         self.bytes.clear();
         self.bytes.extend_from_slice(own);
