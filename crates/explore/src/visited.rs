@@ -245,7 +245,10 @@ impl Shard {
                 if reached <= candidate.depth && relation.simulates(other, rest) {
                     return Admission::Known;
                 }
-                same = same.or((other == rest).then_some(number));
+                // Without depths, an equal state was reached soon enough and has been returned.
+                if self.depths.is_some() && other == rest {
+                    same = Some(number);
+                }
                 number = next[number as usize];
             }
             if let Some(number) = same {
