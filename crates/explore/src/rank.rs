@@ -23,8 +23,8 @@ pub struct Rank<T> {
 /// The paper does not say, but its counts do: with the last one first, ours agree with table 6.1,
 /// and long chains of AODV stay small as in table 4.3. (With the first one first, equals are
 /// explored breadth-first, and a chain of nine nodes takes thousands of times as many events.)
-/// Where copies of packets pile up without a change of rank, the first one first does better:
-/// the last one has always more of them.
+/// For directed diffusion the first one first needs far fewer events; `docs/case-studies.md` says
+/// what is known of why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
     /// The one that was generated last.

@@ -115,17 +115,20 @@ fn the_relation_stores_far_fewer_states_than_equality() {
     assert_eq!(counts(VisitedKind::Hash), equality);
 }
 
-/// Table 4.1: every rank needs fewer events than breadth-first search, the first three far fewer.
+/// Table 4.2: every rank needs far fewer events than breadth-first search, but for ranks 4 and 5
+/// on the second counterexample, which barely pay in the paper either (25,205 and 20,976 events
+/// against 26,641).
 #[test]
 fn ranking_pays() {
-    for (model, must_contain) in experiments() {
+    for (number, (model, must_contain)) in experiments().into_iter().enumerate() {
         for add in [Add::Next, Add::Current] {
             let search = Search { add, must_contain, ..to_depth(10) };
             let bfs = run(&model, "", &search).counts.events;
             for rank in ["1", "2", "3", "4", "5"] {
                 let search = Search { order: Order::Befs, ..search.clone() };
                 let result = run(&model, rank, &search);
-                let factor = if matches!(rank, "1" | "2" | "3") { 3 } else { 1 };
+                let barely = number == 1 && matches!(rank, "4" | "5");
+                let factor = if barely { 1 } else { 3 };
                 assert!(result.counts.events * factor < bfs, "rank {rank}: {:?}", result.counts);
             }
         }

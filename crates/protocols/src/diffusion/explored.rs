@@ -85,7 +85,7 @@ impl Scenario for Diffusion {
         })]
     }
 
-    /// Copies of the interest pile up without a change of rank, so the first of equals comes first.
+    /// With the last of equals first, long chains take many times as many events.
     fn ranks(&self) -> Vec<Rank<DiffusionWorld>> {
         let ranks = [
             Rank::new("1", "most gradients", |world, b| b.push(gradients(world).count() as i64)),
