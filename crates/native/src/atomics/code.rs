@@ -1,0 +1,167 @@
+//! One pass over a module's code: candidates for sites, and where jumps may lead.
+//!
+//! A patch may cover several instructions only if nothing arrives in the middle of it, so
+//! whatever could be the target of a jump is taken for one. Too many targets cost a trap instead
+//! of a jump; one too few would crash the program.
+
+use super::image::Image;
+use super::kind;
+use super::landing_pads::landing_pads;
+use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// What the code of a module holds, in addresses of the file.
+pub(super) struct Code {
+    /// Atomic instructions and pauses, sorted.
+    pub(super) candidates: Vec<u64>,
+    /// Everything that may be jumped to, sorted.
+    targets: Vec<u64>,
+}
+
+impl Code {
+    pub(super) fn scan(image: &Image<'_>) -> Self {
+        let mut scan = Scan { image, candidates: Vec::new(), targets: image.labels.clone() };
+        let mut tables = Vec::new();
+        for function in &image.functions {
+            scan.targets.push(function.start);
+            scan.function(function, &mut tables);
+        }
+        scan.jump_tables(tables);
+        scan.code_pointers();
+        for (function, table) in &image.exception_tables {
+            scan.exceptions(function, *table);
+        }
+        let Scan { mut candidates, mut targets, .. } = scan;
+        for list in [&mut candidates, &mut targets] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Code { candidates, targets }
+    }
+
+    /// Whether something may jump to an address in the range.
+    pub(super) fn is_entered(&self, range: Range<u64>) -> bool {
+        let index = self.targets.partition_point(|&target| target < range.start);
+        self.targets.get(index).is_some_and(|&target| target < range.end)
+    }
+}
+
+struct Scan<'a> {
+    image: &'a Image<'a>,
+    candidates: Vec<u64>,
+    targets: Vec<u64>,
+}
+
+impl Scan<'_> {
+    /// Decodes a function from start to end. One with bytes that are no instruction has data in
+    /// it, and data may look like anything: there only what control flow reaches is believed.
+    fn function(&mut self, function: &Range<u64>, tables: &mut Vec<u64>) {
+        let candidates = self.candidates.len();
+        let mut end = function.start;
+        for instruction in self.image.decode(function.start, 0) {
+            end = instruction.next_ip();
+            self.instruction(&instruction, tables);
+        }
+        if end < function.end {
+            self.candidates.truncate(candidates);
+            self.reachable(function, tables);
+        }
+    }
+
+    fn reachable(&mut self, function: &Range<u64>, tables: &mut Vec<u64>) {
+        let mut waiting = vec![function.start];
+        let mut seen = BTreeSet::new();
+        while let Some(start) = waiting.pop() {
+            for instruction in self.image.decode(start, 0) {
+                if !seen.insert(instruction.ip()) {
+                    break;
+                }
+                self.instruction(&instruction, tables);
+                let target = instruction.near_branch_target();
+                match instruction.flow_control() {
+                    FlowControl::Next
+                    | FlowControl::Call
+                    | FlowControl::IndirectCall
+                    | FlowControl::Interrupt => {}
+                    FlowControl::ConditionalBranch if function.contains(&target) => {
+                        waiting.push(target);
+                    }
+                    FlowControl::ConditionalBranch => {}
+                    FlowControl::UnconditionalBranch if function.contains(&target) => {
+                        waiting.push(target);
+                        break;
+                    }
+                    _ => break,
+                }
+            }
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction, tables: &mut Vec<u64>) {
+        if kind(instruction).is_some() {
+            self.candidates.push(instruction.ip());
+        }
+        let near = [OpKind::NearBranch64, OpKind::NearBranch32, OpKind::NearBranch16];
+        if near.contains(&instruction.op0_kind()) {
+            self.targets.push(instruction.near_branch_target());
+        }
+        if instruction.mnemonic() == Mnemonic::Lea && instruction.is_ip_rel_memory_operand() {
+            let address = instruction.ip_rel_memory_address();
+            match self.image.is_code(address) {
+                true => self.targets.push(address),
+                false => tables.push(address),
+            }
+        }
+        // In programs with fixed addresses, an address of code may be a plain number.
+        let immediate = [OpKind::Immediate32, OpKind::Immediate32to64, OpKind::Immediate64];
+        for operand in 0..instruction.op_count() {
+            if immediate.contains(&instruction.op_kind(operand)) {
+                let value = instruction.immediate(operand);
+                if self.image.is_code(value) {
+                    self.targets.push(value);
+                }
+            }
+        }
+    }
+
+    /// Jump tables: 32-bit distances from the start of the table, whose address is loaded by a
+    /// `lea`. Whatever data reads as such a table is taken for one, up to the next.
+    fn jump_tables(&mut self, mut tables: Vec<u64>) {
+        tables.sort_unstable();
+        tables.dedup();
+        for (index, &table) in tables.iter().enumerate() {
+            let next = tables.get(index + 1).copied().unwrap_or(u64::MAX);
+            let Some(data) = self.image.data_from(table) else { continue };
+            let entries = data.as_chunks::<4>().0.iter();
+            for (entry, position) in entries.zip((table..next).step_by(4)) {
+                let target = table.wrapping_add_signed(i64::from(i32::from_le_bytes(*entry)));
+                if position >= next || !self.image.is_code(target) {
+                    break;
+                }
+                self.targets.push(target);
+            }
+        }
+    }
+
+    /// Pointers to code in data: tables with fixed addresses, and the relocations that make
+    /// such tables (their addends are data of the file as well).
+    fn code_pointers(&mut self) {
+        for section in &self.image.data {
+            let aligned = (section.address.wrapping_neg() % 8) as usize;
+            let Some(bytes) = section.bytes.get(aligned..) else { continue };
+            let words = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+            self.targets.extend(words.filter(|&word| self.image.is_code(word)));
+        }
+    }
+
+    /// Where a thrown exception is caught.
+    fn exceptions(&mut self, function: &Range<u64>, table: u64) {
+        let data = self.image.data_from(table).unwrap_or_default();
+        match landing_pads(data, function.start) {
+            Some(pads) => self.targets.extend(pads),
+            // A table we cannot read: it may lead anywhere in the function.
+            None => self.targets.extend(function.clone()),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Which instructions of a module become scheduling points, and how they are patched.
+//!
+//! Locks of Rust's standard library, C11 and C++ atomics and `parking_lot` call nothing while
+//! they are uncontended: they are a `lock cmpxchg` or an `xchg` in the middle of a function.
+//! [`plan`] finds these instructions in an ELF file and says what to write where, so that each
+//! first calls the shim.
+//!
+//! - `image`: the file: functions, code, data, landing pads.
+//! - `code`: decodes the functions once; finds candidates and everything a jump may lead to.
+//! - `landing_pads`: where exceptions are caught.
+//! - `usage`: whether anybody looks at the result of an atomic instruction.
+//! - `stub`: the code that is run instead of a patched instruction.
+//!
+//! Plain atomic loads and stores are `mov` and are not seen.
+
+mod code;
+mod image;
+mod landing_pads;
+mod stub;
+mod usage;
+
+use code::Code;
+use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
+use image::Image;
+
+/// The bytes of a `jmp rel32`.
+const JUMP_SIZE: usize = 5;
+const INT3: u8 = 0xCC;
+
+/// What an atomic instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteKind {
+    /// `lock cmpxchg`, `cmpxchg8b`, `cmpxchg16b`.
+    CompareExchange,
+    /// `xchg` with memory.
+    Exchange,
+    /// Any other locked instruction: `xadd`, `add`, `or`, `bts` and their kin.
+    FetchModify,
+    /// `pause`: a spinning thread asks for others to be run.
+    Pause,
+}
+
+/// An instruction that is a scheduling point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Where it is in the running program.
+    pub address: u64,
+    /// What it does.
+    pub kind: SiteKind,
+    /// How many bytes of memory it works on; 0 for a pause.
+    pub size: u8,
+}
+
+/// What to write over the code of the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patch {
+    /// Where in the running program.
+    pub address: u64,
+    /// The new bytes.
+    pub bytes: Vec<u8>,
+    /// The stub to continue at after the trap, when the patch is a one-byte `int3`.
+    pub trap: Option<u64>,
+}
+
+/// How a module is to be patched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The stubs, to be put at [`Layout::trampolines`].
+    pub trampolines: Vec<u8>,
+    /// One for each site, in the same order; they do not overlap.
+    pub patches: Vec<Patch>,
+    /// In the order of their addresses. The first has the number [`Layout::first_site`].
+    pub sites: Vec<Site>,
+}
+
+/// Whether atomic updates count as sites when nobody looks at their result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counters {
+    /// They do not: they are reference counts and statistics, and many.
+    #[default]
+    SkipUnused,
+    /// They do.
+    All,
+}
+
+/// Where everything is in the running program.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// What is added to the addresses in the file.
+    pub base: u64,
+    /// Where the stubs will be: within 2 GB of all of the module.
+    pub trampolines: u64,
+    /// The routine of the shim that every stub calls, anywhere. It finds the number of the site
+    /// and the address of the operand above its return address, and preserves every register
+    /// but `rax` and the flags.
+    pub entry: u64,
+    /// The number of the module's first site.
+    pub first_site: u32,
+    /// Which atomic updates are sites.
+    pub counters: Counters,
+}
+
+/// Why a module cannot be patched. The text completes "cannot patch FILE: …".
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// Not an ELF file we can read.
+    #[error("it is no readable x86-64 ELF file: {0}")]
+    Elf(#[from] object::Error),
+    /// Code for another machine.
+    #[error("it is not for x86-64")]
+    Architecture,
+    /// The unwind tables, which say where functions are, are damaged.
+    #[error("its unwind tables are damaged: {0}")]
+    UnwindTables(#[from] gimli::Error),
+    /// Code without anything that says where its functions are.
+    #[error(
+        "it has code but neither unwind tables nor symbols that say where functions start; \
+         build it without removing .eh_frame"
+    )]
+    NoFunctions,
+    /// The trampolines are not within the reach of a jump.
+    #[error("the trampolines at {trampolines:#x} are too far from the instruction at {address:#x}")]
+    TooFar {
+        /// Where the stubs should have been.
+        trampolines: u64,
+        /// The instruction that cannot reach them.
+        address: u64,
+    },
+    /// An instruction that our encoder does not know how to move.
+    #[error("the instruction at {address:#x} cannot be moved: {detail}")]
+    Immovable {
+        /// Where the instruction is.
+        address: u64,
+        /// What the encoder says.
+        detail: String,
+    },
+}
+
+/// Plans the patches of the module whose ELF file is given.
+pub fn plan(elf: &[u8], layout: &Layout) -> Result<Plan, PlanError> {
+    let image = Image::parse(elf)?;
+    let code = Code::scan(&image);
+    Planner { image: &image, code: &code, layout }.plan()
+}
+
+/// What the instruction is as a site, if it is one; whether its result is used is not asked.
+fn kind(instruction: &Instruction) -> Option<SiteKind> {
+    if instruction.mnemonic() == Mnemonic::Pause {
+        return Some(SiteKind::Pause);
+    }
+    let thread_local = matches!(instruction.memory_segment(), Register::FS | Register::GS);
+    if instruction.op0_kind() != OpKind::Memory || thread_local {
+        return None;
+    }
+    match instruction.mnemonic() {
+        Mnemonic::Xchg => Some(SiteKind::Exchange),
+        _ if !instruction.has_lock_prefix() => None,
+        Mnemonic::Cmpxchg | Mnemonic::Cmpxchg8b | Mnemonic::Cmpxchg16b => {
+            Some(SiteKind::CompareExchange)
+        }
+        _ => Some(SiteKind::FetchModify),
+    }
+}
+
+struct Planner<'a> {
+    image: &'a Image<'a>,
+    code: &'a Code,
+    layout: &'a Layout,
+}
+
+impl Planner<'_> {
+    fn plan(&self) -> Result<Plan, PlanError> {
+        let candidates = self.code.candidates.iter().copied();
+        let addresses: Vec<u64> = candidates.filter(|&address| self.is_site(address)).collect();
+        let mut plan = Plan::default();
+        for &address in &addresses {
+            self.patch(address, &addresses, &mut plan)?;
+        }
+        Ok(plan)
+    }
+
+    /// Decodes the function from the address on, as if it were at its place in memory.
+    fn instructions(&self, address: u64) -> impl Iterator<Item = Instruction> {
+        self.image.decode(address, self.layout.base)
+    }
+
+    fn is_site(&self, address: u64) -> bool {
+        let mut instructions = self.instructions(address);
+        let Some(instruction) = instructions.next() else { return false };
+        match kind(&instruction) {
+            None => false,
+            Some(SiteKind::CompareExchange | SiteKind::Exchange) => true,
+            Some(SiteKind::Pause) => !self.continues_a_pause(address, instruction.len() as u64),
+            Some(SiteKind::FetchModify) => {
+                self.layout.counters == Counters::All
+                    || usage::result_is_used(&instruction, instructions)
+            }
+        }
+    }
+
+    /// Whether the pause at the address only prolongs the one before it, as in an unrolled loop:
+    /// nobody comes from elsewhere, and nothing has happened since.
+    fn continues_a_pause(&self, address: u64, size: u64) -> bool {
+        let before = address - size;
+        self.code.candidates.binary_search(&before).is_ok()
+            && self.instructions(before).next().is_some_and(|before| {
+                kind(&before) == Some(SiteKind::Pause) && before.len() as u64 == size
+            })
+            && !self.code.is_entered(address..address + 1)
+    }
+
+    /// Adds the site at the address of the file to the plan.
+    fn patch(&self, address: u64, sites: &[u64], plan: &mut Plan) -> Result<(), PlanError> {
+        let displaced = self.displaceable(address, sites);
+        let moved = match &displaced {
+            Some(instructions) => instructions.clone(),
+            None => self.instructions(address).take(1).collect(),
+        };
+        let (Some(instruction), Some(last)) = (moved.first(), moved.last()) else { return Ok(()) };
+        let Some(kind) = kind(instruction) else { return Ok(()) };
+        let site = Site {
+            address: instruction.ip(),
+            kind,
+            size: u8::try_from(instruction.memory_size().size()).unwrap_or(0),
+        };
+        let number = self.layout.first_site + plan.sites.len() as u32;
+        let stub = self.layout.trampolines + plan.trampolines.len() as u64;
+        let end = last.next_ip();
+        plan.trampolines.extend(stub::write(stub, &moved, number, self.layout.entry)?);
+        plan.patches.push(match displaced {
+            Some(_) => self.jump(site.address, end, stub)?,
+            None => Patch { address: site.address, bytes: vec![INT3], trap: Some(stub) },
+        });
+        plan.sites.push(site);
+        Ok(())
+    }
+
+    /// The jump from a site to its stub. What is left over of the displaced instructions must
+    /// never run, and traps if it does.
+    fn jump(&self, from: u64, end: u64, stub: u64) -> Result<Patch, PlanError> {
+        let too_far = PlanError::TooFar { trampolines: self.layout.trampolines, address: from };
+        let distance = stub::distance(from + JUMP_SIZE as u64, stub).ok_or(too_far)?;
+        let mut bytes = vec![0xE9];
+        bytes.extend(distance.to_le_bytes());
+        bytes.resize((end - from) as usize, INT3);
+        Ok(Patch { address: from, bytes, trap: None })
+    }
+
+    /// The site and the instructions after it that make room for a jump; `None` where something
+    /// may arrive in the middle of them, or where one must stay where it is.
+    fn displaceable(&self, address: u64, sites: &[u64]) -> Option<Vec<Instruction>> {
+        let mut displaced = Vec::new();
+        let mut size = 0;
+        for instruction in self.instructions(address) {
+            let movable = match instruction.flow_control() {
+                FlowControl::Next => true,
+                FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+                    instruction.is_jcc_short_or_near() || instruction.is_jmp_short_or_near()
+                }
+                _ => false,
+            };
+            let is_other_site = size > 0 && sites.binary_search(&(address + size)).is_ok();
+            if !movable || is_other_site {
+                return None;
+            }
+            size += instruction.len() as u64;
+            displaced.push(instruction);
+            if size >= JUMP_SIZE as u64 {
+                let entered = self.code.is_entered(address + 1..address + size);
+                return (!entered).then_some(displaced);
+            }
+            // Nothing falls through to what follows, so something unknown may jump to it.
+            if instruction.flow_control() == FlowControl::UnconditionalBranch {
+                return None;
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,115 @@
+//! The code that is run instead of a patched instruction.
+//!
+//! ```text
+//! lea  rsp, [rsp-0x80]   ; skip the red zone
+//! pushfq
+//! push rax
+//! lea  rax, [operand]    ; `xor eax, eax` for a pause
+//! push rax               ; the address of the operand
+//! push number            ; the number of the site
+//! mov  rax, entry
+//! call rax               ; preserves every register but rax and the flags
+//! lea  rsp, [rsp+16]
+//! pop  rax
+//! popfq
+//! lea  rsp, [rsp+0x80]
+//! …                      ; the site and what the jump to the stub displaced, without pauses
+//! jmp  back
+//! ```
+
+use super::{JUMP_SIZE, PlanError};
+use iced_x86::{
+    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock,
+    MemoryOperand, Mnemonic, Register,
+};
+
+/// `lea rsp, [rsp-0x80]; pushfq; push rax`.
+const ENTER: [u8; 7] = [0x48, 0x8D, 0x64, 0x24, 0x80, 0x9C, 0x50];
+/// How far these move the stack pointer.
+const ENTER_DEPTH: u64 = 0x80 + 8 + 8;
+/// `lea rsp, [rsp+16]; pop rax; popfq; lea rsp, [rsp+0x80]`.
+const LEAVE: [u8; 15] =
+    [0x48, 0x8D, 0x64, 0x24, 0x10, 0x58, 0x9D, 0x48, 0x8D, 0xA4, 0x24, 0x80, 0x00, 0x00, 0x00];
+
+/// The stub, to be put at `address`, of the site that is the first of the moved instructions.
+pub(super) fn write(
+    address: u64,
+    moved: &[Instruction],
+    number: u32,
+    entry: u64,
+) -> Result<Vec<u8>, PlanError> {
+    let mut stub = Stub { address, bytes: ENTER.to_vec() };
+    let (Some(site), Some(last)) = (moved.first(), moved.last()) else { return Ok(Vec::new()) };
+    if site.mnemonic() == Mnemonic::Pause {
+        stub.bytes.extend([0x31, 0xC0]); // xor eax, eax
+    } else {
+        stub.load_operand_address(site)?;
+    }
+    stub.bytes.push(0x50); // push rax
+    stub.bytes.push(0x68); // push imm32
+    stub.bytes.extend(number.to_le_bytes());
+    stub.bytes.extend([0x48, 0xB8]); // mov rax, imm64
+    stub.bytes.extend(entry.to_le_bytes());
+    stub.bytes.extend([0xFF, 0xD0]); // call rax
+    stub.bytes.extend(LEAVE);
+    for instruction in moved.iter().filter(|moved| moved.mnemonic() != Mnemonic::Pause) {
+        stub.encode(instruction, instruction.ip())?;
+    }
+    let distance = distance(stub.end() + JUMP_SIZE as u64, last.next_ip())
+        .ok_or(PlanError::TooFar { trampolines: address, address: site.ip() })?;
+    stub.bytes.push(0xE9); // jmp rel32
+    stub.bytes.extend(distance.to_le_bytes());
+    Ok(stub.bytes)
+}
+
+/// From the end of a jump to its target, if that is within reach.
+pub(super) fn distance(from: u64, to: u64) -> Option<i32> {
+    i32::try_from(to.wrapping_sub(from).cast_signed()).ok()
+}
+
+struct Stub {
+    address: u64,
+    bytes: Vec<u8>,
+}
+
+impl Stub {
+    fn end(&self) -> u64 {
+        self.address + self.bytes.len() as u64
+    }
+
+    /// Appends `lea rax, [operand]`, for a stack pointer moved by [`ENTER`].
+    fn load_operand_address(&mut self, site: &Instruction) -> Result<(), PlanError> {
+        let on_stack = matches!(site.memory_base(), Register::RSP | Register::ESP);
+        let (correction, size) =
+            if on_stack { (ENTER_DEPTH, 1) } else { (0, site.memory_displ_size()) };
+        let operand = MemoryOperand::new(
+            site.memory_base(),
+            site.memory_index(),
+            site.memory_index_scale(),
+            site.memory_displacement64().wrapping_add(correction).cast_signed(),
+            size,
+            false,
+            Register::None,
+        );
+        let lea = Instruction::with2(Code::Lea_r64_m, Register::RAX, operand)
+            .map_err(|error| immovable(site.ip(), &error))?;
+        self.encode(&lea, site.ip())
+    }
+
+    /// Appends the instruction so that it means what it means at its own place.
+    ///
+    /// Each is a block of its own: within one block the encoder would turn a jump back to the
+    /// site, as a loop around a compare-and-exchange has, into a jump that stays in the stub and
+    /// passes by the shim.
+    fn encode(&mut self, instruction: &Instruction, site: u64) -> Result<(), PlanError> {
+        let block = InstructionBlock::new(std::slice::from_ref(instruction), self.end());
+        let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)
+            .map_err(|error| immovable(site, &error))?;
+        self.bytes.extend(encoded.code_buffer);
+        Ok(())
+    }
+}
+
+fn immovable(address: u64, error: &IcedError) -> PlanError {
+    PlanError::Immovable { address, detail: error.to_string() }
+}

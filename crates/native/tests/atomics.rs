@@ -1,0 +1,340 @@
+//! Patched programs: what the plan says, and what happens when they are run.
+
+mod common;
+
+use common::{Compiled, compile};
+use everypath_native::atomics::{Counters, Layout, Patch, Plan, Site, SiteKind, plan};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use object::{Object, ObjectSegment, ObjectSymbol};
+use std::collections::BTreeMap;
+use std::process::{Command, Output};
+
+/// Fixed addresses, so that stubs can be put into the file of the program.
+const FIXED: [&str; 3] = ["-O1", "-no-pie", "-fcf-protection=none"];
+const FIRST_SITE: u32 = 1000;
+
+/// An ELF file as its patches see it: at the addresses in the file, plus `base`.
+struct Loaded {
+    bytes: Vec<u8>,
+    base: u64,
+}
+
+impl Loaded {
+    fn file(&self) -> object::File<'_> {
+        object::File::parse(&*self.bytes).expect("the compiler wrote an ELF file")
+    }
+
+    fn symbol(&self, name: &str) -> u64 {
+        let file = self.file();
+        let mut symbols = file.symbols();
+        symbols.find(|symbol| symbol.name() == Ok(name)).expect("the symbol exists").address()
+    }
+
+    /// The name of the function at an address.
+    fn function(&self, address: u64) -> String {
+        let file = self.file();
+        let found = file.symbols().find(|symbol| {
+            let start = symbol.address() + self.base;
+            (start..start + symbol.size()).contains(&address)
+        });
+        found.and_then(|symbol| symbol.name().map(str::to_string).ok()).unwrap_or_default()
+    }
+
+    fn offset(&self, address: u64) -> usize {
+        let address = address - self.base;
+        let file = self.file();
+        let mut segments = file.segments();
+        let segment = segments
+            .find(|segment| {
+                (segment.address()..segment.address() + segment.size()).contains(&address)
+            })
+            .expect("the address is loaded");
+        (address - segment.address() + segment.file_range().0) as usize
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) {
+        let offset = self.offset(address);
+        self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn decode(&self, address: u64, count: usize) -> Vec<Instruction> {
+        let code = &self.bytes[self.offset(address)..];
+        Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().take(count).collect()
+    }
+}
+
+fn layout(program: &Loaded, counters: Counters) -> Layout {
+    Layout {
+        base: program.base,
+        trampolines: program.symbol("stubs"),
+        entry: program.symbol("entry"),
+        first_site: FIRST_SITE,
+        counters,
+    }
+}
+
+/// The program after its own file was patched.
+fn patched(program: &mut Loaded, plan: &Plan) {
+    let stubs = program.symbol("stubs");
+    program.write(stubs, &plan.trampolines);
+    let mut traps = program.symbol("traps");
+    for patch in &plan.patches {
+        program.write(patch.address, &patch.bytes);
+        if let Some(stub) = patch.trap {
+            program.write(traps, &patch.address.to_le_bytes());
+            program.write(traps + 8, &stub.to_le_bytes());
+            traps += 16;
+        }
+    }
+}
+
+fn run(compiled: &Compiled) -> Output {
+    let output = Command::new(&compiled.path).output().expect("the program starts");
+    assert!(output.status.success(), "{:?}", output.status);
+    output
+}
+
+fn text(bytes: &[u8]) -> Vec<Vec<String>> {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().map(|line| line.split(' ').map(str::to_string).collect()).collect()
+}
+
+/// The results in the output of `kinds.c`, without the addresses.
+fn results(output: &Output) -> Vec<(String, Vec<String>)> {
+    text(&output.stdout).iter().map(|line| (line[0].clone(), line[2..].to_vec())).collect()
+}
+
+/// How often a line of the output of `kinds.c` must have met the shim.
+fn expected_records(function: &str, earlier: usize, address: &str, counters: Counters) -> usize {
+    match function {
+        "retry" | "neighbours" => 2,
+        "pauses" | "pause_and_jump" => 1,
+        "count" | "count_add" => usize::from(counters == Counters::All),
+        "prefix_skipped" => earlier,
+        "no_site" => 0,
+        _ => usize::from(address != "0:"),
+    }
+}
+
+fn check_run(counters: Counters) {
+    let compiled = compile("kinds.c", &FIXED);
+    let mut program = Loaded { bytes: compiled.bytes(), base: 0 };
+    let plan = plan(&program.bytes, &layout(&program, counters)).expect("the program is patched");
+    let before = run(&compiled);
+    assert!(before.stderr.is_empty());
+    patched(&mut program, &plan);
+    std::fs::write(&compiled.path, &program.bytes).expect("the program can be replaced");
+    let after = run(&compiled);
+    assert_eq!(results(&before), results(&after));
+
+    let mut calls: BTreeMap<String, usize> = BTreeMap::new();
+    let mut expected = Vec::new();
+    for line in text(&after.stdout) {
+        let earlier = calls.entry(line[0].clone()).or_default();
+        for _ in 0..expected_records(&line[0], *earlier, &line[1], counters) {
+            expected.push((line[0].clone(), line[1].trim_end_matches(':').to_string()));
+        }
+        *earlier += 1;
+    }
+    let recorded: Vec<(String, String)> = text(&after.stderr)
+        .iter()
+        .map(|record| {
+            let number: u32 = record[0].parse().expect("a record starts with the site");
+            let site = plan.sites[(number - FIRST_SITE) as usize];
+            (program.function(site.address), record[1].clone())
+        })
+        .collect();
+    assert_eq!(recorded, expected);
+}
+
+#[test]
+fn a_patched_program_computes_the_same_and_meets_the_shim() {
+    check_run(Counters::SkipUnused);
+}
+
+#[test]
+fn counters_are_sites_when_asked_for() {
+    check_run(Counters::All);
+}
+
+#[test]
+fn sites_have_kinds_and_sizes() {
+    let compiled = compile("kinds.c", &FIXED);
+    let program = Loaded { bytes: compiled.bytes(), base: 0 };
+    let plan = plan(&program.bytes, &layout(&program, Counters::All)).expect("it is patched");
+    let of = |name: &str| -> Vec<(SiteKind, u8)> {
+        let sites = plan.sites.iter().filter(|site| program.function(site.address) == name);
+        sites.map(|site| (site.kind, site.size)).collect()
+    };
+    use SiteKind::{CompareExchange, Exchange, FetchModify, Pause};
+    for (name, size) in [("cas8", 1), ("cas16", 2), ("cas32", 4), ("cas64", 8), ("cas16b", 16)] {
+        assert_eq!(of(name), [(CompareExchange, size)], "{name}");
+    }
+    assert_eq!(of("exchange"), [(Exchange, 8)]);
+    assert_eq!(of("neighbours"), [(Exchange, 4), (Exchange, 4)]);
+    for name in ["fetch_add", "bit", "decrement", "count"] {
+        assert_eq!(of(name), [(FetchModify, 8)], "{name}");
+    }
+    assert_eq!(of("pauses"), [(Pause, 0)]);
+    assert!(of("no_site").is_empty());
+}
+
+#[test]
+fn what_cannot_make_room_for_a_jump_traps() {
+    let compiled = compile("kinds.c", &FIXED);
+    let program = Loaded { bytes: compiled.bytes(), base: 0 };
+    let plan = plan(&program.bytes, &layout(&program, Counters::All)).expect("it is patched");
+    let traps = plan.patches.iter().filter(|patch| patch.trap.is_some());
+    let mut trapping: Vec<String> = traps.map(|patch| program.function(patch.address)).collect();
+    trapping.sort();
+    let expected = [
+        "call_behind",
+        "entered_by_address",
+        "entered_by_constant",
+        "entered_by_jump",
+        "entered_by_pointer",
+        "entered_by_table",
+        "exchange32",
+        "neighbours",
+        "prefix_skipped",
+    ];
+    assert_eq!(trapping, expected);
+}
+
+/// The instructions that a patch replaces.
+fn replaced(program: &Loaded, patch: &Patch) -> Vec<Instruction> {
+    if patch.trap.is_some() {
+        return program.decode(patch.address, 1);
+    }
+    let end = patch.address + patch.bytes.len() as u64;
+    let following = program.decode(patch.address, patch.bytes.len());
+    following.into_iter().take_while(|instruction| instruction.ip() < end).collect()
+}
+
+/// The stub at the start of the code must be what the shim relies on; returns its size.
+fn check_stub(code: &[u8], stub: u64, site: Site, number: i64, moved: &[Instruction]) -> usize {
+    let mut decoder = Decoder::with_ip(64, code, stub, DecoderOptions::NONE);
+    let mut take = |mnemonic| {
+        let instruction = decoder.decode();
+        assert_eq!(instruction.mnemonic(), mnemonic, "{:#x}", site.address);
+        instruction
+    };
+    let stack = |lea: Instruction, distance: i64| {
+        assert_eq!((lea.op0_register(), lea.memory_base()), (Register::RSP, Register::RSP));
+        assert_eq!(lea.memory_displacement64() as i64, distance);
+    };
+    stack(take(Mnemonic::Lea), -0x80);
+    take(Mnemonic::Pushfq);
+    assert_eq!(take(Mnemonic::Push).op0_register(), Register::RAX);
+    if site.kind == SiteKind::Pause {
+        assert_eq!(take(Mnemonic::Xor).op0_register(), Register::EAX);
+    } else {
+        let lea = take(Mnemonic::Lea);
+        assert_eq!(lea.op0_register(), Register::RAX);
+        let moved_by = if moved[0].memory_base() == Register::RSP { 0x90 } else { 0 };
+        assert_eq!(lea.memory_base(), moved[0].memory_base());
+        assert_eq!(lea.memory_index(), moved[0].memory_index());
+        assert_eq!(lea.memory_index_scale(), moved[0].memory_index_scale());
+        assert_eq!(lea.memory_displacement64(), moved[0].memory_displacement64() + moved_by);
+    }
+    assert_eq!(take(Mnemonic::Push).op0_register(), Register::RAX);
+    assert_eq!(take(Mnemonic::Push).immediate(0) as i64, number);
+    let entry = take(Mnemonic::Mov);
+    assert_eq!((entry.op0_register(), entry.immediate(1)), (Register::RAX, ENTRY));
+    assert_eq!(take(Mnemonic::Call).op0_register(), Register::RAX);
+    stack(take(Mnemonic::Lea), 16);
+    assert_eq!(take(Mnemonic::Pop).op0_register(), Register::RAX);
+    take(Mnemonic::Popfq);
+    stack(take(Mnemonic::Lea), 0x80);
+    for original in moved.iter().filter(|moved| moved.mnemonic() != Mnemonic::Pause) {
+        let copy = take(original.mnemonic());
+        assert_eq!(copy.near_branch_target(), original.near_branch_target());
+        assert_eq!(copy.has_lock_prefix(), original.has_lock_prefix());
+        for operand in 0..original.op_count() {
+            if original.op_kind(operand) == OpKind::Register {
+                assert_eq!(copy.op_register(operand), original.op_register(operand));
+            }
+        }
+        assert_eq!(copy.memory_base(), original.memory_base());
+        assert_eq!(copy.memory_index(), original.memory_index());
+        assert_eq!(copy.memory_displacement64(), original.memory_displacement64());
+    }
+    let back = take(Mnemonic::Jmp);
+    assert_eq!(back.near_branch_target(), moved.last().expect("a site is moved").next_ip());
+    decoder.position()
+}
+
+const ENTRY: u64 = 0x7FFF_F7C0_1230;
+
+#[test]
+fn every_lock_of_a_rust_program_is_patched_once() {
+    let compiled = compile("bank.rs", &["-O", "-g", "--edition=2024"]);
+    let program = Loaded { bytes: compiled.bytes(), base: 0x5555_5555_4000 };
+    let layout = Layout {
+        base: program.base,
+        trampolines: 0x5555_5000_0000,
+        entry: ENTRY,
+        first_site: FIRST_SITE,
+        counters: Counters::SkipUnused,
+    };
+    let plan = plan(&program.bytes, &layout).expect("the program is patched");
+    assert!(
+        plan.patches
+            .is_sorted_by(|one, next| { one.address + one.bytes.len() as u64 <= next.address })
+    );
+
+    let mut stub = 0;
+    for (index, (patch, site)) in plan.patches.iter().zip(&plan.sites).enumerate() {
+        assert_eq!(patch.address, site.address);
+        let at = layout.trampolines + stub as u64;
+        let leads_to = patch.trap.unwrap_or_else(|| {
+            let jump =
+                Decoder::with_ip(64, &patch.bytes, patch.address, DecoderOptions::NONE).decode();
+            assert_eq!((jump.mnemonic(), jump.len()), (Mnemonic::Jmp, 5));
+            jump.near_branch_target()
+        });
+        assert_eq!(leads_to, at);
+        let number = i64::from(FIRST_SITE) + index as i64;
+        let moved = replaced(&program, patch);
+        stub += check_stub(&plan.trampolines[stub..], at, *site, number, &moved);
+    }
+    assert_eq!(stub, plan.trampolines.len());
+
+    // Decoded once more, from the symbols alone.
+    let file = program.file();
+    let mut locks = Vec::new();
+    for symbol in file.symbols().filter(|symbol| symbol.kind() == object::SymbolKind::Text) {
+        let start = symbol.address() + program.base;
+        let code = program.decode(start, symbol.size() as usize);
+        let code = code.iter().take_while(|code| code.ip() < start + symbol.size());
+        let is_lock = |code: &&Instruction| match code.mnemonic() {
+            Mnemonic::Xchg => code.op0_kind() == OpKind::Memory,
+            Mnemonic::Cmpxchg | Mnemonic::Cmpxchg16b => code.has_lock_prefix(),
+            _ => false,
+        };
+        locks.extend(code.filter(is_lock).map(Instruction::ip));
+    }
+    locks.sort_unstable();
+    locks.dedup();
+    let is_lock =
+        |site: &&Site| matches!(site.kind, SiteKind::CompareExchange | SiteKind::Exchange);
+    let planned: Vec<u64> = plan.sites.iter().filter(is_lock).map(|site| site.address).collect();
+    assert_eq!(planned, locks);
+    assert!(locks.len() > 20, "the standard library has locks");
+}
+
+#[test]
+fn what_cannot_be_patched_is_said() {
+    let layout = Layout {
+        base: 0,
+        trampolines: 1 << 40,
+        entry: ENTRY,
+        first_site: 0,
+        counters: Counters::SkipUnused,
+    };
+    let error = plan(b"#!/bin/sh\n", &layout).expect_err("a script is no module");
+    assert!(error.to_string().starts_with("it is no readable x86-64 ELF file"), "{error}");
+    let compiled = compile("kinds.c", &FIXED);
+    let error = plan(&compiled.bytes(), &layout).expect_err("the stubs are out of reach");
+    assert!(error.to_string().contains("too far"), "{error}");
+}
