@@ -1,0 +1,5 @@
+// Linked in every way there is.
+void _start(void) {
+    for (;;) {
+    }
+}
