@@ -1,11 +1,12 @@
 //! The models that a command line offers.
 
+use crate::network::check_links;
 use crate::simulated::Simulated;
 use crate::suggest;
 use crate::usage::Usage;
 use everypath_explore::{
-    Bug, Config, Control, EventKind, Exploration, Found, Line, Model, NodeRange, PANIC, Property,
-    Search, Task, explore, replay,
+    Bug, Config, Control, EventKind, Exploration, Feature, Found, Line, Model, NodeRange, PANIC,
+    Property, Search, Task, explore, replay,
 };
 use everypath_net::{Network, Scenario, Traffic};
 use everypath_protocols::{Aodv, Arq, Diffusion};
@@ -36,8 +37,10 @@ impl Catalog {
             about: M::ABOUT,
             nodes: M::NODES,
             bugs: M::BUGS,
+            features: M::FEATURES,
             events: M::EVENTS,
             default_depth: M::DEFAULT_DEPTH,
+            check: M::check,
             build: |config| Box::new(Built { model: M::build(&config), config }),
             simulated: None,
         });
@@ -77,13 +80,16 @@ impl Catalog {
         Ok(&self.entries[suggest::find("model", name, names)?])
     }
 
-    /// The models and their bugs, a line each, for the help text.
+    /// The models with their bugs and features, a line each, for the help text.
     pub(crate) fn overview(&self) -> String {
         let mut lines = String::from("Models:\n");
         for entry in &self.entries {
             lines += &format!("  {:<16} {}\n", entry.name, entry.about);
             for bug in entry.bugs {
                 lines += &format!("    --bug {:<14} {}\n", bug.name, bug.about);
+            }
+            for feature in entry.features {
+                lines += &format!("    --feature {:<10} {}\n", feature.name, feature.about);
             }
         }
         lines
@@ -95,24 +101,28 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     about: &'static str,
     pub(crate) nodes: NodeRange,
-    pub(crate) bugs: &'static [Bug],
+    bugs: &'static [Bug],
+    features: &'static [Feature],
     pub(crate) events: &'static [EventKind],
     pub(crate) default_depth: Option<u32>,
+    check: fn(&Config) -> Result<(), String>,
     build: fn(Config) -> Box<dyn Explorable>,
     simulated: Option<Simulated>,
 }
 
 impl Entry {
     /// Builds the model, after checking the request.
-    pub(crate) fn build(
-        &self,
-        nodes: Option<u32>,
-        bugs: &[String],
-    ) -> Result<Box<dyn Explorable>, Usage> {
-        let nodes = nodes.unwrap_or(self.nodes.default);
-        self.check_nodes("--nodes", nodes, self.nodes)?;
-        let bugs = self.bugs(bugs)?;
-        Ok((self.build)(Config { nodes, bugs }))
+    pub(crate) fn build(&self, mut config: Config) -> Result<Box<dyn Explorable>, Usage> {
+        self.check_nodes("the number of nodes is", config.nodes, self.nodes)?;
+        config.bugs = self.bugs(&config.bugs)?;
+        config.features = self.features(config.features.as_deref())?;
+        if let Some(links) = &config.links {
+            check_links(config.nodes, links)?;
+        }
+        match (self.check)(&config) {
+            Ok(()) => Ok((self.build)(config)),
+            Err(why) => Err(Usage::new(format!("{} cannot be explored so: {why}", self.name))),
+        }
     }
 
     /// Checks a number of nodes, and where it comes from.
@@ -133,14 +143,15 @@ impl Entry {
 
     /// The bugs of these names, in their own order, each once.
     pub(crate) fn bugs(&self, names: &[String]) -> Result<Vec<String>, Usage> {
-        let known = || self.bugs.iter().map(|bug| bug.name);
-        let mut chosen = Vec::new();
-        for bug in names {
-            chosen.push(suggest::find(&format!("bug of {}", self.name), bug, known())?);
-        }
-        chosen.sort_unstable();
-        chosen.dedup();
-        Ok(chosen.into_iter().map(|at| self.bugs[at].name.into()).collect())
+        let known: Vec<&str> = self.bugs.iter().map(|bug| bug.name).collect();
+        choose(&format!("bug of {}", self.name), names, &known)
+    }
+
+    /// The features of these names, in their own order, each once.
+    pub(crate) fn features(&self, names: Option<&[String]>) -> Result<Option<Vec<String>>, Usage> {
+        let known: Vec<&str> = self.features.iter().map(|feature| feature.name).collect();
+        let choose = |names| choose(&format!("feature of {}", self.name), names, &known);
+        names.map(choose).transpose()
     }
 
     /// The number of the event of this name.
@@ -150,8 +161,19 @@ impl Entry {
     }
 }
 
+/// The `known` ones of these names, in the order in which they are known, each once.
+fn choose(what: &str, names: &[String], known: &[&str]) -> Result<Vec<String>, Usage> {
+    let find = |name: &String| suggest::find(what, name, known.iter().copied());
+    let mut chosen = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+    chosen.sort_unstable();
+    chosen.dedup();
+    Ok(chosen.into_iter().map(|at| known[at].into()).collect())
+}
+
 /// A model that was built, whatever its type.
 pub(crate) trait Explorable {
+    /// How it was built.
+    fn config(&self) -> &Config;
     /// The names of the properties.
     fn properties(&self) -> Vec<String>;
     /// The names of the ranks, and what they prefer.
@@ -177,6 +199,10 @@ struct Built<M> {
 }
 
 impl<M: Model> Explorable for Built<M> {
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
     fn properties(&self) -> Vec<String> {
         self.model.properties().into_iter().map(|property| property.name).collect()
     }
@@ -224,11 +250,7 @@ impl<M: Model> Explorable for Built<M> {
             before = after.unwrap_or_default();
         }
         Ok(Trace {
-            target: Target::Model {
-                name: M::NAME.into(),
-                nodes: self.config.nodes,
-                bugs: self.config.bugs.clone(),
-            },
+            target: Target::Model { name: M::NAME.into(), config: self.config.clone() },
             search,
             violation: Violation {
                 property: found.property.clone(),

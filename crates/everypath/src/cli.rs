@@ -46,19 +46,19 @@ Examples:
   everypath model arq --bug unchecked-ack --strategy befs --rank 1
   everypath model arq --bug unchecked-ack --strategy dfs --shuffle --seed 7 --replications 100
   everypath model arq --bug unchecked-ack --keep-going --must-contain lose-data
+  everypath model aodv --topology ring --nodes 4 --feature rerr --feature hello --max-depth 8
   everypath model arq --events
   everypath model arq --rank list")]
 pub(crate) struct ModelArgs {
     /// The model's name
     pub(crate) name: String,
 
-    /// How many nodes
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) nodes: Option<u32>,
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
 
-    /// Switch a bug on (repeatable)
-    #[arg(long, value_name = "NAME")]
-    pub(crate) bug: Vec<String>,
+    /// Let the network duplicate packets, any number of times
+    #[arg(long)]
+    pub(crate) duplicate: bool,
 
     /// In which order states are explored
     #[arg(long, value_enum, default_value_t = StrategyName::Bfs)]
@@ -104,6 +104,28 @@ pub(crate) struct ModelArgs {
 
     #[command(flatten)]
     pub(crate) common: CommonArgs,
+}
+
+/// How a model is built, to be explored or simulated.
+#[derive(Debug, Args)]
+pub(crate) struct BuildArgs {
+    /// How many nodes
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) nodes: Option<u32>,
+
+    /// Who hears whom: chain, ring, grid, star, random (see --seed), or file:PATH with a link, two
+    /// numbers of nodes, on each line [default: chain]
+    #[arg(long, value_name = "SHAPE")]
+    pub(crate) topology: Option<String>,
+
+    /// Switch a bug on (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bug: Vec<String>,
+
+    /// Switch on the features that are named, and no others (repeatable) [default: the
+    /// model's choice]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) feature: Vec<String>,
 }
 
 /// Options that every exploration has.

@@ -49,8 +49,8 @@ mod watch;
 
 pub use catalog::Catalog;
 pub use everypath_explore::{
-    Bug, Canonical, Config, EventKind, Line, Model, NodeRange, Property, Rank, Relation, Step,
-    System, Ties, canonical,
+    Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Relation,
+    Step, System, Ties, canonical,
 };
 pub use exit::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 

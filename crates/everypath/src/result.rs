@@ -9,6 +9,7 @@ pub(crate) struct JsonResult {
     pub(crate) version: &'static str,
     pub(crate) command: &'static str,
     pub(crate) target: String,
+    pub(crate) parameters: JsonParameters,
     pub(crate) verdict: String,
     pub(crate) coverage: JsonCoverage,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,6 +20,18 @@ pub(crate) struct JsonResult {
     pub(crate) stats: JsonStats,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) replications: Option<JsonReplications>,
+}
+
+/// How the model was built.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonParameters {
+    pub(crate) nodes: u32,
+    /// As it was asked for; null if the model's own.
+    pub(crate) topology: Option<String>,
+    pub(crate) bugs: Vec<String>,
+    /// Which features are switched on; null if the model chooses.
+    pub(crate) features: Option<Vec<String>>,
+    pub(crate) duplicate: bool,
 }
 
 /// What the verdict speaks of.

@@ -67,6 +67,66 @@ fn the_shortest_counterexamples_of_the_papers_are_found() {
     model("diffusion --nodes 4 --max-depth 13", 0);
 }
 
+/// The reboot fault is gone only with waiting: with announcements alone it is still found.
+#[test]
+fn the_fixed_protocol_holds_to_the_depth_of_the_counterexample() {
+    let fixed = "aodv --nodes 3 --feature rerr --feature hello --feature wait --max-depth 9";
+    let result = model(fixed, 0);
+    assert_eq!(result["coverage"], serde_json::json!({"kind": "bounded", "depth": 9}));
+    // Features are named in the model's order, and each once.
+    assert_eq!(result["parameters"]["features"], serde_json::json!(["wait", "hello", "rerr"]));
+    let announcing = model("aodv --nodes 3 --feature rerr --feature hello --max-depth 9", 1);
+    assert_eq!(announcing["violation"]["depth"], 9);
+    assert_eq!(announcing["parameters"]["features"], serde_json::json!(["hello", "rerr"]));
+}
+
+#[test]
+fn a_trace_carries_its_network_and_is_replayed_without_the_file_it_came_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| everypath(folder.path(), arguments);
+    fs::write(folder.path().join("links.txt"), "0 1\n1 2\n2 0\n").unwrap();
+    let search = "model aodv --bug reboot-forgets --topology file:links.txt --feature rerr \
+                  --duplicate --max-depth 9";
+    let found = run(search);
+    assert_eq!(found.status.code(), Some(1), "{}", String::from_utf8_lossy(&found.stderr));
+    fs::remove_file(folder.path().join("links.txt")).unwrap();
+    let replayed = run("replay everypath-trace.json");
+    let text = String::from_utf8(replayed.stdout).unwrap();
+    assert_eq!(replayed.status.code(), Some(1));
+    let built =
+        "Built with features: rerr; 3 nodes, links: 0-1, 0-2, 1-2; packets may be duplicated.";
+    assert!(text.contains(built), "{text}");
+    let shown = String::from_utf8(run("show everypath-trace.json").stdout).unwrap();
+    assert!(text.starts_with(&shown), "{shown}");
+
+    let trace = fs::read_to_string(folder.path().join("everypath-trace.json")).unwrap();
+    let mut trace: Value = serde_json::from_str(&trace).unwrap();
+    trace["trace"]["target"]["links"][2] = serde_json::json!([1, 9]);
+    fs::write(folder.path().join("damaged.json"), trace.to_string()).unwrap();
+    let refused = run("replay damaged.json");
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(refused.stderr).unwrap(),
+        "error: cannot replay damaged.json: link 3: there is no node 9; the nodes are 0 to 2\n"
+    );
+}
+
+#[test]
+fn the_topology_and_duplicates_change_what_is_explored() {
+    let states = |options: &str, code| {
+        let result = model(&format!("aodv --bug reboot-forgets --max-depth 6 {options}"), code);
+        result["stats"]["states"].as_u64().unwrap()
+    };
+    assert_eq!(states("--topology chain", 0), states("", 0));
+    let (chain, ring) = (states("--nodes 4", 0), states("--nodes 4 --topology ring", 0));
+    assert!(chain < ring, "{chain} {ring}");
+    let random = |seed| states(&format!("--nodes 4 --topology random --seed {seed}"), 0);
+    assert!((2..9).any(|seed| random(seed) != random(1)), "the seed matters");
+    // With the relation, a state with a copy more is never simulated by one without.
+    let (once, often) = (states("", 0), states("--duplicate", 0));
+    assert!(once < often, "{once} {often}");
+}
+
 #[test]
 fn the_bad_rank_needs_more_events_than_bfs_and_the_good_one_fewer() {
     let events = |options: &str| {

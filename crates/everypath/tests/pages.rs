@@ -32,6 +32,11 @@ fn results() {
 }
 
 #[test]
+fn case_studies() {
+    page("../../docs/case-studies.md");
+}
+
+#[test]
 fn simulation_guide() {
     page("../../docs/guide/simulation.md");
 }

@@ -1,7 +1,7 @@
 //! A system with names: what a person needs to build, choose and understand it.
 
 use crate::{Property, Rank, System};
-use everypath_trace::{Line, Step};
+use everypath_trace::{Config, Line, Step};
 
 /// A protocol model that the command line can build, explore and explain.
 ///
@@ -15,14 +15,29 @@ pub trait Model: System + Sized {
     const NODES: NodeRange;
     /// The bugs that can be switched on.
     const BUGS: &'static [Bug] = &[];
+    /// The features that can be switched on and off.
+    const FEATURES: &'static [Feature] = &[];
     /// The events, in the order of their numbers in [`Step::event`].
     const EVENTS: &'static [EventKind];
     /// The depth bound when none is given; `None` explores to the end.
     const DEFAULT_DEPTH: Option<u32> = None;
 
-    /// Builds the model. The number of nodes is within [`Model::NODES`] and the bugs are all
-    /// among [`Model::BUGS`].
+    /// Builds the model. The number of nodes is within [`Model::NODES`], the bugs and features are
+    /// all among [`Model::BUGS`] and [`Model::FEATURES`], links are between different nodes and
+    /// each is there once, and [`Model::check`] has not objected.
     fn build(config: &Config) -> Self;
+
+    /// Says why the model cannot be built like this, if so. A model without a network has neither
+    /// links to choose nor packets to duplicate.
+    fn check(config: &Config) -> Result<(), String> {
+        if config.links.is_some() {
+            return Err("it has no network, so its topology cannot be chosen".into());
+        }
+        if config.duplicate {
+            return Err("it has no network, so no packets can be duplicated".into());
+        }
+        Ok(())
+    }
 
     /// The properties, in the order in which they are checked.
     fn properties(&self) -> Vec<Property<Self::State>>;
@@ -71,6 +86,15 @@ pub struct Bug {
     pub about: &'static str,
 }
 
+/// A part of a model that can be switched on and off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// Its name: lower-case words with dashes.
+    pub name: &'static str,
+    /// One line that says what it does.
+    pub about: &'static str,
+}
+
 /// A kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventKind {
@@ -78,20 +102,4 @@ pub struct EventKind {
     pub name: &'static str,
     /// One line that says what happens.
     pub about: &'static str,
-}
-
-/// How a model is to be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// How many nodes.
-    pub nodes: u32,
-    /// Which bugs, in the order of [`Model::BUGS`].
-    pub bugs: Vec<String>,
-}
-
-impl Config {
-    /// Whether a bug is switched on.
-    pub fn has(&self, bug: &str) -> bool {
-        self.bugs.iter().any(|name| name == bug)
-    }
 }

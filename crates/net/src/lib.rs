@@ -27,14 +27,14 @@ mod world;
 
 pub use cloud::{Cloud, Envelope};
 pub use everypath_explore::{
-    Bug, Canonical, Config, EventKind, Line, Model, NodeRange, Property, Rank, Relation, Step,
-    System, Ties, canonical,
+    Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Relation,
+    Step, System, Ties, canonical,
 };
 pub use links::{LinkError, LinkFault};
 pub use list::List;
 pub use network::Network;
 pub use nodes::Nodes;
-pub use options::{Feature, Options, Order};
+pub use options::{Options, Order};
 pub use pool::Pool;
 pub use protocol::{Context, Protocol, Report};
 pub use scenario::{Action, Cause, Kind, Scenario};

@@ -2,8 +2,8 @@
 
 use crate::world::key_len;
 use crate::{
-    Action, Bug, Cause, Cloud, Config, Context, Envelope, EventKind, Kind, Line, Model, NodeId,
-    NodeRange, Options, Order, Property, Rank, Report, Scenario, Step, System, World,
+    Action, Bug, Cause, Cloud, Config, Context, Envelope, EventKind, Feature, Kind, Line, Model,
+    NodeId, NodeRange, Options, Order, Property, Rank, Report, Scenario, Step, System, World,
 };
 use everypath_explore::Relation;
 use std::time::Duration;
@@ -84,8 +84,11 @@ impl<P: Scenario> Context<P> for Outbox<'_, P> {
         self.neighbours
     }
 
+    /// What is sent to a node that is no neighbour reaches nobody.
     fn send(&mut self, to: NodeId, packet: P::Packet) {
-        self.cloud.put(self.id, to, packet);
+        if self.neighbours.contains(&to) {
+            self.cloud.put(self.id, to, packet);
+        }
     }
 
     fn broadcast(&mut self, packet: P::Packet) {
@@ -190,11 +193,20 @@ impl<P: Scenario> Model for Network<P> {
     const ABOUT: &'static str = P::ABOUT;
     const NODES: NodeRange = P::NODES;
     const BUGS: &'static [Bug] = P::BUGS;
+    const FEATURES: &'static [Feature] = P::FEATURES;
     const EVENTS: &'static [EventKind] = P::EVENTS;
     const DEFAULT_DEPTH: Option<u32> = P::DEFAULT_DEPTH;
 
     fn build(config: &Config) -> Self {
         Network::new(Options::from(config))
+    }
+
+    fn check(config: &Config) -> Result<(), String> {
+        let mut events = 0..P::EVENTS.len() as u16;
+        if config.duplicate && !events.any(|event| matches!(P::action(event), Action::Duplicate)) {
+            return Err("it has no event that duplicates packets".into());
+        }
+        P::check(&Options::from(config))
     }
 
     fn properties(&self) -> Vec<Property<World<P>>> {

@@ -4,7 +4,7 @@ use crate::{Config, NodeId, Topology};
 
 /// Everything that can be chosen about a network of a protocol.
 ///
-/// [`Options::from`] a [`Config`] gives a chain of its nodes with its bugs and nothing else.
+/// [`Options::from`] a [`Config`] without links gives a chain of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The nodes and who hears whom.
@@ -59,16 +59,16 @@ impl Options {
 
 impl From<&Config> for Options {
     fn from(config: &Config) -> Self {
-        let bugs = config.bugs.clone();
-        Options { bugs, ..Options::new(Topology::chain(config.nodes as NodeId)) }
+        let nodes = config.nodes as NodeId;
+        Options {
+            topology: match &config.links {
+                Some(links) => Topology::of(nodes, links.iter().copied()),
+                None => Topology::chain(nodes),
+            },
+            bugs: config.bugs.clone(),
+            features: config.features.clone(),
+            duplicate: config.duplicate,
+            order: Order::default(),
+        }
     }
-}
-
-/// A part of a protocol that can be switched on and off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Feature {
-    /// Its name: lower-case words with dashes.
-    pub name: &'static str,
-    /// One line that says what it does.
-    pub about: &'static str,
 }

@@ -1,8 +1,8 @@
 //! What of a protocol is explored, and how people refer to it.
 
 use crate::{
-    Bug, Cloud, Envelope, EventKind, Feature, Line, NodeId, NodeRange, Property, Protocol, Rank,
-    World,
+    Bug, Cloud, Envelope, EventKind, Feature, Line, NodeId, NodeRange, Options, Property, Protocol,
+    Rank, World,
 };
 use everypath_explore::Relation;
 
@@ -25,6 +25,11 @@ pub trait Scenario: Protocol {
     const EVENTS: &'static [EventKind];
     /// The depth bound when none is given.
     const DEFAULT_DEPTH: Option<u32> = None;
+
+    /// Says why exploring such a network would show nothing, if so.
+    fn check(_options: &Options) -> Result<(), String> {
+        Ok(())
+    }
 
     /// What the event with this number does.
     fn action(event: u16) -> Action<Self>;

@@ -169,7 +169,7 @@ fn a_broadcast_is_one_packet_for_each_neighbour() {
 
 #[test]
 fn steps_come_per_node_then_per_event_then_per_parameter() {
-    let model = Network::<Flood>::build(&Config { nodes: 2, bugs: Vec::new() });
+    let model = Network::<Flood>::build(&Config::new(2));
     // Node 0 tells it twice, so that two copies are on their way to node 1.
     let twice = [step(0, TELL), step(0, FORGET), step(0, TELL)];
     let expected = [(0, FORGET), (0, REBOOT), (1, DELIVER), (1, DELIVER), (1, LOSE), (1, LOSE)];
@@ -194,7 +194,7 @@ fn packets_are_duplicated_only_if_the_network_may() {
 
 #[test]
 fn steps_and_states_are_put_into_words() {
-    let model = Network::<Flood>::build(&Config { nodes: 2, bugs: Vec::new() });
+    let model = Network::<Flood>::build(&Config::new(2));
     let mut world = model.initial();
     assert_eq!(model.describe_step(&world, step(0, TELL)), "heard");
     assert_eq!(model.describe_step(&world, step(1, LOSE)), "nothing is lost");
@@ -256,7 +256,7 @@ fn in_the_order_of_sending_there_are_more_states_and_the_same_verdicts() {
 
 #[test]
 fn reading_and_restoring_give_back_the_state() {
-    let model = Network::<Flood>::build(&Config { nodes: 3, bugs: Vec::new() });
+    let model = Network::<Flood>::build(&Config::new(3));
     let bytes = |world: &World<Flood>| {
         let mut bytes = Vec::new();
         world.write(&mut bytes);

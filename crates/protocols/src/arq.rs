@@ -221,6 +221,13 @@ impl Scenario for Arq {
     ];
     const DEFAULT_DEPTH: Option<u32> = Some(30);
 
+    fn check(options: &Options) -> Result<(), String> {
+        match options.topology.neighbours(SENDER) {
+            [RECEIVER] => Ok(()),
+            _ => Err("the sender and the receiver must be linked, 0 with 1".into()),
+        }
+    }
+
     fn action(event: u16) -> Action<Self> {
         match event {
             0 => Action::Deliver(Kind::Where(Packet::is_data)),

@@ -7,7 +7,7 @@ use everypath_net::Config;
 use everypath_protocols::arq::{Model, Node};
 
 fn model(bugs: &[&str]) -> Model {
-    Model::build(&Config { nodes: 2, bugs: bugs.iter().map(ToString::to_string).collect() })
+    Model::build(&Config { bugs: bugs.iter().map(ToString::to_string).collect(), ..Config::new(2) })
 }
 
 fn run(bugs: &[&str], rank: &str, search: &Search) -> Exploration {

@@ -10,4 +10,4 @@ mod svg;
 mod text;
 
 pub use plot::{Caption, Distribution, Replications, significant};
-pub use text::{grouped, heading, text};
+pub use text::{built, grouped, heading, text};

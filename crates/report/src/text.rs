@@ -1,6 +1,6 @@
 //! A counterexample in words.
 
-use everypath_trace::{Line, Target, Trace};
+use everypath_trace::{Config, Line, Target, Trace};
 use std::fmt::Write;
 
 /// The verdict in one line, as [`text()`] begins.
@@ -38,6 +38,10 @@ pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
         lines(&mut out, &step.state, width);
     }
     push(&mut out, format_args!(""));
+    let Target::Model { config, .. } = &trace.target;
+    if let Some(built) = built(config) {
+        push(&mut out, format_args!("Built with {built}."));
+    }
     push(&mut out, format_args!("Found by {}.", search(trace)));
     push(&mut out, format_args!("Replay it: {replay} {}", quoted(path)));
     out
@@ -69,11 +73,28 @@ fn lines(out: &mut String, lines: &[Line], width: usize) {
 /// What was explored: the model and its bugs.
 fn target(trace: &Trace) -> String {
     match &trace.target {
-        Target::Model { name, bugs, .. } if bugs.is_empty() => plain(name),
-        Target::Model { name, bugs, .. } => {
-            format!("{} with {}", plain(name), plain(&bugs.join(", ")))
+        Target::Model { name, config } if config.bugs.is_empty() => plain(name),
+        Target::Model { name, config } => {
+            format!("{} with {}", plain(name), plain(&config.bugs.join(", ")))
         }
     }
+}
+
+/// How the model was built, apart from its bugs, if it was not built as usual.
+pub fn built(config: &Config) -> Option<String> {
+    let mut parts = Vec::new();
+    if let Some(features) = &config.features {
+        parts.push(format!("features: {}", plain(&features.join(", "))));
+    }
+    if let Some(links) = &config.links {
+        let pairs: Vec<String> = links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
+        let links = if pairs.is_empty() { "none".into() } else { pairs.join(", ") };
+        parts.push(format!("{} nodes, links: {links}", config.nodes));
+    }
+    if config.duplicate {
+        parts.push("packets may be duplicated".into());
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// How it was found.
@@ -135,7 +156,7 @@ mod tests {
 
     fn trace(message: &str) -> Trace {
         Trace {
-            target: Target::Model { name: "m".into(), nodes: 1, bugs: vec![] },
+            target: Target::Model { name: "m".into(), config: Config::new(1) },
             search: SearchRecord {
                 strategy: "bfs".into(),
                 add: "next".into(),

@@ -102,12 +102,21 @@ fn describe(bytes: &[u8], error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Line, SearchRecord, Step, Target, TraceStep, Violation};
+    use crate::{Config, Line, SearchRecord, Step, Target, TraceStep, Violation};
     use proptest::prelude::*;
 
     fn sample() -> Trace {
         Trace {
-            target: Target::Model { name: "arq".into(), nodes: 2, bugs: vec!["b".into()] },
+            target: Target::Model {
+                name: "arq".into(),
+                config: Config {
+                    bugs: vec!["b".into()],
+                    features: Some(vec!["f".into()]),
+                    links: Some(vec![(0, 1)]),
+                    duplicate: true,
+                    ..Config::new(2)
+                },
+            },
             search: SearchRecord { strategy: "bfs".into(), ..SearchRecord::default() },
             violation: Violation { property: "p".into(), message: "why \"so\"\n".into() },
             initial: vec![Line::new("sender", "x=1")],
@@ -126,6 +135,19 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         assert_eq!(from_bytes(&to_bytes(&sample())).unwrap(), sample());
+    }
+
+    /// Traces were written before features, links and duplicates could be chosen.
+    #[test]
+    fn what_is_not_chosen_is_not_written_and_need_not_be_there() {
+        let mut trace = sample();
+        let Target::Model { config, .. } = &mut trace.target;
+        *config = Config { bugs: vec!["b".into()], ..Config::new(2) };
+        let bytes = to_bytes(&trace);
+        let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let target = r#"{"bugs":["b"],"kind":"model","name":"arq","nodes":2}"#;
+        assert_eq!(json["trace"]["target"].to_string(), target);
+        assert_eq!(from_bytes(&bytes).unwrap(), trace);
     }
 
     #[test]

@@ -13,5 +13,5 @@ mod verdict;
 pub mod file;
 
 pub use step::Step;
-pub use trace::{Line, SearchRecord, ShuffleRecord, Target, Trace, TraceStep, Violation};
+pub use trace::{Config, Line, SearchRecord, ShuffleRecord, Target, Trace, TraceStep, Violation};
 pub use verdict::{Coverage, Verdict};

@@ -33,11 +33,43 @@ pub enum Target {
     Model {
         /// The model's name.
         name: String,
-        /// How many nodes it was built with.
-        nodes: u32,
-        /// The bugs that were switched on, in the order of the model's own list.
-        bugs: Vec<String>,
+        /// How it was built.
+        #[cfg_attr(feature = "file", serde(flatten))]
+        config: Config,
     },
+}
+
+/// How a model is built.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
+pub struct Config {
+    /// How many nodes.
+    pub nodes: u32,
+    /// Which bugs are switched on, in the order of the model's own list.
+    pub bugs: Vec<String>,
+    /// Which features are switched on, in the order of the model's own list; `None` leaves the
+    /// choice to the model.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub features: Option<Vec<String>>,
+    /// The links of the network, the smaller node first; `None` leaves them to the model. They
+    /// stand here whatever they were made from, so that a trace needs no other file.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub links: Option<Vec<(u16, u16)>>,
+    /// Whether packets may be duplicated in flight.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub duplicate: bool,
+}
+
+impl Config {
+    /// So many nodes, and nothing else out of the ordinary.
+    pub fn new(nodes: u32) -> Self {
+        Config { nodes, ..Config::default() }
+    }
+
+    /// Whether a bug is switched on.
+    pub fn has(&self, bug: &str) -> bool {
+        self.bugs.iter().any(|name| name == bug)
+    }
 }
 
 /// How a trace was found.

@@ -1,5 +1,6 @@
 //! The options of `everypath simulate`.
 
+use super::BuildArgs;
 use clap::{Args, ValueEnum};
 use everypath_net::simulate::Arrivals;
 use std::ops::RangeInclusive;
@@ -16,14 +17,8 @@ pub(crate) struct SimulateArgs {
     /// The model's name
     pub(crate) name: String,
 
-    /// How many nodes
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) nodes: Option<u32>,
-
-    /// Who hears whom: chain, ring, grid, star, random (see --seed), or file:PATH with a link, two
-    /// numbers of nodes, on each line
-    #[arg(long, value_name = "SHAPE", default_value = "chain")]
-    pub(crate) topology: String,
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
 
     /// How much time is simulated, in seconds
     #[arg(long, value_name = "S", default_value = "100", allow_negative_numbers = true)]
@@ -62,10 +57,6 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "RATE", default_value_t = 0.0, allow_negative_numbers = true)]
     #[arg(value_parser = rate)]
     pub(crate) failures: f64,
-
-    /// Switch a bug on (repeatable)
-    #[arg(long, value_name = "NAME")]
-    pub(crate) bug: Vec<String>,
 
     /// Run with R seeds in a row; the results are means with 95 % confidence intervals
     #[arg(long, value_name = "R", default_value_t = 5, allow_negative_numbers = true)]

@@ -4,12 +4,13 @@ mod report;
 
 use crate::catalog::{Catalog, Entry, Explorable, Request};
 use crate::cli::{AddName, ModelArgs, StrategyName};
+use crate::network::Asked;
 use crate::output::{self, Json, OutputFile};
 use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
-use everypath_explore::{Exploration, GENERATOR, Search};
+use everypath_explore::{Config, Exploration, GENERATOR, Search};
 use everypath_trace::{SearchRecord, ShuffleRecord, Verdict, file};
 use report::Report;
 use std::thread;
@@ -22,7 +23,10 @@ pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
         output::print(&list(entry.events.iter().map(|event| (event.name, event.about))));
         return Ok(HOLDS);
     }
-    let model = entry.build(args.nodes, &args.bug)?;
+    let asked = Asked::new(entry, &args.build, entry.nodes)?;
+    let seed = args.common.seed;
+    let duplicate = args.duplicate;
+    let model = entry.build(Config { duplicate, ..asked.with_links(seed) })?;
     if args.rank.as_deref() == Some("list") {
         let ranks = model.ranks();
         output::print(&list(ranks.iter().map(|(name, about)| (name.as_str(), about.as_str()))));
@@ -30,6 +34,9 @@ pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     }
     let plan = Plan::new(entry, model.as_ref(), args)?;
     let common = &args.common;
+    if let Some(warning) = asked.warning(seed).filter(|_| !common.quiet) {
+        output::warning(&warning);
+    }
     let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
     let runs = plan.run(model.as_ref(), &watch);
     let report = Report::new(entry, model.as_ref(), &plan, &runs);
@@ -65,6 +72,10 @@ struct Plan {
     replications: u32,
     /// The names that belong to the numbers in the request.
     record: SearchRecord,
+    /// How the model was built.
+    config: Config,
+    /// The topology as it was asked for.
+    topology: Option<String>,
     trace: OutputFile,
     json: Json,
 }
@@ -133,6 +144,8 @@ impl Plan {
             seed: common.seed,
             replications: args.replications,
             record,
+            config: model.config().clone(),
+            topology: args.build.topology.clone(),
             trace,
             json: Json::new(common.json.as_deref())?,
         })

@@ -13,10 +13,10 @@ use everypath_trace::{Step, Target, Trace};
 pub(crate) fn run(catalog: &Catalog, args: &ReplayArgs) -> Result<u8, Usage> {
     let path = args.trace.display().to_string();
     let recorded = read_trace(&args.trace)?;
-    let Target::Model { name, nodes, bugs } = &recorded.target;
+    let Target::Model { name, config } = &recorded.target;
     let model = catalog
         .find(name)
-        .and_then(|entry| entry.build(Some(*nodes), bugs))
+        .and_then(|entry| entry.build(config.clone()))
         .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
     match repeat(model.as_ref(), &recorded) {
         Ok(trace) => {

@@ -25,9 +25,7 @@ const QUANTILES: usize = 200;
 /// Simulates a model and reports what was measured.
 pub(crate) fn run(catalog: &Catalog, args: &SimulateArgs) -> Result<u8, Usage> {
     let plan = Plan::new(catalog, args)?;
-    if let Some(warning) = plan.topology(0).warning()
-        && !args.quiet
-    {
+    if let Some(warning) = plan.asked.warning(args.seed).filter(|_| !args.quiet) {
         output::warning(&warning);
     }
     let report = Report::new(&plan, plan.run());
@@ -43,11 +41,7 @@ pub(crate) fn run(catalog: &Catalog, args: &SimulateArgs) -> Result<u8, Usage> {
 struct Plan {
     name: &'static str,
     simulated: Simulated,
-    network: Asked,
-    /// The topology as it was asked for.
-    topology: String,
-    nodes: NodeId,
-    bugs: Vec<String>,
+    asked: Asked,
     /// The settings of the first replication.
     settings: Settings,
     sources: Sources,
@@ -68,15 +62,8 @@ impl Plan {
     /// Checks the whole request before any work starts.
     fn new(catalog: &Catalog, args: &SimulateArgs) -> Result<Plan, Usage> {
         let (entry, simulated) = catalog.find_simulated(&args.name)?;
-        if let Some(nodes) = args.nodes {
-            entry.check_nodes("--nodes", nodes, simulated.sizes)?;
-        }
-        let bugs = entry.bugs(&args.bug)?;
-        let (network, nodes) = Asked::new(&args.topology, args.nodes, simulated.sizes)?;
-        let origin = format!("the number of nodes in {} is", args.topology);
-        entry.check_nodes(&origin, nodes.into(), simulated.sizes)?;
-        let options =
-            Options { bugs: bugs.clone(), ..Options::new(network.build(nodes, args.seed)) };
+        let asked = Asked::new(entry, &args.build, simulated.sizes)?;
+        let options = Options::from(&asked.with_links(args.seed));
         let sources = (simulated.sources)(&options);
         if args.failures > 0.0 && !simulated.reboots {
             return Err(Usage::new(format!(
@@ -88,16 +75,13 @@ impl Plan {
         Ok(Plan {
             name: entry.name,
             simulated,
-            network,
-            topology: args.topology.clone(),
-            nodes,
-            bugs,
+            asked,
             settings: Settings {
                 duration: args.duration,
                 delay: args.delay,
                 jitter: args.jitter,
                 loss: args.loss,
-                flows: flows(args, entry.name, nodes, &sources)?,
+                flows: flows(args, entry.name, options.topology.nodes(), &sources)?,
                 interval: args.interval.unwrap_or(defaults.interval),
                 arrivals: args.arrivals.map_or(defaults.arrivals, Arrivals::from),
                 failures: args.failures,
@@ -115,9 +99,9 @@ impl Plan {
         self.settings.seed.wrapping_add(number.into())
     }
 
-    /// The network of a replication.
-    fn topology(&self, number: u32) -> everypath_net::Topology {
-        self.network.build(self.nodes, self.seed(number))
+    /// The topology as it was asked for.
+    fn topology(&self) -> &str {
+        self.asked.topology.as_deref().unwrap_or("chain")
     }
 
     /// Runs all replications, side by side. How many threads do it does not change the result.
@@ -144,8 +128,9 @@ impl Plan {
     }
 
     fn replicate(&self, number: u32) -> Result<Replication, Panicked> {
-        let options = Options { bugs: self.bugs.clone(), ..Options::new(self.topology(number)) };
-        let settings = Settings { seed: self.seed(number), ..self.settings.clone() };
+        let seed = self.seed(number);
+        let options = Options::from(&self.asked.with_links(seed));
+        let settings = Settings { seed, ..self.settings.clone() };
         let run = (self.simulated.run)(&options, &settings)?;
         let values = METRICS.iter().map(|metric| metric.value(&run)).collect();
         Ok(Replication { values, delays: run.delay_quantiles(QUANTILES) })

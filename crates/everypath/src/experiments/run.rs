@@ -5,7 +5,7 @@ use super::{Figures, Part, Row, Space};
 use crate::catalog::{Catalog, Request};
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
-use everypath_explore::{Exploration, Search};
+use everypath_explore::{Config, Exploration, Search};
 
 /// How often shuffled rows are run in small versions.
 const QUICK_REPLICATIONS: u64 = 5;
@@ -41,7 +41,8 @@ pub(crate) fn run(
     let setup = &part.setup;
     let entry = runner.catalog.find(setup.model)?;
     let bugs: Vec<String> = setup.bugs.iter().map(ToString::to_string).collect();
-    let model = entry.build(row.nodes, &bugs)?;
+    let nodes = row.nodes.unwrap_or(entry.nodes.default);
+    let model = entry.build(Config { bugs, ..Config::new(nodes) })?;
     let Strategy { order, add, shuffle, rank } =
         strategy(row.label).ok_or_else(|| Usage::new(format!("unknown search {}", row.label)))?;
     let mut search = Search {

@@ -4,11 +4,12 @@ use super::{Plan, Run};
 use crate::catalog::{Entry, Explorable};
 use crate::commands::replay_command;
 use crate::result::{
-    JsonCoverage, JsonProperty, JsonReplications, JsonResult, JsonStats, JsonViolation, Spread,
+    JsonCoverage, JsonParameters, JsonProperty, JsonReplications, JsonResult, JsonStats,
+    JsonViolation, Spread,
 };
 use crate::watch::peak_memory;
 use everypath_explore::{Counts, Ended, Limit, PANIC, VisitedKind};
-use everypath_report::{grouped, text};
+use everypath_report::{built, grouped, text};
 use everypath_trace::{Coverage, Trace, Verdict};
 
 /// The verdict with everything that goes with it.
@@ -45,7 +46,11 @@ impl Report {
             }
         };
         let json = json(entry, plan, runs, &conclusion, trace.as_ref());
-        let text = render(entry, plan, &json, trace.as_ref());
+        let text = match &trace {
+            Some(trace) => text(trace, &replay_command(), &plan.trace.path()) + "\n",
+            None => headline(entry, plan, &json),
+        };
+        let text = text + &table(&json);
         Report { verdict: conclusion.verdict, trace, json, text }
     }
 }
@@ -101,6 +106,7 @@ fn json(
         version: env!("CARGO_PKG_VERSION"),
         command: "model",
         target: entry.name.into(),
+        parameters: parameters(plan),
         verdict: verdict.to_string(),
         coverage: JsonCoverage {
             kind: coverage.kind(),
@@ -124,6 +130,17 @@ fn json(
         properties: properties(plan, run),
         stats: stats(counts, run.took.as_secs_f64()),
         replications: (plan.replications > 1).then(|| replications(runs)),
+    }
+}
+
+fn parameters(plan: &Plan) -> JsonParameters {
+    let config = plan.config.clone();
+    JsonParameters {
+        nodes: config.nodes,
+        topology: plan.topology.clone(),
+        bugs: config.bugs,
+        features: config.features,
+        duplicate: config.duplicate,
     }
 }
 
@@ -170,20 +187,14 @@ fn replications(runs: &[Run]) -> JsonReplications {
     }
 }
 
-/// The whole report in words. It holds no times, so that the same search prints the same.
-fn render(entry: &Entry, plan: &Plan, json: &JsonResult, trace: Option<&Trace>) -> String {
-    let mut out = match trace {
-        Some(trace) => text(trace, &replay_command(), &plan.trace.path()) + "\n",
-        None => headline(entry, json),
-    };
-    for (name, value) in details(json) {
-        out += &format!("{name:11} {value}\n");
-    }
-    out + &replication_table(json)
+/// What was counted, in words. It holds no times, so that the same search prints the same.
+fn table(json: &JsonResult) -> String {
+    let rows = details(json).into_iter().map(|(name, value)| format!("{name:11} {value}\n"));
+    rows.collect::<String>() + &replication_table(json)
 }
 
 /// The verdict when there is no counterexample to show.
-fn headline(entry: &Entry, json: &JsonResult) -> String {
+fn headline(entry: &Entry, plan: &Plan, json: &JsonResult) -> String {
     let extent = match (json.coverage.kind, json.coverage.depth) {
         ("exhaustive", _) => "in all executions".to_string(),
         (_, Some(depth)) => format!("in all executions of up to {depth} steps"),
@@ -194,9 +205,11 @@ fn headline(entry: &Entry, json: &JsonResult) -> String {
         [] => format!("{} shows no panic", entry.name),
         names => format!("{} of {} holds", names.join(", "), entry.name),
     };
+    let built =
+        built(&plan.config).map_or(String::new(), |built| format!("  built with {built}\n"));
     match &json.reason {
-        None => format!("HOLDS: {subject} {extent}\n"),
-        Some(reason) => format!("INCONCLUSIVE: {reason}; so far, {subject} {extent}\n"),
+        None => format!("HOLDS: {subject} {extent}\n{built}"),
+        Some(reason) => format!("INCONCLUSIVE: {reason}; so far, {subject} {extent}\n{built}"),
     }
 }
 

@@ -67,12 +67,12 @@ impl Plots {
 fn subtitle(plan: &Plan) -> String {
     let settings = &plan.settings;
     let milliseconds = |duration: std::time::Duration| duration.as_nanos() as f64 / 1e6;
-    let bugs: String = plan.bugs.iter().map(|bug| format!(" with {bug}")).collect();
+    let bugs: String = plan.asked.config.bugs.iter().map(|bug| format!(" with {bug}")).collect();
     format!(
         "{}{bugs}, {} nodes, {}, {} s, links {} ms + {} ms, loss {}",
         plan.name,
-        plan.nodes,
-        plan.topology,
+        plan.asked.config.nodes,
+        plan.topology(),
         settings.duration.as_secs_f64(),
         milliseconds(settings.delay),
         milliseconds(settings.jitter),

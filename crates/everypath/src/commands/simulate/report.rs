@@ -29,9 +29,11 @@ pub(super) struct JsonSimulation {
 
 #[derive(serde::Serialize)]
 struct JsonParameters {
-    nodes: u16,
+    nodes: u32,
     topology: String,
     bugs: Vec<String>,
+    /// Which features are switched on; null if the protocol chooses.
+    features: Option<Vec<String>>,
     duration_seconds: f64,
     delay_ms: f64,
     jitter_ms: f64,
@@ -174,12 +176,14 @@ fn json(metric: &Metric, values: Vec<Option<f64>>) -> JsonMetric {
 
 fn parameters(plan: &Plan) -> JsonParameters {
     let settings = &plan.settings;
+    let config = plan.asked.config.clone();
     let asked = plan.sources != Sources::Own;
     let milliseconds = |duration: std::time::Duration| duration.as_nanos() as f64 / 1e6;
     JsonParameters {
-        nodes: plan.nodes,
-        topology: plan.topology.clone(),
-        bugs: plan.bugs.clone(),
+        nodes: config.nodes,
+        topology: plan.topology().into(),
+        bugs: config.bugs,
+        features: config.features,
         duration_seconds: settings.duration.as_secs_f64(),
         delay_ms: milliseconds(settings.delay),
         jitter_ms: milliseconds(settings.jitter),
@@ -226,6 +230,9 @@ fn head(plan: &Plan) -> String {
         }
         _ => "traffic     as fast as the protocol sends on its own\n".into(),
     };
+    if let Some(features) = p.features {
+        out += &format!("features    {}\n", features.join(", "));
+    }
     if p.failures_per_minute > 0.0 {
         out += &format!("failures    {} reboots of each node in a minute\n", p.failures_per_minute);
     }
