@@ -296,9 +296,13 @@ fn every_lock_of_a_rust_program_is_patched_once() {
         assert_eq!(leads_to, at);
         let number = i64::from(FIRST_SITE) + index as i64;
         let moved = replaced(&program, patch);
+        assert_eq!(plan.site_of_stub(at), Some(*site));
         stub += check_stub(&plan.trampolines[stub..], at, *site, number, &moved);
+        assert_eq!(plan.site_of_stub(layout.trampolines + stub as u64 - 1), Some(*site));
     }
     assert_eq!(stub, plan.trampolines.len());
+    assert_eq!(plan.site_of_stub(layout.trampolines - 1), None);
+    assert_eq!(plan.site_of_stub(layout.trampolines + stub as u64), None);
 
     // Decoded once more, from the symbols alone.
     let file = program.file();
@@ -337,4 +341,8 @@ fn what_cannot_be_patched_is_said() {
     let compiled = compile("kinds.c", &FIXED);
     let error = plan(&compiled.bytes(), &layout).expect_err("the stubs are out of reach");
     assert!(error.to_string().contains("too far"), "{error}");
+    // Its functions are written in assembly and have symbols only.
+    let stripped = compile("kinds.c", &[&FIXED[..], &["-s"]].concat());
+    let error = plan(&stripped.bytes(), &layout).expect_err("locks would be missed");
+    assert!(error.to_string().contains("outside of all functions"), "{error}");
 }

@@ -5,9 +5,9 @@
 //! of a jump; one too few would crash the program.
 
 use super::image::Image;
-use super::kind;
 use super::landing_pads::landing_pads;
-use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
+use super::{SiteKind, kind};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -45,6 +45,18 @@ impl Code {
         let index = self.targets.partition_point(|&target| target < range.start);
         self.targets.get(index).is_some_and(|&target| target < range.end)
     }
+}
+
+/// The first compare-and-exchange outside of all known functions. It would stay unpatched without
+/// a word, so there must be none. Other sites are not looked for: what is between functions may be
+/// data, and reads as an `xchg` now and then, but as a `lock cmpxchg` next to never.
+pub(super) fn unknown_lock(image: &Image<'_>) -> Option<u64> {
+    let locks = image.gaps().into_iter().filter_map(|gap| {
+        let decoder = Decoder::with_ip(64, gap.bytes, gap.address, DecoderOptions::NONE);
+        let mut instructions = decoder.into_iter();
+        instructions.find(|found| kind(found) == Some(SiteKind::CompareExchange))
+    });
+    locks.map(|lock| lock.ip()).next()
 }
 
 struct Scan<'a> {

@@ -22,6 +22,11 @@ impl<'a> Section<'a> {
     fn from(&self, address: u64) -> Option<&'a [u8]> {
         self.bytes.get(usize::try_from(address.checked_sub(self.address)?).ok()?..)
     }
+
+    fn part(&self, range: Range<u64>) -> Option<Self> {
+        let size = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
+        Some(Section { address: range.start, bytes: self.from(range.start)?.get(..size)? })
+    }
 }
 
 /// What is known of a module from its file.
@@ -60,10 +65,25 @@ impl<'a> Image<'a> {
                 true
             })
         });
-        if image.functions.is_empty() && !image.code.is_empty() {
-            return Err(PlanError::NoFunctions);
-        }
         Ok(image)
+    }
+
+    /// The code that is in no function.
+    pub(super) fn gaps(&self) -> Vec<Section<'a>> {
+        let mut gaps = Vec::new();
+        for section in &self.code {
+            let range = section.range();
+            let first = self.functions.partition_point(|function| function.start < range.start);
+            let inside = self.functions[first..].iter();
+            let inside = inside.take_while(|function| function.start < range.end);
+            let mut start = range.start;
+            for function in inside {
+                gaps.extend(section.part(start..function.start));
+                start = function.end;
+            }
+            gaps.extend(section.part(start..range.end));
+        }
+        gaps
     }
 
     fn read_sections(

@@ -73,6 +73,29 @@ pub struct Plan {
     pub sites: Vec<Site>,
 }
 
+impl Patch {
+    /// Where the stub starts that the patch leads to.
+    fn stub(&self) -> Option<u64> {
+        let jump = || {
+            let distance = self.bytes.get(1..JUMP_SIZE)?.try_into().ok()?;
+            let end = self.address.wrapping_add(JUMP_SIZE as u64);
+            Some(end.wrapping_add_signed(i64::from(i32::from_le_bytes(distance))))
+        };
+        self.trap.or_else(jump)
+    }
+}
+
+impl Plan {
+    /// The site whose stub an address is in. An instruction that faults there, because its
+    /// operand is no memory for example, faults in the name of the site.
+    pub fn site_of_stub(&self, address: u64) -> Option<Site> {
+        let first = self.patches.first()?.stub()?;
+        let inside = first..first + self.trampolines.len() as u64;
+        let next = self.patches.partition_point(|patch| patch.stub() <= Some(address));
+        inside.contains(&address).then(|| self.sites.get(next.checked_sub(1)?).copied())?
+    }
+}
+
 /// Whether atomic updates count as sites when nobody looks at their result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counters {
@@ -112,12 +135,15 @@ pub enum PlanError {
     /// The unwind tables, which say where functions are, are damaged.
     #[error("its unwind tables are damaged: {0}")]
     UnwindTables(#[from] gimli::Error),
-    /// Code without anything that says where its functions are.
+    /// Something that locks, in code of which nothing says where its functions are.
     #[error(
-        "it has code but neither unwind tables nor symbols that say where functions start; \
-         build it without removing .eh_frame"
+        "there is a lock cmpxchg at {address:#x}, outside of all functions that unwind tables or \
+         symbols tell of; build it with unwind tables, or do not strip it"
     )]
-    NoFunctions,
+    UnknownFunction {
+        /// Where the instruction is, in the file.
+        address: u64,
+    },
     /// The trampolines are not within the reach of a jump.
     #[error("the trampolines at {trampolines:#x} are too far from the instruction at {address:#x}")]
     TooFar {
@@ -139,6 +165,9 @@ pub enum PlanError {
 /// Plans the patches of the module whose ELF file is given.
 pub fn plan(elf: &[u8], layout: &Layout) -> Result<Plan, PlanError> {
     let image = Image::parse(elf)?;
+    if let Some(address) = code::unknown_lock(&image) {
+        return Err(PlanError::UnknownFunction { address });
+    }
     let code = Code::scan(&image);
     Planner { image: &image, code: &code, layout }.plan()
 }

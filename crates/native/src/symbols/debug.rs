@@ -29,8 +29,8 @@ impl Debug {
         addr2line::Context::from_dwarf(dwarf).ok().map(Debug)
     }
 
-    /// The functions at an address of the file, innermost first. `describe` makes the frame that
-    /// is filled in.
+    /// The functions at an address of the file, innermost first. `empty` is the frame that they
+    /// fill in.
     pub(super) fn frames(&self, address: u64, empty: &Frame) -> Vec<Frame> {
         let directory = self.directory(address);
         let mut found = Vec::new();

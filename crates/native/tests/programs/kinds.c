@@ -83,6 +83,9 @@ FUNCTION(entered_by_constant, "mov $2f,%eax\n test %rdx,%rdx\n je 1f\n jmp *%rax
 // The lock prefix is jumped over, as glibc does while there is one thread.
 FUNCTION(prefix_skipped, "mov %rsi,%rax\n test %rcx,%rcx\n je 1f\n lock\n 1: cmpxchg %rdx,(%rdi)")
 FUNCTION(call_behind, "sub $8,%rsp\n xchg %esi,(%rdi)\n call helper\n add $8,%rsp")
+// Data between instructions, which reads as something invalid and a lock cmpxchg.
+FUNCTION(data_inside, "jmp 2f\n 1: .byte 0x06,0xf0,0x0f,0xb1,0x07,0xc3,0xc3,0xc3\n"
+                      "2: xchg %rsi,(%rdi)\n mov 1b(%rip),%rax")
 // No sites: thread-local, not locked, registers only.
 FUNCTION(no_site, "lock incq %fs:counter@tpoff\n cmpxchg %rsi,(%rdi)\n xchg %rsi,%rdx\n mov %rdx,%rax")
 
@@ -154,6 +157,7 @@ int main(void) {
     CALL(prefix_skipped, operand, 9, 10, 0);
     CALL(prefix_skipped, operand, 10, 11, 1);
     CALL(call_behind, operand, 12, 0, 0);
+    CALL(data_inside, operand, 13, 0, 0);
     CALL(no_site, operand, 13, 14, 0);
     for (uint64_t i = 0; i < recorded; i++)
         fprintf(stderr, "%lu %lx\n", records[i].number, records[i].address);

@@ -1,0 +1,25 @@
+//! What the shim inside a program and the checker outside share.
+//!
+//! - [`Region`]: the one piece of shared memory, and whose [`Turn`] it is to use it.
+//! - [`Operation`], [`Event`], [`Choice`]: what threads do, and what was chosen.
+//! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
+//! - [`Splitmix`]: the generator behind sampled schedules.
+//!
+//! Every type is plain bytes in a fixed layout. Fields are [`core::cell::Cell`]s: both processes
+//! map the same memory, but only the one whose turn it is touches it.
+
+#![no_std]
+
+mod operation;
+mod outcome;
+mod random;
+mod region;
+
+pub use operation::{Choice, Event, Operation, Phase, TIMEOUT};
+pub use outcome::{Outcome, Waiting};
+pub use random::Splitmix;
+pub use region::{
+    Backend, Command, Counters, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_TEXT,
+    MAX_THREADS, ModuleEntry, Output, Region, Reply, Request, Restart, Setup, ThreadEntry,
+    TimeMode, Turn, VERSION, text,
+};

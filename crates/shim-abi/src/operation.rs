@@ -1,0 +1,142 @@
+use core::fmt;
+
+/// The outcome of a step in which a time-out fires.
+pub const TIMEOUT: u16 = u16::MAX;
+
+macro_rules! operations {
+    ($($name:ident = $text:literal,)*) => {
+        /// What a thread does in one step.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Operation {
+            /// Nothing yet: a thread that was just created.
+            #[default]
+            Start,
+            $(#[doc = concat!("`", $text, "`.")] $name,)*
+        }
+
+        impl Operation {
+            /// Every operation, in the order of their numbers.
+            pub const ALL: &[Operation] = &[Operation::Start, $(Operation::$name,)*];
+
+            /// The operation's name in traces.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    Operation::Start => "start",
+                    $(Operation::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+operations! {
+    Create = "thread-create",
+    Exit = "thread-exit",
+    Join = "join",
+    Detach = "detach",
+    Yield = "yield",
+    Pause = "spin-pause",
+    MutexInit = "mutex-init",
+    MutexDestroy = "mutex-destroy",
+    MutexLock = "mutex-lock",
+    MutexTrylock = "mutex-trylock",
+    MutexUnlock = "mutex-unlock",
+    CondWait = "cond-wait",
+    CondSignal = "cond-signal",
+    CondBroadcast = "cond-broadcast",
+    ReadLock = "read-lock",
+    TryReadLock = "try-read-lock",
+    WriteLock = "write-lock",
+    TryWriteLock = "try-write-lock",
+    RwUnlock = "rwlock-unlock",
+    BarrierWait = "barrier-wait",
+    SpinLock = "spin-lock",
+    SpinTrylock = "spin-trylock",
+    SpinUnlock = "spin-unlock",
+    SemWait = "sem-wait",
+    SemTrywait = "sem-trywait",
+    SemPost = "sem-post",
+    Once = "once",
+    OnceDone = "once-done",
+    FutexWait = "futex-wait",
+    FutexWake = "futex-wake",
+    FutexRequeue = "futex-requeue",
+    CompareExchange = "compare-exchange",
+    Exchange = "exchange",
+    FetchModify = "fetch-modify",
+    Sleep = "sleep",
+    Output = "output",
+    FileRead = "file-read",
+    FileWrite = "file-write",
+    Signal = "signal",
+    ProcessExit = "exit",
+}
+
+impl Operation {
+    /// The operation with number `number`.
+    pub fn from_number(number: u8) -> Option<Operation> {
+        Operation::ALL.get(usize::from(number)).copied()
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A blocking call takes two steps: it asks, which it always can, and it goes on once granted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Phase {
+    /// The call itself.
+    #[default]
+    Request,
+    /// Going on after having waited.
+    Resume,
+}
+
+/// One step that was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Event {
+    /// The thread's number.
+    pub thread: u16,
+    /// What it did.
+    pub operation: Operation,
+    /// Whether it asked or went on.
+    pub phase: Phase,
+    /// Which outcome was chosen.
+    pub outcome: u16,
+    /// How many choices there were, saturating.
+    pub alternatives: u16,
+    /// The address of the lock, word or thread; 0 if there is none.
+    pub object: u64,
+    /// A value that goes with it: the other mutex, a count, a file descriptor.
+    pub value: u64,
+}
+
+/// What was chosen at one scheduling point: which thread, and which outcome of its step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(C)]
+pub struct Choice {
+    /// The thread's number.
+    pub thread: u16,
+    /// Which outcome.
+    pub outcome: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_operations_match() {
+        for (number, &operation) in Operation::ALL.iter().enumerate() {
+            assert_eq!(operation as usize, number);
+            assert_eq!(Operation::from_number(number as u8), Some(operation));
+        }
+        assert_eq!(Operation::from_number(Operation::ALL.len() as u8), None);
+    }
+}

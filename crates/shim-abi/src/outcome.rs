@@ -1,0 +1,67 @@
+/// How an execution ended, or why it stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Outcome {
+    /// Nothing ran yet.
+    #[default]
+    None,
+    /// The process ended; `detail` is its exit code.
+    Exited,
+    /// A signal ended it; `detail` is the signal, `address` where it hit.
+    Signalled,
+    /// It called `abort`.
+    Aborted,
+    /// A C `assert` failed; the text says which.
+    Assertion,
+    /// A thread panicked and nobody looked at its result; `detail` is the thread.
+    Panicked,
+    /// Every thread waits for another.
+    Deadlock,
+    /// Threads go round without changing anything.
+    Livelock,
+    /// A thread runs without reaching a scheduling point; `detail` is the thread.
+    Hang,
+    /// The execution stands at the step it was asked to stop at.
+    Paused,
+    /// The schedule named a choice that is not there; `detail` is the step.
+    Diverged,
+    /// A step limit was reached.
+    TooLong,
+    /// The program did what we cannot control; the text says what.
+    Uncontrolled,
+    /// The shim has a defect; the text says which.
+    Defect,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Waiting {
+    /// Nothing: it can run.
+    #[default]
+    Nothing,
+    /// A mutex.
+    Mutex,
+    /// A signal on a condition variable.
+    Cond,
+    /// A read-write lock, to read.
+    Read,
+    /// A read-write lock, to write.
+    Write,
+    /// Others at a barrier.
+    Barrier,
+    /// A spin lock.
+    Spin,
+    /// A semaphore.
+    Semaphore,
+    /// The end of another thread.
+    Join,
+    /// Another thread that runs an initialiser.
+    Once,
+    /// A wake on a futex.
+    Futex,
+    /// Time to pass.
+    Time,
+    /// Nothing that can come: it has ended.
+    Ended,
+}

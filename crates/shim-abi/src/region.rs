@@ -1,0 +1,280 @@
+use crate::{Choice, Event, Operation, Outcome, Phase, Splitmix, Waiting};
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+/// Changes whenever the layout or the meaning of anything here does.
+pub const VERSION: u32 = 1;
+/// How many threads a program may have at one time.
+pub const MAX_THREADS: usize = 128;
+/// How many modules (the program and its libraries) may be loaded.
+pub const MAX_MODULES: usize = 256;
+/// How many steps an execution may have.
+pub const MAX_EVENTS: usize = 1 << 20;
+/// How many bytes of each output stream are kept.
+pub const MAX_OUTPUT: usize = 1 << 18;
+/// How many bytes of instructions may be patched, trampolines included.
+pub const MAX_PATCHES: usize = 1 << 24;
+/// The longest message, path or name.
+pub const MAX_TEXT: usize = 512;
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Turn {
+    /// The checker's: the worker waits for a command.
+    Checker,
+    /// The worker's: the checker waits for a reply.
+    Worker,
+}
+
+/// What carries the program's threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Backend {
+    /// User-level fibers on one kernel thread.
+    #[default]
+    Fibers,
+    /// A kernel thread each.
+    Threads,
+}
+
+/// How the program is put back to its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Restart {
+    /// `Copy`, or `Tracked` for a program with more than a megabyte of live memory.
+    #[default]
+    Automatic,
+    /// All of its memory is copied back.
+    Copy,
+    /// Only the pages it wrote are copied back.
+    Tracked,
+    /// A fork runs each execution.
+    Fork,
+}
+
+/// When a pending time-out may fire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum TimeMode {
+    /// The earliest one, at any point.
+    #[default]
+    Ordered,
+    /// The earliest one, once nothing else can run.
+    Quiescent,
+    /// Each, at any point.
+    Any,
+}
+
+/// What is fixed when the program starts.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Setup {
+    /// What carries the threads.
+    pub backend: Backend,
+    /// How the program is put back.
+    pub restart: Restart,
+    /// When time-outs fire.
+    pub time: TimeMode,
+    /// Whether memory is kept canonical, so that equal states have equal hashes.
+    pub canonical: bool,
+    /// Whether every execution enters [`Reply::digest`].
+    pub digest: bool,
+    /// The exit code that counts as success.
+    pub exit_code: i32,
+    /// How many steps an execution may have.
+    pub max_steps: u32,
+}
+
+/// What the worker shall do next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Request {
+    /// Nothing.
+    #[default]
+    None,
+    /// Apply the patches and take the first snapshot.
+    Begin,
+    /// Run executions from the start until one is not as expected.
+    Run,
+    /// Go on from where the execution stands.
+    Continue,
+    /// Keep a copy of the state under the number `slot`.
+    Save,
+    /// Put the state `slot` back.
+    Load,
+    /// Hash the state.
+    Hash,
+}
+
+/// A request with what it needs.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Command {
+    /// What to do.
+    pub request: Request,
+    /// How many choices of [`Region::schedule`] to follow before choosing at random.
+    pub prefix: u32,
+    /// Stop before the step with this number; 0 never.
+    pub pause_at: u32,
+    /// Which saved state.
+    pub slot: u32,
+    /// The seed of the search.
+    pub seed: u64,
+    /// The number of the first execution.
+    pub first: u64,
+    /// How many executions at most.
+    pub count: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Reply {
+    /// How the last execution ended.
+    pub outcome: Outcome,
+    /// The exit code, signal, thread or step that goes with it.
+    pub detail: i32,
+    /// The thread that ended the execution.
+    pub thread: u16,
+    /// How many steps it had.
+    pub steps: u32,
+    /// How many executions were run.
+    pub executions: u64,
+    /// The address that goes with a signal.
+    pub address: u64,
+    /// A hash over all executions since the start: choices, outcomes, output.
+    pub digest: u64,
+    /// The hash of the state, on request.
+    pub hash: u128,
+    /// What went wrong, in words.
+    pub text: [u8; MAX_TEXT],
+}
+
+impl Default for Reply {
+    fn default() -> Self {
+        Reply {
+            outcome: Outcome::None,
+            detail: 0,
+            thread: 0,
+            steps: 0,
+            executions: 0,
+            address: 0,
+            digest: 0,
+            hash: 0,
+            text: [0; MAX_TEXT],
+        }
+    }
+}
+
+/// What was counted since the start.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Counters {
+    /// Steps taken.
+    pub steps: u64,
+    /// Switches between threads.
+    pub switches: u64,
+    /// System calls that were trapped.
+    pub traps: u64,
+    /// Bytes that one restore puts back.
+    pub restored: u64,
+    /// Spans of memory in the first snapshot.
+    pub spans: u64,
+}
+
+/// A loaded module: the program or a library.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ModuleEntry {
+    /// What is added to the addresses in its file.
+    pub base: u64,
+    /// Where its trampolines may be placed, or 0 if it is not to be patched.
+    pub trampolines: u64,
+    /// Its path.
+    pub path: [u8; MAX_TEXT],
+}
+
+/// A thread as it stands at the end of an execution.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct ThreadEntry {
+    /// The thread's number.
+    pub number: u16,
+    /// What it does or did last.
+    pub operation: Operation,
+    /// Whether it asks or waits.
+    pub phase: Phase,
+    /// What it waits for.
+    pub waiting: Waiting,
+    /// What it waits on.
+    pub object: u64,
+    /// Who holds that, plus one; 0 if nobody does or it is not known.
+    pub holder: u16,
+    /// Instruction pointer, stack pointer and frame pointer.
+    pub registers: [u64; 3],
+    /// The top of its stack.
+    pub stack_top: u64,
+    /// Its name, as the program set it.
+    pub name: [u8; 16],
+}
+
+/// One captured stream.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Output {
+    /// How many bytes were written, of which the first [`MAX_OUTPUT`] are kept.
+    pub length: Cell<u64>,
+    /// The bytes.
+    pub bytes: [Cell<u8>; MAX_OUTPUT],
+}
+
+/// The shared memory. It starts out as zeros.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Region {
+    /// [`VERSION`], written by the checker.
+    pub version: Cell<u32>,
+    /// A [`Turn`]; a futex word.
+    pub turn: AtomicU32,
+    /// Goes up while the program moves: the watchdog looks at it.
+    pub progress: AtomicU64,
+    /// What is fixed at the start.
+    pub setup: Cell<Setup>,
+    /// What the worker shall do.
+    pub command: Cell<Command>,
+    /// What came of it.
+    pub reply: Cell<Reply>,
+    /// What was counted.
+    pub counters: Cell<Counters>,
+    /// The generator as it stands.
+    pub random: Cell<Splitmix>,
+    /// Where the shim's routine for patched instructions is.
+    pub atomics_entry: Cell<u64>,
+    /// How many modules there are.
+    pub module_count: Cell<u32>,
+    /// How many bytes of [`Region::patches`] are in use.
+    pub patch_bytes: Cell<u32>,
+    /// How many threads are described.
+    pub thread_count: Cell<u32>,
+    /// How many choices [`Region::schedule`] holds.
+    pub schedule_length: Cell<u32>,
+    /// The modules.
+    pub modules: [Cell<ModuleEntry>; MAX_MODULES],
+    /// The threads at the end of the last execution.
+    pub threads: [Cell<ThreadEntry>; MAX_THREADS],
+    /// Standard output and standard error.
+    pub output: [Output; 2],
+    /// The choices to follow.
+    pub schedule: [Cell<Choice>; MAX_EVENTS],
+    /// The steps taken.
+    pub events: [Cell<Event>; MAX_EVENTS],
+    /// What to write where: see `native`'s `patching`.
+    pub patches: [Cell<u8>; MAX_PATCHES],
+}
+
+/// The text in a field of fixed size, up to its first zero.
+pub fn text(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    &bytes[..end]
+}

@@ -1,0 +1,186 @@
+//! Patched instructions: locks that never call anything are visible all the same.
+//!
+//! The checker finds them and writes the stubs; a stub saves the flags and rax, pushes the address
+//! of the operand and the number of the site, and calls `everypath_atomic`.
+
+use crate::memory::{load, view};
+use crate::scheduler::{point, stand_back};
+use crate::signals::Machine;
+use crate::state::{State, state};
+use core::arch::global_asm;
+use core::cell::Cell;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use everypath_shim_abi::Operation;
+
+global_asm!(
+    ".globl everypath_atomic",
+    ".hidden everypath_atomic",
+    "everypath_atomic:",
+    // Nobody else can run: nothing to see. Costs three instructions.
+    "movabs rax, {alive}",
+    "cmp word ptr [rax], 1",
+    "ja 2f",
+    "ret",
+    "2:",
+    "push rcx",
+    "push rdx",
+    "push rsi",
+    "push rdi",
+    "push r8",
+    "push r9",
+    "push r10",
+    "push r11",
+    "push rbp",
+    "mov rbp, rsp",
+    "mov rdi, [rbp + 80]",
+    "mov rsi, [rbp + 88]",
+    "mov rdx, [rbp + 96]",
+    "lea rcx, [rbp + 240]",
+    "mov r8, [rbp]",
+    "and rsp, -64",
+    "sub rsp, 2816",
+    "mov qword ptr [rsp + 512], 0",
+    "mov qword ptr [rsp + 520], 0",
+    "mov qword ptr [rsp + 528], 0",
+    "mov qword ptr [rsp + 536], 0",
+    "mov qword ptr [rsp + 544], 0",
+    "mov qword ptr [rsp + 552], 0",
+    "mov qword ptr [rsp + 560], 0",
+    "mov qword ptr [rsp + 568], 0",
+    // Vector registers and masks; x87 is not used by anything called from here.
+    "mov r9, rdx",
+    "mov eax, 0xe6",
+    "xor edx, edx",
+    "xsavec64 [rsp]",
+    "mov rdx, r9",
+    "call {point}",
+    "mov eax, 0xe6",
+    "xor edx, edx",
+    "xrstor64 [rsp]",
+    "mov rsp, rbp",
+    "pop rbp",
+    "pop r11",
+    "pop r10",
+    "pop r9",
+    "pop r8",
+    "pop rdi",
+    "pop rsi",
+    "pop rdx",
+    "pop rcx",
+    "ret",
+    alive = const crate::memory::STATE + offset_of!(State, alive),
+    point = sym before_instruction,
+);
+
+unsafe extern "C" {
+    static everypath_atomic: u8;
+}
+
+/// Where stubs call.
+pub(crate) fn entry() -> usize {
+    (&raw const everypath_atomic) as usize
+}
+
+/// A patched instruction.
+#[repr(C)]
+struct Site {
+    address: u64,
+    kind: Cell<u8>,
+    size: u8,
+    unused: [u8; 6],
+}
+
+const COMPARE_EXCHANGE: u8 = 0;
+const EXCHANGE: u8 = 1;
+const FETCH_MODIFY: u8 = 2;
+
+static SITES: AtomicUsize = AtomicUsize::new(0);
+static TRAPS: AtomicUsize = AtomicUsize::new(0);
+static TRAP_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// The sites and the traps as the checker wrote them: `[address, stub]` in ascending order.
+pub(crate) fn install(sites: usize, traps: usize, trap_count: usize) {
+    SITES.store(sites, Relaxed);
+    TRAPS.store(traps, Relaxed);
+    TRAP_COUNT.store(trap_count, Relaxed);
+}
+
+/// Sends a thread that hit a trap of ours to its stub.
+pub(crate) fn redirect(machine: &Machine) -> bool {
+    let address = machine.rip.get() - 1;
+    let traps: usize = TRAPS.load(Relaxed);
+    let (mut low, mut high) = (0, TRAP_COUNT.load(Relaxed));
+    while low < high {
+        let middle = (low + high) / 2;
+        let [at, stub] = load::<[u64; 2]>(traps + middle * 16);
+        if at == address {
+            machine.rip.set(stub);
+            return true;
+        }
+        if at < address {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    false
+}
+
+/// Runs before a patched instruction, on the stack of its thread.
+extern "C" fn before_instruction(number: usize, operand: usize, rax: u64, rsp: u64, rbp: u64) {
+    if !crate::controller::is_running() {
+        return;
+    }
+    let site: &Site = view(SITES.load(Relaxed) + (number & 0xffff_ffff) * size_of::<Site>());
+    let thread = state().current();
+    thread.at.set([site.address, rsp, rbp]);
+    match site.kind.get() {
+        COMPARE_EXCHANGE => compare_exchange(operand, site.size, rax),
+        EXCHANGE => exchange(operand, site.size),
+        FETCH_MODIFY => {
+            point(Operation::FetchModify, operand, u64::from(site.size));
+        }
+        _ => stand_back(Operation::Pause, 0),
+    }
+    thread.at.set([0; 3]);
+}
+
+/// What an operand of up to eight bytes holds.
+fn word(operand: usize, size: u8) -> u64 {
+    match size {
+        1 => u64::from(load::<u8>(operand)),
+        2 => u64::from(load::<u16>(operand)),
+        4 => u64::from(load::<u32>(operand)),
+        _ => load(operand),
+    }
+}
+
+/// A comparison that fails again, with nothing changed since it last did, changes nothing.
+fn compare_exchange(operand: usize, size: u8, rax: u64) {
+    let thread = state().current();
+    let now = word(operand, size);
+    let bits = u32::from(size.min(8)) * 8;
+    let expected = if bits < 64 { rax & ((1 << bits) - 1) } else { rax };
+    let fails = now != expected && size <= 8;
+    if fails && thread.last_word.get() == [operand as u64, now] {
+        stand_back(Operation::CompareExchange, operand);
+    } else {
+        point(Operation::CompareExchange, operand, u64::from(size));
+    }
+    let now = word(operand, size);
+    let failed = now != expected && size <= 8;
+    thread.last_word.set(if failed { [operand as u64, now] } else { [0; 2] });
+}
+
+/// An exchange that found what it then left there, and finds it again, changes nothing.
+fn exchange(operand: usize, size: u8) {
+    let thread = state().current();
+    let now = word(operand, size);
+    if now != 0 && thread.last_word.get() == [operand as u64, now] {
+        stand_back(Operation::Exchange, operand);
+    } else {
+        point(Operation::Exchange, operand, u64::from(size));
+    }
+    thread.last_word.set([operand as u64, word(operand, size)]);
+}

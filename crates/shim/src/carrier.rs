@@ -1,0 +1,166 @@
+//! What carries the program's threads: one kernel thread for all, or one each.
+//!
+//! Either way a thread's registers are saved in its own memory whenever it does not run, so
+//! snapshots know nothing of carriers. A kernel thread that carries waits on a stack of ours and
+//! holds no state of the program: it outlives executions.
+
+use crate::context::Context;
+use crate::memory::{PAGE, map};
+use crate::region::{setup, wait, wake};
+use crate::state::{Thread, state};
+use core::arch::global_asm;
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
+use everypath_shim_abi::{Backend, MAX_THREADS};
+
+/// Where the controller is when a thread of the program runs on its kernel thread.
+struct Home(Context);
+// SAFETY: only the kernel thread that runs the controller uses it.
+// JUSTIFICATION: a static must be `Sync`, and this one is not shared.
+unsafe impl Sync for Home {}
+static HOME: Home = Home(Context { rsp: core::cell::Cell::new(0), fs: core::cell::Cell::new(0) });
+
+const CONTROLLER: u16 = MAX_THREADS as u16;
+const STACKS: usize = 0x5e80_0000_0000;
+const STACK: usize = 0x4_0000;
+
+static BATONS: [AtomicU32; MAX_THREADS + 1] = [const { AtomicU32::new(0) }; MAX_THREADS + 1];
+static STARTED: [AtomicBool; MAX_THREADS] = [const { AtomicBool::new(false) }; MAX_THREADS];
+static FROM: AtomicU16 = AtomicU16::new(0);
+static TO: AtomicU16 = AtomicU16::new(0);
+
+global_asm!(
+    // everypath_clone(flags, stack, entry, argument): a kernel thread that calls entry(argument).
+    ".globl everypath_clone",
+    ".hidden everypath_clone",
+    "everypath_clone:",
+    "push r12",
+    "push r13",
+    "mov r12, rdx",
+    "mov r13, rcx",
+    "xor edx, edx",
+    "xor r10d, r10d",
+    "xor r8d, r8d",
+    "mov eax, 56",
+    "syscall",
+    "test rax, rax",
+    "jnz 2f",
+    "xor ebp, ebp",
+    "mov rdi, r13",
+    "call r12",
+    "ud2",
+    "2:",
+    "pop r13",
+    "pop r12",
+    "ret",
+);
+
+unsafe extern "C" {
+    fn everypath_clone(
+        flags: usize,
+        stack: usize,
+        entry: extern "C" fn(usize) -> !,
+        argument: usize,
+    ) -> isize;
+}
+
+/// Runs a thread of the program until control comes back to the controller.
+pub(crate) fn enter(thread: &Thread) {
+    match setup().backend {
+        Backend::Fibers => {
+            HOME.0.fs.set(crate::context::fs_base());
+            HOME.0.swap(&thread.context);
+        }
+        Backend::Threads => {
+            post(thread.number.get());
+            await_baton(CONTROLLER);
+        }
+    }
+}
+
+/// Goes on with another thread; returns when this one goes on.
+pub(crate) fn switch(from: &Thread, to: &Thread) {
+    match setup().backend {
+        Backend::Fibers => from.context.swap(&to.context),
+        Backend::Threads => hand_to(from, to.number.get()),
+    }
+}
+
+/// Goes back to the controller; returns when this thread goes on.
+pub(crate) fn leave(from: &Thread) {
+    match setup().backend {
+        Backend::Fibers => from.context.swap(&HOME.0),
+        Backend::Threads => hand_to(from, CONTROLLER),
+    }
+}
+
+/// In a forked process there is one kernel thread: the others must be made again.
+pub(crate) fn forget() {
+    STARTED.iter().for_each(|started| started.store(false, Ordering::Relaxed));
+    BATONS.iter().for_each(|baton| baton.store(0, Ordering::Relaxed));
+}
+
+fn hand_to(from: &Thread, to: u16) {
+    FROM.store(from.number.get(), Ordering::Relaxed);
+    TO.store(to, Ordering::Relaxed);
+    from.context.park(stack_top(from.number.get()), parked);
+}
+
+fn stack_top(number: u16) -> usize {
+    STACKS + usize::from(number) * 2 * STACK + STACK - 64
+}
+
+/// Runs on the carrier's own stack, once the thread it carried is saved.
+extern "C" fn parked() -> ! {
+    let me = FROM.load(Ordering::Relaxed);
+    post(TO.load(Ordering::Relaxed));
+    await_baton(me);
+    state().thread(me).context.resume()
+}
+
+fn post(to: u16) {
+    if to != CONTROLLER && !STARTED[usize::from(to)].swap(true, Ordering::Relaxed) {
+        start(to);
+    }
+    let baton = &BATONS[usize::from(to)];
+    baton.store(1, Ordering::Release);
+    wake(baton);
+}
+
+fn await_baton(me: u16) {
+    let baton = &BATONS[usize::from(me)];
+    while baton.load(Ordering::Acquire) == 0 {
+        wait(baton, 0);
+    }
+    baton.store(0, Ordering::Relaxed);
+}
+
+/// Starts the kernel thread that carries thread `number` from now on.
+fn start(number: u16) {
+    /// Memory, file system, files, handlers, thread group and semaphores are shared.
+    const FLAGS: usize = 0x100 | 0x200 | 0x400 | 0x800 | 0x1_0000 | 0x4_0000;
+    let top = stack_top(number);
+    let bottom = (top - STACK + 64) & !(PAGE - 1);
+    if !is_mapped(number) {
+        map(bottom, STACK);
+    }
+    // SAFETY: the stack is fresh and `carry` never returns.
+    // JUSTIFICATION: libc's threads have state that snapshots would have to know.
+    let made = unsafe { everypath_clone(FLAGS, top, carry, usize::from(number)) };
+    if made < 0 {
+        crate::fail::fatal("cannot start a kernel thread");
+    }
+}
+
+static MAPPED: [AtomicBool; MAX_THREADS] = [const { AtomicBool::new(false) }; MAX_THREADS];
+
+fn is_mapped(number: u16) -> bool {
+    MAPPED[usize::from(number)].swap(true, Ordering::Relaxed)
+}
+
+extern "C" fn carry(number: usize) -> ! {
+    crate::signals::arm_kernel_thread(number);
+    crate::dispatch::arm();
+    let me = number as u16;
+    await_baton(me);
+    state().thread(me).context.resume()
+}

@@ -1,0 +1,183 @@
+//! Switching between fibers.
+//!
+//! A context is a stack pointer and an FS base; everything else that must survive is pushed on the
+//! stack it points to. Registers that a call may clobber are cleared on the way in: what is dead
+//! must not leak into a thread's memory, or equal states would not have equal hashes.
+
+use core::arch::global_asm;
+use core::cell::Cell;
+
+/// A fiber that does not run.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(crate) struct Context {
+    /// Its stack pointer: above it lie the saved registers.
+    pub(crate) rsp: Cell<usize>,
+    /// Its thread control block.
+    pub(crate) fs: Cell<usize>,
+}
+
+global_asm!(
+    // everypath_swap(from, to): saves the running fiber in `from` and goes on with `to`.
+    ".globl everypath_swap",
+    ".hidden everypath_swap",
+    ".type everypath_swap,@function",
+    "everypath_swap:",
+    ".cfi_startproc",
+    "push rbp",
+    "push rbx",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    "sub rsp, 8",
+    "stmxcsr [rsp]",
+    "fnstcw [rsp + 4]",
+    "mov [rdi], rsp",
+    "mov rax, rsi",
+    "everypath_resume_rax:",
+    "mov rsp, [rax]",
+    "mov rdx, [rax + 8]",
+    "wrfsbase rdx",
+    "ldmxcsr [rsp]",
+    "fldcw [rsp + 4]",
+    "add rsp, 8",
+    "pop r15",
+    "pop r14",
+    "pop r13",
+    "pop r12",
+    "pop rbx",
+    "pop rbp",
+    "xor eax, eax",
+    "xor ecx, ecx",
+    "xor edx, edx",
+    "xor esi, esi",
+    "xor edi, edi",
+    "xor r8d, r8d",
+    "xor r9d, r9d",
+    "xor r10d, r10d",
+    "xor r11d, r11d",
+    "pxor xmm0, xmm0",
+    "pxor xmm1, xmm1",
+    "pxor xmm2, xmm2",
+    "pxor xmm3, xmm3",
+    "pxor xmm4, xmm4",
+    "pxor xmm5, xmm5",
+    "pxor xmm6, xmm6",
+    "pxor xmm7, xmm7",
+    "ret",
+    ".cfi_endproc",
+    ".size everypath_swap, . - everypath_swap",
+    // everypath_resume(to): goes on with `to`; what ran is forgotten.
+    ".globl everypath_resume",
+    ".hidden everypath_resume",
+    "everypath_resume:",
+    "mov rax, rdi",
+    "jmp everypath_resume_rax",
+    // The first frame of every fiber: r12(r13). Nothing called it, which ends every backtrace.
+    ".globl everypath_first_frame",
+    ".hidden everypath_first_frame",
+    ".type everypath_first_frame,@function",
+    "everypath_first_frame:",
+    ".cfi_startproc",
+    ".cfi_undefined rip",
+    "nop",
+    "xor ebp, ebp",
+    "mov rdi, r13",
+    "call r12",
+    "ud2",
+    ".cfi_endproc",
+    // everypath_park(from, stack, next): saves the running fiber and calls `next` on `stack`.
+    ".globl everypath_park",
+    ".hidden everypath_park",
+    ".type everypath_park,@function",
+    "everypath_park:",
+    ".cfi_startproc",
+    "push rbp",
+    "push rbx",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    "sub rsp, 8",
+    "stmxcsr [rsp]",
+    "fnstcw [rsp + 4]",
+    "mov [rdi], rsp",
+    "mov rsp, rsi",
+    "xor ebp, ebp",
+    "call rdx",
+    "ud2",
+    ".cfi_endproc",
+);
+
+unsafe extern "C" {
+    fn everypath_swap(from: *const Context, to: *const Context);
+    fn everypath_resume(to: *const Context) -> !;
+    fn everypath_park(from: *const Context, stack: usize, next: extern "C" fn() -> !);
+    static everypath_first_frame: u8;
+}
+
+/// The words between a saved stack pointer and the return address.
+pub(crate) const SAVED_WORDS: usize = 7;
+
+impl Context {
+    /// Makes this a fiber that will call `function(argument)` on a fresh stack.
+    pub(crate) fn prepare(&self, top: usize, function: usize, argument: usize, fs: usize) {
+        // As the ABI wants it, the stack is aligned before the call in the first frame.
+        let top = top & !63;
+        let rsp = top - 16 - (SAVED_WORDS + 1) * 8;
+        let control = 0x1f80 | (0x37f << 32);
+        let words = [
+            control,
+            0,
+            0,
+            argument,
+            function,
+            0,
+            0,
+            (&raw const everypath_first_frame) as usize,
+            0,
+            0,
+        ];
+        for (at, word) in words.into_iter().enumerate() {
+            crate::memory::store(rsp + at * 8, word);
+        }
+        self.rsp.set(rsp);
+        self.fs.set(fs);
+    }
+
+    /// Saves the running fiber here and goes on with `to`; returns when this is resumed.
+    pub(crate) fn swap(&self, to: &Context) {
+        // SAFETY: `to` was prepared or saved, and what it points to was restored with it.
+        // JUSTIFICATION: no language construct switches stacks.
+        unsafe { everypath_swap(self, to) }
+    }
+
+    /// Goes on with this fiber; what ran is forgotten.
+    pub(crate) fn resume(&self) -> ! {
+        // SAFETY: as for `swap`.
+        unsafe { everypath_resume(self) }
+    }
+
+    /// Saves the running fiber here and calls `next` on another stack.
+    pub(crate) fn park(&self, stack: usize, next: extern "C" fn() -> !) {
+        // SAFETY: the stack is one of ours and unused; `next` never returns.
+        unsafe { everypath_park(self, stack, next) }
+    }
+
+    /// Instruction pointer, stack pointer and frame pointer of this fiber.
+    pub(crate) fn registers(&self) -> [u64; 3] {
+        let rsp = self.rsp.get();
+        let rbp: u64 = crate::memory::load(rsp + (SAVED_WORDS - 1) * 8);
+        let rip: u64 = crate::memory::load(rsp + SAVED_WORDS * 8);
+        [rip, (rsp + (SAVED_WORDS + 1) * 8) as u64, rbp]
+    }
+}
+
+/// The FS base of this kernel thread.
+pub(crate) fn fs_base() -> usize {
+    let base: usize;
+    // SAFETY: reads a register. JUSTIFICATION: libc has no function for it.
+    unsafe { core::arch::asm!("rdfsbase {}", out(reg) base, options(nomem, nostack)) };
+    base
+}

@@ -1,0 +1,208 @@
+//! Executions and the commands of the checker.
+
+use crate::carrier;
+use crate::fail::Message;
+use crate::region::{count, hand_over, region, reply, setup};
+use crate::scheduler::{STEPS, SWITCHES};
+use crate::snapshot;
+use crate::state::{MAIN, Status, state};
+use crate::sys::{number, sys};
+use core::fmt;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use everypath_shim_abi::{Command, Outcome, Request, Restart, Splitmix, ThreadEntry};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+/// Whether the program has moved since it was put back.
+static MOVED: AtomicBool = AtomicBool::new(false);
+static ENDED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the program is under control: it is not while libraries are initialised.
+pub(crate) fn is_running() -> bool {
+    RUNNING.load(Relaxed)
+}
+
+/// Serves the checker's commands; the program is ready to run from its start.
+pub(crate) fn serve() -> ! {
+    loop {
+        hand_over();
+        let command = region().command.get();
+        match command.request {
+            Request::Begin => crate::start::begin(),
+            Request::Run => run(&command),
+            Request::Continue => go_on(),
+            Request::Save => snapshot::save(command.slot),
+            Request::Load => snapshot::load(command.slot),
+            Request::Hash => reply(|reply| reply.hash = snapshot::hash()),
+            Request::None => {}
+        }
+    }
+}
+
+/// Runs executions until one is not as expected.
+fn run(command: &Command) {
+    RUNNING.store(true, Relaxed);
+    for number in 0..command.count {
+        reset();
+        region().random.set(Splitmix::of(command.seed, command.first + number));
+        match setup().restart {
+            Restart::Fork => fork_one(),
+            Restart::Automatic | Restart::Copy | Restart::Tracked => go_on(),
+        }
+        reply(|reply| reply.executions = number + 1);
+        if !is_expected() {
+            return;
+        }
+    }
+}
+
+/// Puts the program back to its start if it has moved.
+fn reset() {
+    if MOVED.swap(true, Relaxed) {
+        match setup().restart {
+            Restart::Fork => {}
+            _ if crate::tracking::is_armed() => crate::tracking::restore(),
+            _ => snapshot::restore_first(),
+        }
+    }
+    STEPS.store(0, Relaxed);
+    region().output.iter().for_each(|output| output.length.set(0));
+}
+
+/// Lets the program go on until its execution ends or pauses.
+fn go_on() {
+    ENDED.store(0, Relaxed);
+    reply(|reply| {
+        reply.outcome = Outcome::None;
+        reply.address = 0;
+        reply.text[0] = 0;
+    });
+    let before = STEPS.load(Relaxed);
+    carrier::enter(state().current());
+    let steps = STEPS.load(Relaxed);
+    region().schedule_length.set(steps);
+    count(|counters| {
+        counters.steps += u64::from(steps.saturating_sub(before));
+        counters.switches = SWITCHES.get();
+    });
+    reply(|reply| reply.steps = steps);
+    if setup().digest && region().reply.get().outcome != Outcome::Paused {
+        digest();
+    }
+    if !is_expected() {
+        describe_threads();
+    }
+}
+
+fn is_expected() -> bool {
+    let reply = region().reply.get();
+    reply.outcome == Outcome::Exited && reply.detail == setup().exit_code
+}
+
+/// Runs one execution in a process of its own.
+fn fork_one() {
+    const SIGCHLD: usize = 17;
+    match sys!(number::CLONE, SIGCHLD, 0, 0, 0, 0) {
+        0 => {
+            carrier::forget();
+            crate::dispatch::arm();
+            go_on();
+            loop {
+                sys!(number::EXIT_GROUP, 0);
+            }
+        }
+        child if child > 0 => {
+            sys!(number::WAIT4, child, 0, 0, 0);
+        }
+        _ => crate::fail::fatal("cannot fork: no more processes or memory"),
+    }
+}
+
+/// Adds the execution to the hash over all of them.
+fn digest() {
+    let region = region();
+    let reply_now = region.reply.get();
+    let ending = [reply_now.outcome as u64, reply_now.detail as u64, u64::from(reply_now.steps)];
+    let mut sum = reply_now.digest;
+    let mut add = |address: usize, length: usize| {
+        sum = xxh3_64_with_seed(crate::memory::bytes(address, length), sum);
+    };
+    add(ending.as_ptr() as usize, size_of_val(&ending));
+    add(region.events.as_ptr() as usize, reply_now.steps as usize * size_of_val(&region.events[0]));
+    for output in &region.output {
+        let kept = (output.length.get() as usize).min(output.bytes.len());
+        add(output.bytes.as_ptr() as usize, kept);
+    }
+    reply(|reply| reply.digest = sum);
+}
+
+/// Describes every thread for the checker.
+fn describe_threads() {
+    let region = region();
+    let mut described = 0;
+    for thread in state().threads().filter(|thread| thread.status.get() != Status::Free) {
+        let at = thread.at.get();
+        let entry = ThreadEntry {
+            number: thread.number.get(),
+            operation: thread.operation.get(),
+            phase: thread.phase.get(),
+            waiting: match thread.status.get() {
+                Status::Ended => everypath_shim_abi::Waiting::Ended,
+                _ => thread.waiting.get(),
+            },
+            object: thread.object.get() as u64,
+            holder: crate::sync::holder(thread),
+            registers: if at[0] != 0 { at } else { thread.context.registers() },
+            stack_top: thread.stack_top() as u64,
+            name: thread.name.get(),
+        };
+        region.threads[described].set(entry);
+        described += 1;
+    }
+    region.thread_count.set(described as u32);
+}
+
+/// Ends the execution, seen from a thread of the program.
+pub(crate) fn ended(outcome: Outcome, detail: i32) -> ! {
+    reply(|reply| {
+        reply.outcome = outcome;
+        reply.detail = detail;
+        reply.thread = state().current.get();
+    });
+    if !is_running() {
+        crate::fail::die(outcome, format_args!("{}", crate::fail::EarlyEnd(outcome, detail)));
+    }
+    loop {
+        carrier::leave(state().current());
+    }
+}
+
+/// Ends the execution with a text that says why.
+pub(crate) fn ended_with(outcome: Outcome, detail: i32, arguments: fmt::Arguments<'_>) -> ! {
+    let text = Message::new(arguments).bytes();
+    reply(|reply| reply.text = text);
+    ended(outcome, detail)
+}
+
+/// Ends the exploration: the program does what we cannot control.
+pub(crate) fn uncontrolled(arguments: fmt::Arguments<'_>) -> ! {
+    if !is_running() {
+        crate::fail::die(Outcome::Uncontrolled, arguments);
+    }
+    ended_with(Outcome::Uncontrolled, 0, arguments)
+}
+
+/// Stops before a step, with the whole state in memory; returns when the execution goes on.
+pub(crate) fn pause() {
+    reply(|reply| {
+        reply.outcome = Outcome::Paused;
+        reply.thread = state().current.get();
+    });
+    carrier::leave(state().current());
+}
+
+/// The thread that the program starts with is ready to run.
+pub(crate) fn main_is_ready() {
+    state().current.set(MAIN);
+    MOVED.store(false, Relaxed);
+}

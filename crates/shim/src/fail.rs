@@ -1,0 +1,85 @@
+//! The ways to give up: never silently, never with a guess.
+
+use crate::region::{is_open, region, reply};
+use crate::sys::{number, sys};
+use core::fmt::{self, Write};
+use everypath_shim_abi::{MAX_TEXT, Outcome, Turn};
+
+/// A message of bounded length.
+pub(crate) struct Message {
+    bytes: [u8; MAX_TEXT],
+    length: usize,
+}
+
+impl Message {
+    /// What `arguments` say, cut off where the space ends.
+    pub(crate) fn new(arguments: fmt::Arguments<'_>) -> Self {
+        let mut message = Message { bytes: [0; MAX_TEXT], length: 0 };
+        let _ends_early = message.write_fmt(arguments);
+        message
+    }
+
+    /// The bytes, padded with zeros.
+    pub(crate) fn bytes(&self) -> [u8; MAX_TEXT] {
+        self.bytes
+    }
+}
+
+impl Write for Message {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for &byte in text.as_bytes() {
+            if self.length == MAX_TEXT - 1 {
+                return Err(fmt::Error);
+            }
+            self.bytes[self.length] = byte;
+            self.length += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Ends the process because of a defect or a machine that cannot do what we need.
+pub(crate) fn fatal(text: &str) -> ! {
+    die(Outcome::Defect, format_args!("{text}"))
+}
+
+/// Ends the process with a reply for the checker.
+pub(crate) fn die(outcome: Outcome, arguments: fmt::Arguments<'_>) -> ! {
+    let message = Message::new(arguments);
+    if is_open() {
+        reply(|reply| {
+            reply.outcome = outcome;
+            reply.text = message.bytes();
+        });
+        let turn = &region().turn;
+        turn.store(Turn::Checker as u32, core::sync::atomic::Ordering::Release);
+        crate::region::wake(turn);
+    } else {
+        sys!(number::WRITE, 2, message.bytes.as_ptr(), message.length);
+    }
+    loop {
+        sys!(number::EXIT_GROUP, 99);
+    }
+}
+
+/// Ends the exploration: the program does what we cannot control.
+macro_rules! stop {
+    ($($argument:tt)*) => {
+        $crate::controller::uncontrolled(format_args!($($argument)*))
+    };
+}
+pub(crate) use stop;
+
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    die(Outcome::Defect, format_args!("the shim failed: {info}"))
+}
+
+/// What to say of a program that ends before its `main`.
+pub(crate) struct EarlyEnd(pub(crate) Outcome, pub(crate) i32);
+
+impl fmt::Display for EarlyEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the program ended before main ({:?} {})", self.0, self.1)
+    }
+}

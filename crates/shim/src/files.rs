@@ -1,0 +1,739 @@
+//! Files: read as they are, written in memory only.
+//!
+//! A file that the program reads is copied once and never looked at again, so every execution reads
+//! the same. What it writes lives in its own heap: it is part of every snapshot and gone with it.
+
+use crate::fail::stop;
+use crate::heap;
+use crate::memory::{bytes, c_string, copy, load, store, write, zero};
+use crate::scheduler::point;
+use crate::state::state;
+use crate::sys::{errno, number, sys};
+use core::cell::Cell;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use everypath_shim_abi::Operation;
+
+const DESCRIPTORS: usize = 256;
+const DESCRIPTIONS: usize = 128;
+const WRITTEN: usize = 64;
+const HOST: usize = 512;
+const MAX_PATH: usize = 512;
+
+/// What a descriptor is open on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+enum Kind {
+    #[default]
+    Closed,
+    /// Standard input: at its end.
+    Empty,
+    /// Standard output or error, by number.
+    Stream,
+    /// A file of the machine, copied.
+    Host,
+    /// A file that the program wrote.
+    Written,
+    /// `/dev/null`.
+    Null,
+    /// `/dev/zero`.
+    Zero,
+    /// `/dev/urandom`.
+    Random,
+}
+
+/// An open file, perhaps shared by several descriptors.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Open {
+    kind: Kind,
+    append: bool,
+    references: u16,
+    index: u16,
+    flags: i32,
+    offset: u64,
+}
+
+/// A file that the program made or changed; or a file of the machine that it removed.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Written {
+    used: bool,
+    removed: bool,
+    directory: bool,
+    /// Where its path is, and how long it is.
+    path: usize,
+    path_length: usize,
+    data: usize,
+    length: usize,
+    capacity: usize,
+    mode: u32,
+}
+
+/// What is open: part of every snapshot.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Files {
+    /// For each descriptor, one more than the number of what it is open on.
+    descriptors: [Cell<u8>; DESCRIPTORS],
+    open: [Cell<Open>; DESCRIPTIONS],
+    written: [Cell<Written>; WRITTEN],
+}
+
+/// A file of the machine, copied when it was first opened.
+#[derive(Clone, Copy, Debug)]
+struct HostFile {
+    path: [u8; MAX_PATH],
+    path_length: usize,
+    error: i32,
+    data: usize,
+    length: usize,
+    status: [u64; 18],
+}
+
+/// The copies. They are not part of snapshots: what was read once is read again.
+struct HostFiles {
+    files: [Cell<HostFile>; HOST],
+    count: AtomicUsize,
+    top: AtomicUsize,
+}
+// SAFETY: one thread of the program runs at a time.
+// JUSTIFICATION: a static must be `Sync`.
+unsafe impl Sync for HostFiles {}
+
+const COPIES: usize = 0x5ea0_0000_0000;
+const COPIES_SIZE: usize = 1 << 38;
+static HOST_FILES: HostFiles = HostFiles {
+    files: [const {
+        Cell::new(HostFile {
+            path: [0; MAX_PATH],
+            path_length: 0,
+            error: 0,
+            data: 0,
+            length: 0,
+            status: [0; 18],
+        })
+    }; HOST],
+    count: AtomicUsize::new(0),
+    top: AtomicUsize::new(0),
+};
+
+const ACCESS_MODE: i32 = 3;
+const CREATE: i32 = 0o100;
+const EXCLUSIVE: i32 = 0o200;
+const TRUNCATE: i32 = 0o1000;
+const APPEND: i32 = 0o2000;
+const DIRECTORY: i32 = 0o200_000;
+const AT_FDCWD: i32 = -100;
+
+const REGULAR: u32 = 0o100_000;
+const FOLDER: u32 = 0o040_000;
+const CHARACTERS: u32 = 0o020_000;
+const FORMAT: u32 = 0o170_000;
+
+/// Opens the three standard streams.
+pub(crate) fn open_standard_streams() {
+    let files = &state().files;
+    let streams = [(Kind::Empty, 0), (Kind::Stream, 1), (Kind::Stream, 2)];
+    for (at, (kind, index)) in streams.into_iter().enumerate() {
+        files.open[at].set(Open { kind, index, references: 1, flags: 2, ..Open::default() });
+        files.descriptors[at].set(at as u8 + 1);
+    }
+}
+
+/// An absolute path without `.`, `..` and doubled slashes.
+struct Path {
+    bytes: [u8; MAX_PATH],
+    length: usize,
+}
+
+impl Path {
+    fn new(directory: i32, given: usize) -> Result<Path, i32> {
+        let given = c_string(given);
+        let mut path = Path { bytes: [0; MAX_PATH], length: 0 };
+        if given.is_empty() {
+            return Err(errno::ENOENT);
+        }
+        if given[0] != b'/' {
+            if directory != AT_FDCWD {
+                stop!("the program opens a file relative to a directory that it opened");
+            }
+            let mut here = [0u8; MAX_PATH];
+            let length = sys!(number::GETCWD, here.as_mut_ptr(), MAX_PATH);
+            if length < 1 {
+                return Err(errno::ENOENT);
+            }
+            path.extend(&here[..length as usize - 1])?;
+        }
+        path.extend(given)?;
+        Ok(path)
+    }
+
+    fn extend(&mut self, more: &[u8]) -> Result<(), i32> {
+        for part in more.split(|&byte| byte == b'/') {
+            match part {
+                b"" | b"." => {}
+                b".." => {
+                    let kept = self.as_slice().iter().rposition(|&byte| byte == b'/');
+                    self.length = kept.unwrap_or(0);
+                }
+                _ if self.length + part.len() + 2 > MAX_PATH => return Err(36),
+                _ => {
+                    self.bytes[self.length] = b'/';
+                    self.bytes[self.length + 1..][..part.len()].copy_from_slice(part);
+                    self.length += part.len() + 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// The bytes with a zero after them.
+    fn c_string(&mut self) -> usize {
+        if self.length == 0 {
+            self.bytes[0] = b'/';
+            self.length = 1;
+        }
+        self.bytes[self.length] = 0;
+        self.bytes.as_ptr() as usize
+    }
+}
+
+fn written(path: &[u8]) -> Option<usize> {
+    state().files.written.iter().position(|file| {
+        let file = file.get();
+        file.used && bytes(file.path, file.path_length) == path
+    })
+}
+
+/// The copy of a file of the machine; an index, or the error with which it cannot be opened.
+fn host(path: &mut Path) -> Result<usize, i32> {
+    let count = HOST_FILES.count.load(Relaxed);
+    let known = HOST_FILES.files[..count].iter().position(|file| {
+        let file = file.get();
+        file.path[..file.path_length] == *path.as_slice()
+    });
+    let index = match known {
+        Some(index) => index,
+        None if count == HOST => stop!("the program reads more than {HOST} files"),
+        None => {
+            let file = copy_from_machine(path);
+            HOST_FILES.files[count].set(file);
+            HOST_FILES.count.store(count + 1, Relaxed);
+            count
+        }
+    };
+    match HOST_FILES.files[index].get().error {
+        0 => Ok(index),
+        error => Err(error),
+    }
+}
+
+fn copy_from_machine(path: &mut Path) -> HostFile {
+    const CLOSE_ON_EXEC: i32 = 0o2_000_000;
+    const NONBLOCK: i32 = 0o4000;
+    let c_path = path.c_string();
+    let mut file = HostFile {
+        path: path.bytes,
+        path_length: path.length,
+        error: 0,
+        data: 0,
+        length: 0,
+        status: [0; 18],
+    };
+    let opened = sys!(number::OPEN, c_path, CLOSE_ON_EXEC | NONBLOCK, 0);
+    if opened < 0 {
+        file.error = -opened as i32;
+        return file;
+    }
+    sys!(number::FSTAT, opened, file.status.as_mut_ptr());
+    let format = mode_of(&file) & FORMAT;
+    if format == REGULAR {
+        if HOST_FILES.top.load(Relaxed) == 0 {
+            crate::memory::map(COPIES, COPIES_SIZE);
+            HOST_FILES.top.store(COPIES, Relaxed);
+        }
+        file.data = HOST_FILES.top.load(Relaxed);
+        loop {
+            let got = sys!(number::READ, opened, file.data + file.length, 1 << 20);
+            if got <= 0 {
+                break;
+            }
+            file.length += got as usize;
+        }
+        let top = crate::memory::round_up(file.data + file.length + 1, 4096);
+        HOST_FILES.top.store(top, Relaxed);
+    } else if format != FOLDER {
+        file.error = errno::EACCES;
+    }
+    sys!(number::CLOSE, opened);
+    file
+}
+
+fn mode_of(file: &HostFile) -> u32 {
+    (file.status[3] & 0xffff_ffff) as u32
+}
+
+fn new_open(open: Open) -> isize {
+    let files = &state().files;
+    let Some(description) = files.open.iter().position(|open| open.get().kind == Kind::Closed)
+    else {
+        return -(errno::EMFILE as isize);
+    };
+    match lowest_free(0) {
+        Some(descriptor) => {
+            files.open[description].set(Open { references: 1, ..open });
+            files.descriptors[descriptor].set(description as u8 + 1);
+            descriptor as isize
+        }
+        None => -(errno::EMFILE as isize),
+    }
+}
+
+fn lowest_free(from: usize) -> Option<usize> {
+    (from..DESCRIPTORS).find(|&at| state().files.descriptors[at].get() == 0)
+}
+
+fn get(descriptor: i32) -> Option<&'static Cell<Open>> {
+    let files = &state().files;
+    let held = files.descriptors.get(usize::try_from(descriptor).ok()?)?.get();
+    (held != 0).then(|| &files.open[usize::from(held) - 1])
+}
+
+/// Whether a descriptor is open.
+pub(crate) fn is_open(descriptor: i32) -> bool {
+    get(descriptor).is_some()
+}
+
+/// Does what the system call does.
+pub(crate) fn open(directory: i32, path: usize, flags: i32, mode: u32) -> isize {
+    open_path(directory, path, flags, mode).unwrap_or_else(|error| -(error as isize))
+}
+
+fn open_path(directory: i32, given: usize, flags: i32, mode: u32) -> Result<isize, i32> {
+    let mut path = Path::new(directory, given)?;
+    let device = match path.as_slice() {
+        b"/dev/null" => Some(Kind::Null),
+        b"/dev/zero" => Some(Kind::Zero),
+        b"/dev/urandom" | b"/dev/random" => Some(Kind::Random),
+        b"/dev/tty" => return Err(6),
+        _ => None,
+    };
+    if let Some(kind) = device {
+        return Ok(new_open(Open { kind, flags, ..Open::default() }));
+    }
+    let writes = flags & ACCESS_MODE != 0 || flags & (CREATE | TRUNCATE) != 0;
+    point(if writes { Operation::FileWrite } else { Operation::FileRead }, 0, 0);
+    let known = written(path.as_slice());
+    let present = known.map(|index| state().files.written[index].get());
+    if let (Some(index), Some(file)) = (known, present)
+        && !file.removed
+    {
+        if flags & CREATE != 0 && flags & EXCLUSIVE != 0 {
+            return Err(errno::EEXIST);
+        }
+        if file.directory {
+            return Err(errno::EISDIR);
+        }
+        if flags & TRUNCATE != 0 {
+            resize(index, 0);
+        }
+        return Ok(open_written(index, flags));
+    }
+    let found = if present.is_some() { Err(errno::ENOENT) } else { host(&mut path) };
+    match found {
+        Ok(index) if !writes => {
+            if mode_of(&HOST_FILES.files[index].get()) & FORMAT == FOLDER {
+                return open_folder(flags);
+            }
+            let index = index as u16;
+            Ok(new_open(Open { kind: Kind::Host, flags, index, ..Open::default() }))
+        }
+        Ok(_) if flags & CREATE != 0 && flags & EXCLUSIVE != 0 => Err(errno::EEXIST),
+        Ok(index) => Ok(open_written(adopt(&path, index, flags & TRUNCATE != 0), flags)),
+        Err(errno::ENOENT) if flags & CREATE != 0 => {
+            Ok(open_written(make(&path, mode & !state().umask.get(), false), flags))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn open_folder(flags: i32) -> Result<isize, i32> {
+    if flags & DIRECTORY != 0 {
+        stop!("the program lists a directory, which everypath does not model yet");
+    }
+    Err(errno::EISDIR)
+}
+
+fn open_written(index: usize, flags: i32) -> isize {
+    let append = flags & APPEND != 0;
+    let index = index as u16;
+    new_open(Open { kind: Kind::Written, flags, append, index, ..Open::default() })
+}
+
+/// Makes an entry for a file that the program makes or changes.
+fn make(path: &Path, mode: u32, directory: bool) -> usize {
+    let files = &state().files;
+    let index =
+        written(path.as_slice()).or_else(|| files.written.iter().position(|file| !file.get().used));
+    let Some(index) = index else { stop!("the program writes more than {WRITTEN} files") };
+    let name = heap::allocate_aligned(16, path.length.max(1));
+    write(name, path.as_slice());
+    let (path, path_length) = (name, path.length);
+    let mode = mode | if directory { FOLDER } else { REGULAR };
+    let file = Written { used: true, directory, path, path_length, mode, ..Written::default() };
+    files.written[index].set(file);
+    index
+}
+
+/// Makes a copy of a machine's file that the program may change.
+fn adopt(path: &Path, host: usize, empty: bool) -> usize {
+    let file = HOST_FILES.files[host].get();
+    let index = make(path, mode_of(&file) & 0o7777, false);
+    if !empty {
+        resize(index, file.length);
+        copy(state().files.written[index].get().data, file.data, file.length);
+    }
+    index
+}
+
+/// Changes the length of a file, clearing what is new.
+fn resize(index: usize, length: usize) {
+    let slot = &state().files.written[index];
+    let mut file = slot.get();
+    if length > file.capacity {
+        let capacity = length.max(2 * file.capacity).max(256);
+        let data = heap::allocate_aligned(16, capacity);
+        copy(data, file.data, file.length);
+        if file.data != 0 {
+            heap::release_block(file.data);
+        }
+        file.data = data;
+        file.capacity = capacity;
+    }
+    if length < file.length {
+        zero(file.data + length, file.length - length);
+    }
+    file.length = length;
+    slot.set(file);
+}
+
+/// The bytes behind a descriptor: address and length.
+pub(crate) fn contents(descriptor: i32) -> Option<(usize, usize)> {
+    let open = get(descriptor)?.get();
+    match open.kind {
+        Kind::Host => {
+            let file = HOST_FILES.files[usize::from(open.index)].get();
+            Some((file.data, file.length))
+        }
+        Kind::Written => {
+            let file = state().files.written[usize::from(open.index)].get();
+            Some((file.data, file.length))
+        }
+        _ => None,
+    }
+}
+
+/// Does what the system call does; without an offset, at the descriptor's own.
+pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u64>) -> isize {
+    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let mut open = slot.get();
+    match open.kind {
+        Kind::Zero => zero(address, length),
+        Kind::Random => crate::random::fill(address, length),
+        Kind::Host | Kind::Written => {
+            if open.kind == Kind::Written {
+                point(Operation::FileRead, usize::from(open.index) + 1, 0);
+                open = slot.get();
+            }
+            let Some((start, size)) = contents(descriptor) else { return 0 };
+            let offset = at.unwrap_or(open.offset) as usize;
+            let got = length.min(size.saturating_sub(offset));
+            copy(address, start + offset.min(size), got);
+            if at.is_none() {
+                open.offset += got as u64;
+                slot.set(open);
+            }
+            return got as isize;
+        }
+        Kind::Empty | Kind::Null | Kind::Stream | Kind::Closed => return 0,
+    }
+    length as isize
+}
+
+/// Does what the system call does; without an offset, at the descriptor's own.
+pub(crate) fn write_to(descriptor: i32, address: usize, length: usize, at: Option<u64>) -> isize {
+    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let open = slot.get();
+    match open.kind {
+        Kind::Stream => return crate::output::write(usize::from(open.index), address, length),
+        Kind::Written if open.flags & ACCESS_MODE != 0 => {
+            point(Operation::FileWrite, usize::from(open.index) + 1, length as u64);
+            let mut open = slot.get();
+            let index = usize::from(open.index);
+            let size = state().files.written[index].get().length;
+            let offset = match at {
+                Some(offset) => offset as usize,
+                None if open.append => size,
+                None => open.offset as usize,
+            };
+            resize(index, size.max(offset + length));
+            copy(state().files.written[index].get().data + offset, address, length);
+            if at.is_none() {
+                open.offset = (offset + length) as u64;
+                slot.set(open);
+            }
+        }
+        Kind::Null | Kind::Zero | Kind::Random | Kind::Empty => {}
+        Kind::Host | Kind::Written | Kind::Closed => return -(errno::EBADF as isize),
+    }
+    length as isize
+}
+
+/// Does what the system call does.
+pub(crate) fn seek(descriptor: i32, offset: i64, whence: i32) -> isize {
+    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let mut open = slot.get();
+    let Some((_, size)) = contents(descriptor) else { return -(errno::ESPIPE as isize) };
+    let base = match whence {
+        0 => 0,
+        1 => open.offset as i64,
+        2 => size as i64,
+        _ => return -(errno::EINVAL as isize),
+    };
+    match base.checked_add(offset) {
+        Some(offset) if offset >= 0 => {
+            open.offset = offset as u64;
+            slot.set(open);
+            offset as isize
+        }
+        _ => -(errno::EINVAL as isize),
+    }
+}
+
+/// Does what the system call does.
+pub(crate) fn close(descriptor: i32) -> isize {
+    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let mut open = slot.get();
+    state().files.descriptors[descriptor as usize].set(0);
+    open.references -= 1;
+    slot.set(if open.references == 0 { Open::default() } else { open });
+    0
+}
+
+/// Does what the system calls do: the lowest free descriptor from `from` on, or exactly `exactly`.
+pub(crate) fn duplicate(descriptor: i32, from: usize, exactly: Option<usize>) -> isize {
+    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let target = match exactly {
+        Some(target) if target >= DESCRIPTORS => return -(errno::EBADF as isize),
+        Some(target) if target == descriptor as usize => return target as isize,
+        Some(target) => {
+            close(target as i32);
+            Some(target)
+        }
+        None => lowest_free(from),
+    };
+    let Some(target) = target else { return -(errno::EMFILE as isize) };
+    let open = slot.get();
+    slot.set(Open { references: open.references + 1, ..open });
+    let files = &state().files;
+    files.descriptors[target].set(files.descriptors[descriptor as usize].get());
+    target as isize
+}
+
+/// Does what the system call does.
+pub(crate) fn control(descriptor: i32, command: i32, argument: usize) -> isize {
+    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    match command {
+        0 | 1030 => duplicate(descriptor, argument, None),
+        1 | 2 => 0,
+        3 => slot.get().flags as isize,
+        4 => {
+            let open = slot.get();
+            let append = argument as i32 & APPEND != 0;
+            slot.set(Open { append, flags: (open.flags & ACCESS_MODE) | argument as i32, ..open });
+            0
+        }
+        5..=7 | 36..=38 => 0,
+        _ => -(errno::EINVAL as isize),
+    }
+}
+
+/// Does what the system call does: nothing of ours is a terminal.
+pub(crate) fn device_control(descriptor: i32) -> isize {
+    -(if is_open(descriptor) { errno::ENOTTY } else { errno::EBADF } as isize)
+}
+
+/// Does what the system call does.
+pub(crate) fn truncate(descriptor: i32, length: i64) -> isize {
+    match get(descriptor).map(Cell::get) {
+        Some(open) if open.kind == Kind::Written && length >= 0 => {
+            point(Operation::FileWrite, usize::from(open.index) + 1, length as u64);
+            resize(usize::from(open.index), length as usize);
+            0
+        }
+        Some(_) => -(errno::EINVAL as isize),
+        None => -(errno::EBADF as isize),
+    }
+}
+
+/// Does what the system call does: files are always ready.
+pub(crate) fn poll(address: usize, count: usize) -> isize {
+    const READY: u16 = 1 | 4;
+    const INVALID: u16 = 0x20;
+    let mut ready = 0;
+    for entry in (0..count).map(|at| address + at * 8) {
+        let descriptor: i32 = load(entry);
+        let events = match get(descriptor) {
+            _ if descriptor < 0 => 0,
+            Some(_) => load::<u16>(entry + 4) & READY,
+            None => INVALID,
+        };
+        store(entry + 6, events);
+        ready += isize::from(events != 0);
+    }
+    ready
+}
+
+/// Fills a `struct stat`.
+fn fill_status(address: usize, mode: u32, length: usize, inode: u64) {
+    zero(address, 144);
+    store(address, 1u64);
+    store(address + 8, inode);
+    store(address + 16, 1u64);
+    store(address + 24, mode);
+    store(address + 28, sys!(number::GETUID) as u32);
+    store(address + 32, sys!(number::GETGID) as u32);
+    store(address + 48, length as u64);
+    store(address + 56, 4096u64);
+    store(address + 64, length.div_ceil(512) as u64);
+    for time in [72, 88, 104] {
+        store(address + time, 1_700_000_000u64);
+    }
+}
+
+/// Does what the system call does.
+pub(crate) fn status(descriptor: i32, address: usize) -> isize {
+    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let open = slot.get();
+    match open.kind {
+        Kind::Host => {
+            let file = HOST_FILES.files[usize::from(open.index)].get();
+            store(address, file.status);
+        }
+        Kind::Written => {
+            let file = state().files.written[usize::from(open.index)].get();
+            fill_status(address, file.mode, file.length, 1_000_000 + u64::from(open.index));
+        }
+        // Streams look like pipes: nothing of ours is a terminal.
+        Kind::Stream | Kind::Empty => fill_status(address, 0o010_600, 0, 1),
+        _ => fill_status(address, CHARACTERS | 0o666, 0, 2),
+    }
+    0
+}
+
+/// Does what the system call does, without following the last link differently.
+pub(crate) fn path_status(directory: i32, given: usize, address: usize, flags: i32) -> isize {
+    const EMPTY_PATH: i32 = 0x1000;
+    if flags & EMPTY_PATH != 0 && load::<u8>(given) == 0 {
+        return status(directory, address);
+    }
+    let mut path = match Path::new(directory, given) {
+        Ok(path) => path,
+        Err(error) => return -(error as isize),
+    };
+    match written(path.as_slice()) {
+        Some(index) => {
+            let file = state().files.written[index].get();
+            if file.removed {
+                return -(errno::ENOENT as isize);
+            }
+            fill_status(address, file.mode, file.length, 1_000_000 + index as u64);
+            0
+        }
+        None => sys!(number::NEWFSTATAT, AT_FDCWD, path.c_string(), address, flags),
+    }
+}
+
+/// Does what the system call does.
+pub(crate) fn access(directory: i32, given: usize, mode: i32) -> isize {
+    match Path::new(directory, given) {
+        Ok(mut path) => match written(path.as_slice()).map(|i| state().files.written[i].get()) {
+            Some(file) if file.removed => -(errno::ENOENT as isize),
+            Some(_) => 0,
+            None => sys!(number::FACCESSAT, AT_FDCWD, path.c_string(), mode),
+        },
+        Err(error) => -(error as isize),
+    }
+}
+
+fn exists(path: &mut Path) -> bool {
+    match written(path.as_slice()) {
+        Some(index) => !state().files.written[index].get().removed,
+        None => sys!(number::FACCESSAT, AT_FDCWD, path.c_string(), 0) == 0,
+    }
+}
+
+/// Does what the system call does: a file of the machine is only removed from sight.
+pub(crate) fn remove(directory: i32, given: usize) -> isize {
+    let mut path = match Path::new(directory, given) {
+        Ok(path) => path,
+        Err(error) => return -(error as isize),
+    };
+    point(Operation::FileWrite, 0, 0);
+    if !exists(&mut path) {
+        return -(errno::ENOENT as isize);
+    }
+    let index = make(&path, 0, false);
+    let slot = &state().files.written[index];
+    slot.set(Written { removed: true, ..slot.get() });
+    0
+}
+
+/// Does what the system call does.
+pub(crate) fn make_directory(directory: i32, given: usize, mode: u32) -> isize {
+    let mut path = match Path::new(directory, given) {
+        Ok(path) => path,
+        Err(error) => return -(error as isize),
+    };
+    point(Operation::FileWrite, 0, 0);
+    if exists(&mut path) {
+        return -(errno::EEXIST as isize);
+    }
+    make(&path, mode & !state().umask.get(), true);
+    0
+}
+
+/// Does what the system call does.
+pub(crate) fn rename(from: usize, to: usize) -> isize {
+    let paths = Path::new(AT_FDCWD, from).and_then(|f| Ok((f, Path::new(AT_FDCWD, to)?)));
+    let (mut from, to) = match paths {
+        Ok(paths) => paths,
+        Err(error) => return -(error as isize),
+    };
+    point(Operation::FileWrite, 0, 0);
+    let source = match written(from.as_slice()) {
+        Some(index) if state().files.written[index].get().removed => None,
+        Some(index) => Some(index),
+        None => host(&mut from).ok().map(|file| adopt(&from, file, false)),
+    };
+    let Some(source) = source else { return -(errno::ENOENT as isize) };
+    let target = make(&to, 0, false);
+    let files = &state().files;
+    let (old, new) = (files.written[source].get(), files.written[target].get());
+    let moved = Written { path: new.path, path_length: new.path_length, ..old };
+    files.written[target].set(moved);
+    let gone = Written { removed: true, data: 0, length: 0, capacity: 0, ..old };
+    files.written[source].set(gone);
+    for open in &files.open {
+        let mut description = open.get();
+        if description.kind == Kind::Written && usize::from(description.index) == source {
+            description.index = target as u16;
+            open.set(description);
+        }
+    }
+    0
+}

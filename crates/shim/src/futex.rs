@@ -1,0 +1,152 @@
+//! Futexes, on which Rust's std and libc's own locks rest.
+
+use crate::fail::stop;
+use crate::memory::load;
+use crate::scheduler::{Woken, grant, point, wait};
+use crate::state::{Thread, state};
+use crate::sys::errno;
+use everypath_shim_abi::{Operation, Waiting};
+
+const WAIT: i32 = 0;
+const WAKE: i32 = 1;
+const REQUEUE: i32 = 3;
+const CMP_REQUEUE: i32 = 4;
+const WAIT_BITSET: i32 = 9;
+const WAKE_BITSET: i32 = 10;
+const CLOCK_REALTIME: i32 = 256;
+const COMMAND: i32 = 127;
+const EVERYBODY: u32 = u32::MAX;
+
+/// The arguments of the system call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) word: usize,
+    pub(crate) operation: i32,
+    pub(crate) value: u32,
+    /// A time-out, or the second count.
+    pub(crate) timeout: usize,
+    pub(crate) other: usize,
+    pub(crate) third: u32,
+}
+
+fn waiting_on(word: usize, mask: u32) -> impl Iterator<Item = &'static Thread> {
+    state().waiters(Waiting::Futex, word).filter(move |thread| thread.mask.get() & mask != 0)
+}
+
+/// How many threads wait on a word with a mask.
+pub(crate) fn waiters(word: usize, mask: u32) -> u32 {
+    waiting_on(word, mask).count() as u32
+}
+
+/// Does what the system call does; returns a result or a negative error.
+pub(crate) fn futex(call: Call) -> isize {
+    match call.operation & COMMAND {
+        WAIT => sleep(call, EVERYBODY, relative(call.timeout)),
+        WAIT_BITSET => {
+            let realtime = call.operation & CLOCK_REALTIME != 0;
+            let clock = if realtime { crate::time::REALTIME } else { crate::time::MONOTONIC };
+            sleep(call, call.third, crate::time::deadline(clock, call.timeout))
+        }
+        WAKE => wake(call.word, call.value, EVERYBODY),
+        WAKE_BITSET => wake(call.word, call.value, call.third),
+        REQUEUE => requeue(call, false),
+        CMP_REQUEUE => requeue(call, true),
+        other => stop!("the program uses futex operation {other}, which everypath does not model"),
+    }
+}
+
+fn relative(timeout: usize) -> Option<u64> {
+    (timeout != 0).then(|| state().clock.get() + crate::time::nanoseconds(timeout))
+}
+
+fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
+    point(Operation::FutexWait, call.word, u64::from(call.value));
+    if load::<u32>(call.word) != call.value {
+        return -(errno::EAGAIN as isize);
+    }
+    state().current().announce(Operation::FutexWait, call.word, u64::from(call.value));
+    state().current().mask.set(mask);
+    match wait(Waiting::Futex, call.word, deadline) {
+        Woken::Granted => 0,
+        Woken::TimedOut => -(errno::ETIMEDOUT as isize),
+    }
+}
+
+/// Wakes `most` of those that wait: which ones is the outcome of the step.
+fn wake(word: usize, most: u32, mask: u32) -> isize {
+    let thread = state().current();
+    let most = if (most as i32) < 0 { EVERYBODY } else { most };
+    thread.mask.set(mask);
+    let outcome = point(Operation::FutexWake, word, u64::from(most));
+    thread.mask.set(0);
+    let all = waiters(word, mask);
+    if most >= all {
+        waiting_on(word, mask).for_each(grant);
+        return all as isize;
+    }
+    let mut chosen = Combination::new(all, most, u32::from(outcome));
+    let mut woken = 0;
+    for waiter in waiting_on(word, mask) {
+        if chosen.takes_next() {
+            grant(waiter);
+            woken += 1;
+        }
+    }
+    woken
+}
+
+/// The `index`-th way to take `take` of `all`, one yes or no after the other.
+struct Combination {
+    all: u32,
+    take: u32,
+    index: u32,
+}
+
+impl Combination {
+    fn new(all: u32, take: u32, index: u32) -> Self {
+        Combination { all, take, index }
+    }
+
+    fn takes_next(&mut self) -> bool {
+        if self.take == 0 || self.all == 0 {
+            return false;
+        }
+        // So many ways take this one; the rest do not.
+        let with = if self.take >= self.all {
+            u32::MAX
+        } else {
+            crate::scheduler::choose_of(self.all - 1, self.take - 1)
+        };
+        self.all -= 1;
+        if self.index < with {
+            self.take -= 1;
+            return true;
+        }
+        self.index -= with;
+        false
+    }
+}
+
+fn requeue(call: Call, compare: bool) -> isize {
+    point(Operation::FutexRequeue, call.word, call.other as u64);
+    if compare && load::<u32>(call.word) != call.third {
+        return -(errno::EAGAIN as isize);
+    }
+    let (wake_most, move_most) = (call.value as usize, call.timeout);
+    let mut moved = 0;
+    let mut woken = 0;
+    while let Some(thread) = crate::scheduler::first_waiter(Waiting::Futex, call.word) {
+        if woken < wake_most {
+            grant(thread);
+            woken += 1;
+        } else if moved < move_most {
+            let last = state().waiters(Waiting::Futex, call.other).map(|t| t.place.get()).max();
+            thread.place.set(last.map_or(1, |place| place + 1));
+            thread.object.set(call.other);
+            moved += 1;
+        } else {
+            break;
+        }
+    }
+    (woken + moved) as isize
+}

@@ -1,0 +1,44 @@
+//! The library that everypath preloads into a program.
+//!
+//! It runs the program's threads one at a time, in the order the checker asks for, and puts the
+//! program back to its start between executions.
+//!
+//! - `memory`, `sys`, `fail`: addresses, system calls, the ways to give up.
+//! - `state`: what is part of every snapshot. Everything static in this library is not.
+//! - `context`, `carrier`: fibers, and kernel threads as the other way to carry them.
+//! - `scheduler`: points, choices, waits and wakes. `controller`: executions and commands.
+//! - `snapshot`, `tracking`: copies of the program, whole or by written pages; the state hash.
+//! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
+//! - `thread`, `sync`, `futex`, `time`, `random`, `signals`, `files`, `output`, `process`,
+//!   `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
+//! - `dispatch`: every other system call. `atomics`: patched instructions.
+
+#![no_std]
+
+mod atomics;
+mod carrier;
+mod context;
+mod controller;
+mod dispatch;
+mod fail;
+mod files;
+mod futex;
+mod heap;
+mod libc;
+mod mapping;
+mod memory;
+mod output;
+mod process;
+mod random;
+mod region;
+mod scheduler;
+mod signals;
+mod snapshot;
+mod start;
+mod state;
+mod sync;
+mod sys;
+mod thread;
+mod time;
+mod tracking;
+mod unwind;

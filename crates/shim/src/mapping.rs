@@ -1,0 +1,153 @@
+//! Memory mappings that the program makes while it runs: they come from its heap.
+
+use crate::fail::stop;
+use crate::heap;
+use crate::libc::result;
+use crate::memory::{PAGE, copy, round_up, zero};
+use crate::sys::{errno, number, sys};
+
+const ANONYMOUS: i32 = 0x20;
+const FIXED: i32 = 0x10;
+const SHARED: i32 = 0x01;
+const EXECUTABLE: i32 = 4;
+const MAY_MOVE: i32 = 1;
+
+/// The arguments of `mmap`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) address: usize,
+    pub(crate) length: usize,
+    pub(crate) protection: i32,
+    pub(crate) flags: i32,
+    pub(crate) descriptor: i32,
+    pub(crate) offset: usize,
+}
+
+/// Does what the system call does.
+pub(crate) fn map(request: Request) -> isize {
+    let Request { address, length, protection, flags, descriptor, offset } = request;
+    if !crate::controller::is_running() {
+        return sys!(number::MMAP, address, length, protection, flags, descriptor, offset);
+    }
+    if length == 0 {
+        return -(errno::EINVAL as isize);
+    }
+    if protection & EXECUTABLE != 0 {
+        stop!("the program makes memory executable while it runs");
+    }
+    let length = round_up(length, PAGE);
+    let anonymous = flags & ANONYMOUS != 0;
+    if flags & SHARED != 0 && !anonymous {
+        stop!("the program maps a file to share it");
+    }
+    let target = if flags & FIXED == 0 {
+        heap::allocate_aligned(PAGE, length)
+    } else if heap::holds(address) {
+        zero(address, length);
+        address
+    } else {
+        stop!("the program maps memory at an address of its own choice");
+    };
+    if target == 0 {
+        return -(errno::ENOMEM as isize);
+    }
+    if !anonymous {
+        match crate::files::contents(descriptor) {
+            Some((start, size)) => {
+                copy(target, start + offset.min(size), length.min(size.saturating_sub(offset)));
+            }
+            None => return -(errno::EBADF as isize),
+        }
+    }
+    target as isize
+}
+
+/// Does what the system call does. What is unmapped in part stays reserved, cleared.
+pub(crate) fn unmap(address: usize, length: usize) -> isize {
+    if heap::holds(address) {
+        heap::release_mapping(address, length);
+        return 0;
+    }
+    if crate::controller::is_running() {
+        stop!("the program unmaps memory that it did not map while it ran");
+    }
+    sys!(number::MUNMAP, address, length)
+}
+
+/// Does what the system call does.
+pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize {
+    if !heap::holds(address) || flags & !MAY_MOVE != 0 {
+        stop!("the program moves a mapping in a way that everypath does not model (mremap)");
+    }
+    let target = heap::allocate_aligned(PAGE, round_up(new, PAGE));
+    if target == 0 {
+        return -(errno::ENOMEM as isize);
+    }
+    copy(target, address, old.min(new));
+    heap::release_mapping(address, old);
+    target as isize
+}
+
+/// Does what the system call does: the heap stays readable and writable.
+pub(crate) fn protect(address: usize, length: usize, protection: i32) -> isize {
+    if protection & EXECUTABLE != 0 && crate::controller::is_running() {
+        stop!("the program makes memory executable while it runs");
+    }
+    if heap::holds(address) || crate::controller::is_running() {
+        return 0;
+    }
+    sys!(number::MPROTECT, address, length, protection)
+}
+
+/// Does what the system call does.
+pub(crate) fn advise(address: usize, length: usize, advice: i32) -> isize {
+    const DONT_NEED: i32 = 4;
+    if advice == DONT_NEED && heap::holds(address) {
+        zero(address, length);
+    }
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn mmap(
+    address: usize,
+    length: usize,
+    protection: i32,
+    flags: i32,
+    descriptor: i32,
+    offset: usize,
+) -> isize {
+    result(map(Request { address, length, protection, flags, descriptor, offset }))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn mmap64(
+    address: usize,
+    length: usize,
+    protection: i32,
+    flags: i32,
+    descriptor: i32,
+    offset: usize,
+) -> isize {
+    result(map(Request { address, length, protection, flags, descriptor, offset }))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn munmap(address: usize, length: usize) -> i32 {
+    result(unmap(address, length)) as i32
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn mprotect(address: usize, length: usize, protection: i32) -> i32 {
+    result(protect(address, length, protection)) as i32
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn madvise(address: usize, length: usize, advice: i32) -> i32 {
+    result(advise(address, length, advice)) as i32
+}

@@ -1,0 +1,104 @@
+//! Memory: where things live, and the few primitives that touch it by address.
+//!
+//! The shim stands in for C functions. What it is handed are addresses that only the program can
+//! vouch for, exactly as libc does; a wrong one crashes here as it would there, and is reported as
+//! the crash it is. These primitives are the one place where such addresses are followed.
+
+use crate::sys::{number, sys};
+use everypath_shim_abi::MAX_THREADS;
+
+/// The scheduler's own state, part of every snapshot.
+pub(crate) const STATE: usize = 0x6000_0000_0000;
+/// Stacks and thread-local storage, one slot a thread.
+pub(crate) const SLOTS: usize = 0x6010_0000_0000;
+/// The size of a slot.
+pub(crate) const SLOT: usize = 0x200_0000;
+/// Where the stack of a slot ends and its thread-local storage begins.
+pub(crate) const STACK_TOP: usize = 0x180_0000;
+/// The part of a slot below its stack that is never mapped.
+pub(crate) const GUARD: usize = 0x1_0000;
+/// The heap, one arena a slot.
+pub(crate) const HEAP: usize = 0x6100_0000_0000;
+/// The size of an arena.
+pub(crate) const ARENA: usize = 1 << 32;
+/// The end of the heap.
+pub(crate) const HEAP_END: usize = HEAP + MAX_THREADS * ARENA;
+/// What the shim keeps for itself: images of snapshots, stacks of carriers, copies of files.
+pub(crate) const PRIVATE: usize = 0x5e00_0000_0000;
+/// The end of that.
+pub(crate) const PRIVATE_END: usize = 0x5f00_0000_0000;
+/// The size of a page.
+pub(crate) const PAGE: usize = 4096;
+
+const PROT_READ_WRITE: usize = 3;
+const MAP_PRIVATE: usize = 2;
+const MAP_ANONYMOUS: usize = 0x20;
+const MAP_NORESERVE: usize = 0x4000;
+const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
+
+/// Maps zeroed memory at a fixed address where nothing is mapped yet.
+pub(crate) fn map(address: usize, length: usize) {
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    let got = sys!(number::MMAP, address, length, PROT_READ_WRITE, flags, usize::MAX, 0);
+    if got != address as isize {
+        crate::fail::fatal("the memory that everypath needs is taken in this program");
+    }
+}
+
+/// The word at an address.
+pub(crate) fn load<T: Copy>(address: usize) -> T {
+    // SAFETY: see the module's documentation.
+    unsafe { (address as *const T).read_volatile() }
+}
+
+/// Writes a word to an address.
+pub(crate) fn store<T: Copy>(address: usize, value: T) {
+    // SAFETY: see the module's documentation.
+    unsafe { (address as *mut T).write_volatile(value) }
+}
+
+/// The object at an address. Its fields must be cells, and any bytes must be valid for them.
+pub(crate) fn view<T>(address: usize) -> &'static T {
+    // SAFETY: see the module's documentation; only one thread of the program runs at a time.
+    unsafe { &*(address as *const T) }
+}
+
+/// The bytes at an address, which must not change while they are looked at.
+pub(crate) fn bytes(address: usize, length: usize) -> &'static [u8] {
+    if length == 0 {
+        return &[];
+    }
+    // SAFETY: see the module's documentation.
+    unsafe { core::slice::from_raw_parts(address as *const u8, length) }
+}
+
+/// The bytes of a C string, without its end.
+pub(crate) fn c_string(address: usize) -> &'static [u8] {
+    let mut length = 0;
+    while load::<u8>(address + length) != 0 {
+        length += 1;
+    }
+    bytes(address, length)
+}
+
+/// Copies bytes that do not overlap.
+pub(crate) fn copy(to: usize, from: usize, length: usize) {
+    // SAFETY: see the module's documentation.
+    unsafe { core::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, length) }
+}
+
+/// Writes bytes to an address.
+pub(crate) fn write(to: usize, from: &[u8]) {
+    copy(to, from.as_ptr() as usize, from.len());
+}
+
+/// Clears bytes.
+pub(crate) fn zero(address: usize, length: usize) {
+    // SAFETY: see the module's documentation.
+    unsafe { core::ptr::write_bytes(address as *mut u8, 0, length) }
+}
+
+/// Rounds up to a multiple of `unit`, a power of two.
+pub(crate) const fn round_up(value: usize, unit: usize) -> usize {
+    (value + unit - 1) & !(unit - 1)
+}

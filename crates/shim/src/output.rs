@@ -1,0 +1,24 @@
+//! Standard output and error, captured for each execution.
+
+use crate::region::region;
+use crate::scheduler::point;
+use everypath_shim_abi::{MAX_OUTPUT, Operation};
+
+/// Writes to stream 1 or 2: a step, kept outside the program's memory.
+pub(crate) fn write(stream: usize, address: usize, length: usize) -> isize {
+    point(Operation::Output, stream, length as u64);
+    append(stream, crate::memory::bytes(address, length));
+    length as isize
+}
+
+/// Adds bytes to a stream.
+pub(crate) fn append(stream: usize, bytes: &[u8]) {
+    if !crate::region::is_open() {
+        return;
+    }
+    let output = &region().output[stream - 1];
+    let start = output.length.get() as usize;
+    let kept = bytes.len().min(MAX_OUTPUT.saturating_sub(start));
+    crate::memory::write(output.bytes.as_ptr() as usize + start, &bytes[..kept]);
+    output.length.set((start + bytes.len()) as u64);
+}

@@ -1,0 +1,144 @@
+//! The process as a whole: its end, its identity, what it may not do.
+
+use crate::controller::ended;
+use crate::fail::stop;
+use crate::libc;
+use crate::scheduler::point;
+use crate::state::{Status, state};
+use crate::sys::{errno, number, sys};
+use crate::thread::FIRST_TID;
+use everypath_shim_abi::{Operation, Outcome};
+
+/// The process ends: what its threads left behind is looked at last.
+pub(crate) fn finish(code: i32) -> ! {
+    let code = code & 0xff;
+    point(Operation::ProcessExit, 0, code as u64);
+    let unseen = state().threads().find(|thread| {
+        thread.panicking.get() != 0 && thread.status.get() == Status::Ended && !thread.joined.get()
+    });
+    match unseen {
+        Some(thread) if code == crate::region::setup().exit_code => {
+            ended(Outcome::Panicked, i32::from(thread.number.get()))
+        }
+        _ => ended(Outcome::Exited, code),
+    }
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn _exit(code: i32) -> ! {
+    if !crate::region::is_open() {
+        loop {
+            sys!(number::EXIT_GROUP, code);
+        }
+    }
+    finish(code)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn _Exit(code: i32) -> ! {
+    _exit(code)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn abort() -> ! {
+    const SIGABRT: i32 = 6;
+    crate::signals::handle_here(SIGABRT);
+    ended(Outcome::Aborted, SIGABRT)
+}
+
+/// Stands in for libc's function: says what failed, then aborts.
+#[unsafe(no_mangle)]
+extern "C" fn __assert_fail(expression: usize, file: usize, line: u32, function: usize) -> ! {
+    let text = |address| core::str::from_utf8(crate::memory::c_string(address)).unwrap_or("?");
+    let function = if function == 0 { "?" } else { text(function) };
+    let (file, expression) = (text(file), text(expression));
+    let message = crate::fail::Message::new(format_args!(
+        "{file}:{line}: {function}: Assertion `{expression}' failed.\n"
+    ));
+    crate::output::append(2, everypath_shim_abi::text(&message.bytes()));
+    const SIGABRT: i32 = 6;
+    crate::signals::handle_here(SIGABRT);
+    let line = line as i32;
+    crate::controller::ended_with(
+        Outcome::Assertion,
+        line,
+        format_args!("`{expression}' failed in {function} ({file}:{line})"),
+    )
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn getpid() -> i32 {
+    FIRST_TID
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn gettid() -> i32 {
+    FIRST_TID + i32::from(state().current.get())
+}
+
+/// Stands in for libc's function: one thread runs at a time, on one processor.
+#[unsafe(no_mangle)]
+extern "C" fn sched_getcpu() -> i32 {
+    0
+}
+
+/// Stands in for libc's function: hides the kernel's own clock from programs that look for it.
+#[unsafe(no_mangle)]
+extern "C" fn getauxval(kind: u64) -> u64 {
+    const KERNEL_CODE: u64 = 33;
+    if kind == KERNEL_CODE {
+        libc::fail(errno::ENOENT);
+        return 0;
+    }
+    let real = libc::real_cached!("getauxval", "GLIBC_2.16");
+    libc::call!(real, fn(u64) -> u64, kind)
+}
+
+macro_rules! refused {
+    ($($name:ident: $what:literal,)*) => {
+        $(
+            /// Stands in for libc's function.
+            #[unsafe(no_mangle)]
+            extern "C" fn $name() -> isize {
+                stop!(concat!("the program ", $what, " (", stringify!($name), ")"))
+            }
+        )*
+    };
+}
+
+refused! {
+    fork: "starts another process",
+    vfork: "starts another process",
+    system: "starts another program",
+    popen: "starts another program",
+    posix_spawn: "starts another program",
+    posix_spawnp: "starts another program",
+    execve: "starts another program",
+    execv: "starts another program",
+    execvp: "starts another program",
+    execl: "starts another program",
+    execlp: "starts another program",
+    dlmopen: "loads a library while it runs",
+}
+
+/// Stands in for libc's function: a library that comes later would come uncontrolled.
+#[unsafe(no_mangle)]
+extern "C" fn dlopen(name: usize, flags: i32) -> usize {
+    const NO_LOAD: i32 = 4;
+    let real = libc::real_cached!("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
+    if name == 0 || !crate::controller::is_running() {
+        return libc::call!(real, fn(usize, i32) -> usize, name, flags);
+    }
+    // What is loaded already may be looked at.
+    let found = libc::call!(real, fn(usize, i32) -> usize, name, flags | NO_LOAD);
+    if found == 0 && flags & NO_LOAD == 0 {
+        let name = core::str::from_utf8(crate::memory::c_string(name)).unwrap_or("?");
+        stop!("the program loads the library {name} while it runs (dlopen)");
+    }
+    found
+}

@@ -1,0 +1,86 @@
+//! The memory shared with the checker.
+
+use crate::sys::{number, sys};
+use core::mem::size_of;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use everypath_shim_abi::{Counters, Region, Reply, Setup, Turn, VERSION};
+
+/// The descriptor under which the checker hands the region over.
+pub(crate) const DESCRIPTOR: usize = 198;
+/// The descriptor under which the loader found this library.
+const LIBRARY: usize = 199;
+const ADDRESS: usize = 0x5fff_0000_0000;
+
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// Maps the region; without one the program was not started by a checker.
+pub(crate) fn open() -> bool {
+    const READ_WRITE: usize = 3;
+    const SHARED_FIXED_NOREPLACE: usize = 0x10_0001;
+    let length = size_of::<Region>();
+    let flags = SHARED_FIXED_NOREPLACE;
+    let got = sys!(number::MMAP, ADDRESS, length, READ_WRITE, flags, DESCRIPTOR, 0);
+    if got != ADDRESS as isize {
+        return false;
+    }
+    sys!(number::CLOSE, DESCRIPTOR);
+    sys!(number::CLOSE, LIBRARY);
+    MAPPED.store(ADDRESS, Ordering::Relaxed);
+    region().version.get() == VERSION
+}
+
+/// Whether there is a region.
+pub(crate) fn is_open() -> bool {
+    MAPPED.load(Ordering::Relaxed) != 0
+}
+
+/// Whether an address lies in it.
+pub(crate) fn holds(address: usize) -> bool {
+    (ADDRESS..ADDRESS + size_of::<Region>()).contains(&address)
+}
+
+/// The region.
+pub(crate) fn region() -> &'static Region {
+    crate::memory::view(ADDRESS)
+}
+
+/// What is fixed at the start.
+pub(crate) fn setup() -> Setup {
+    region().setup.get()
+}
+
+/// Changes the reply.
+pub(crate) fn reply(change: impl FnOnce(&mut Reply)) {
+    let mut reply = region().reply.get();
+    change(&mut reply);
+    region().reply.set(reply);
+}
+
+/// Changes the counters.
+pub(crate) fn count(change: impl FnOnce(&mut Counters)) {
+    let mut counters = region().counters.get();
+    change(&mut counters);
+    region().counters.set(counters);
+}
+
+/// Hands the turn to the checker and waits for it to come back.
+pub(crate) fn hand_over() {
+    let turn = &region().turn;
+    turn.store(Turn::Checker as u32, Ordering::Release);
+    wake(turn);
+    while turn.load(Ordering::Acquire) != Turn::Worker as u32 {
+        wait(turn, Turn::Checker as u32);
+    }
+}
+
+/// Sleeps while the word has a value.
+pub(crate) fn wait(word: &AtomicU32, value: u32) {
+    const FUTEX_WAIT: usize = 0;
+    sys!(number::FUTEX, word.as_ptr(), FUTEX_WAIT, value, 0, 0, 0);
+}
+
+/// Wakes whoever sleeps on the word.
+pub(crate) fn wake(word: &AtomicU32) {
+    const FUTEX_WAKE: usize = 1;
+    sys!(number::FUTEX, word.as_ptr(), FUTEX_WAKE, i32::MAX, 0, 0, 0);
+}

@@ -1,0 +1,302 @@
+//! Points, choices, waits and wakes.
+//!
+//! A thread announces its next visible operation and then asks who goes on. Whoever is chosen
+//! performs what it announced. A blocking call is two steps: the request, which is always possible,
+//! and going on once it was granted. Nothing here depends on anything but the program's own past
+//! and the choices.
+
+use crate::carrier;
+use crate::controller;
+use crate::region::{region, setup};
+use crate::state::{State, Status, Thread, state};
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use everypath_shim_abi::{
+    Choice, Event, MAX_EVENTS, Operation, Outcome, Phase, TIMEOUT, TimeMode, Waiting,
+};
+
+/// How many steps the execution has taken.
+pub(crate) static STEPS: AtomicU32 = AtomicU32::new(0);
+/// How far virtual time goes on when every thread that could run stands back.
+const IDLE_ROUND_NANOSECONDS: u64 = 1_000_000;
+/// After so many rounds in which nobody changed anything, nobody ever will: spinning that is meant
+/// to end does so after tens or hundreds, and 20 seconds of virtual time have passed.
+const LIVELOCK_ROUNDS: u32 = 20_000;
+
+/// A scheduling point: any thread may go on, this one with `operation`. Returns the outcome.
+pub(crate) fn point(operation: Operation, object: usize, value: u64) -> u16 {
+    let state = state();
+    if !state.is_concurrent() || !controller::is_running() {
+        return 0;
+    }
+    let thread = state.current();
+    thread.announce(operation, object, value);
+    reschedule(state);
+    thread.outcome.get()
+}
+
+/// A point at which the thread only wants others to move.
+pub(crate) fn stand_back(operation: Operation, object: usize) {
+    let state = state();
+    if !controller::is_running() {
+        return;
+    }
+    let thread = state.current();
+    thread.announce(operation, object, 0);
+    thread.idle_step.set(true);
+    if state.is_concurrent() {
+        thread.stands_back.set(true);
+        reschedule(state);
+    } else {
+        idle_round(state);
+    }
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// What was waited for was granted.
+    Granted,
+    /// Time ran out.
+    TimedOut,
+}
+
+/// Blocks the thread until another grants it what it waits for, or its deadline passes.
+pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Woken {
+    let state = state();
+    let thread = state.current();
+    let last = state.waiters(waiting, object).map(|other| other.place.get()).max();
+    thread.place.set(last.map_or(1, |place| place + 1));
+    thread.object.set(object);
+    thread.waiting.set(waiting);
+    thread.deadline.set(deadline.map_or(0, |at| at.max(1)));
+    thread.timed_out.set(false);
+    thread.status.set(Status::Blocked);
+    thread.phase.set(Phase::Resume);
+    reschedule(state);
+    thread.deadline.set(0);
+    thread.mask.set(0);
+    thread.place.set(0);
+    if thread.timed_out.replace(false) { Woken::TimedOut } else { Woken::Granted }
+}
+
+/// Lets a waiting thread go on.
+pub(crate) fn grant(thread: &Thread) {
+    thread.status.set(Status::Ready);
+    thread.waiting.set(Waiting::Nothing);
+    thread.deadline.set(0);
+}
+
+/// The one who has waited longest for something.
+pub(crate) fn first_waiter(waiting: Waiting, object: usize) -> Option<&'static Thread> {
+    state().waiters(waiting, object).min_by_key(|thread| thread.place.get())
+}
+
+/// Lets all who wait for something go on.
+pub(crate) fn grant_all(waiting: Waiting, object: usize) {
+    state().waiters(waiting, object).for_each(grant);
+}
+
+/// Chooses who goes on, and goes on with it.
+pub(crate) fn reschedule(state: &'static State) {
+    let pause_at = region().command.get().pause_at;
+    if pause_at != 0 && STEPS.load(Relaxed) + 1 == pause_at {
+        controller::pause();
+    }
+    let from = state.current();
+    match choose(state) {
+        Some(choice) => {
+            take(state, choice.0, choice.1);
+            if choice.0.thread != from.number.get() {
+                state.current.set(choice.0.thread);
+                SWITCHES.set(SWITCHES.get() + 1);
+                carrier::switch(from, state.thread(choice.0.thread));
+            }
+            crate::signals::deliver_pending(state);
+        }
+        None => controller::ended(Outcome::Deadlock, 0),
+    }
+}
+
+/// A counter that only the thread that runs touches.
+pub(crate) struct Counter(Cell<u64>);
+
+impl Counter {
+    /// The count.
+    pub(crate) fn get(&self) -> u64 {
+        self.0.get()
+    }
+
+    /// Changes it.
+    pub(crate) fn set(&self, value: u64) {
+        self.0.set(value);
+    }
+}
+
+// SAFETY: one thread of the program runs at a time, and handing over synchronises.
+// JUSTIFICATION: an atomic would cost more than the switch it counts.
+unsafe impl Sync for Counter {}
+
+/// How often another thread was chosen than the one that ran.
+pub(crate) static SWITCHES: Counter = Counter(Cell::new(0));
+
+/// How many ways the pending step of a thread can go.
+fn outcomes(state: &State, thread: &Thread) -> u32 {
+    match thread.operation.get() {
+        Operation::CondSignal if thread.phase.get() == Phase::Request => {
+            choose_of(state.waiters(Waiting::Cond, thread.object.get()).count() as u32, 1)
+        }
+        Operation::FutexWake if thread.phase.get() == Phase::Request => {
+            let most = thread.value.get() as u32;
+            choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
+        }
+        _ => 1,
+    }
+}
+
+/// In how many ways `most` of `all` can be chosen; one if everybody is.
+pub(crate) fn choose_of(all: u32, most: u32) -> u32 {
+    if most >= all {
+        return 1;
+    }
+    (0..u64::from(most)).fold(1u64, |ways, i| ways * (u64::from(all) - i) / (i + 1)) as u32
+}
+
+/// Whether the time-out of a blocked thread may fire now.
+fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
+    let deadline = thread.deadline.get();
+    let earlier = |other: &Thread| {
+        other.status.get() == Status::Blocked
+            && other.deadline.get() != 0
+            && (other.deadline.get(), other.number.get()) < (deadline, thread.number.get())
+    };
+    let can_run = |other: &Thread| other.status.get() == Status::Ready && !other.stands_back.get();
+    deadline != 0
+        && match mode {
+            TimeMode::Any => true,
+            TimeMode::Ordered => !state.threads().any(earlier),
+            TimeMode::Quiescent => !state.threads().any(earlier) && !state.threads().any(can_run),
+        }
+}
+
+/// How many choices a thread offers.
+fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
+    match thread.status.get() {
+        Status::Ready if !thread.stands_back.get() => outcomes(state, thread),
+        Status::Blocked if thread.deadline.get() != 0 => {
+            u32::from(may_time_out(state, thread, mode))
+        }
+        _ => 0,
+    }
+}
+
+/// The next choice and how many there were; `None` if nobody can go on.
+fn choose(state: &'static State) -> Option<(Choice, u32)> {
+    let mode = setup().time;
+    loop {
+        let total: u32 = state.threads().map(|thread| offers(state, thread, mode)).sum();
+        if total == 0 {
+            if state.threads().any(|thread| thread.status.get() == Status::Ready) {
+                idle_round(state);
+                continue;
+            }
+            return None;
+        }
+        let step = STEPS.load(Relaxed);
+        if step < region().command.get().prefix {
+            let wanted = region().schedule[step as usize].get();
+            check_possible(state, wanted, mode);
+            return Some((wanted, total));
+        }
+        let index = if total == 1 { 0 } else { pick(total) };
+        return Some((nth(state, index, mode), total));
+    }
+}
+
+/// A number below `total`, at random.
+fn pick(total: u32) -> u32 {
+    let mut random = region().random.get();
+    let index = random.below(total);
+    region().random.set(random);
+    index
+}
+
+/// The choice with a given index, threads in the order of their numbers.
+fn nth(state: &State, mut index: u32, mode: TimeMode) -> Choice {
+    for thread in state.threads() {
+        let offered = offers(state, thread, mode);
+        if index < offered {
+            let blocked = thread.status.get() == Status::Blocked;
+            let outcome = if blocked { TIMEOUT } else { index as u16 };
+            return Choice { thread: thread.number.get(), outcome };
+        }
+        index -= offered;
+    }
+    unreachable!("an index below the sum of the offers")
+}
+
+/// Ends the execution if a schedule asks for what is not there.
+fn check_possible(state: &State, wanted: Choice, mode: TimeMode) {
+    let thread = state.thread(wanted.thread);
+    let offered = offers(state, thread, mode);
+    let blocked = thread.status.get() == Status::Blocked;
+    let possible = if blocked {
+        offered > 0 && wanted.outcome == TIMEOUT
+    } else {
+        u32::from(wanted.outcome) < offered
+    };
+    if !possible {
+        controller::ended(Outcome::Diverged, STEPS.load(Relaxed) as i32);
+    }
+}
+
+/// Takes a chosen step: records it, and fires its time-out if that is what it is.
+fn take(state: &State, choice: Choice, alternatives: u32) {
+    let thread = state.thread(choice.thread);
+    record(thread, choice.outcome, alternatives);
+    if !thread.idle_step.get() {
+        state.idle_rounds.set(0);
+        state.threads().for_each(|other| other.stands_back.set(false));
+    }
+    thread.stands_back.set(false);
+    thread.clock_reads.set(0);
+    thread.outcome.set(choice.outcome);
+    if choice.outcome == TIMEOUT && thread.status.get() == Status::Blocked {
+        state.clock.set(state.clock.get().max(thread.deadline.get()));
+        thread.timed_out.set(true);
+        grant(thread);
+    }
+}
+
+/// Writes a step down for the checker.
+fn record(thread: &Thread, outcome: u16, alternatives: u32) {
+    let step = STEPS.load(Relaxed);
+    if step >= setup().max_steps || step as usize >= MAX_EVENTS {
+        controller::ended(Outcome::TooLong, step as i32);
+    }
+    let event = Event {
+        thread: thread.number.get(),
+        operation: thread.operation.get(),
+        phase: thread.phase.get(),
+        outcome,
+        alternatives: alternatives.min(u32::from(u16::MAX)) as u16,
+        object: thread.object.get() as u64,
+        value: thread.value.get(),
+    };
+    region().events[step as usize].set(event);
+    region().schedule[step as usize].set(Choice { thread: event.thread, outcome });
+    STEPS.store(step + 1, Relaxed);
+    region().progress.fetch_add(1, Relaxed);
+}
+
+/// Everybody who could run stands back: time goes on, and they may look again.
+fn idle_round(state: &State) {
+    let rounds = state.idle_rounds.get() + 1;
+    state.idle_rounds.set(rounds);
+    state.clock.set(state.clock.get() + IDLE_ROUND_NANOSECONDS);
+    state.threads().for_each(|thread| thread.stands_back.set(false));
+    region().progress.fetch_add(1, Relaxed);
+    if rounds > LIVELOCK_ROUNDS {
+        controller::ended(Outcome::Livelock, 0);
+    }
+}

@@ -1,0 +1,348 @@
+//! Signals: those that the program sends to itself, and those that faults send.
+
+use crate::context::fs_base;
+use crate::controller::{ended, is_running};
+use crate::fail::stop;
+use crate::libc::fail;
+use crate::memory::{load, store};
+use crate::region::reply;
+use crate::scheduler::point;
+use crate::state::{Action, SIGNALS, State, Thread, state};
+use crate::sys::{errno, number, sys};
+use crate::thread::FIRST_TID;
+use core::arch::global_asm;
+use everypath_shim_abi::{Operation, Outcome};
+
+const SIGILL: i32 = 4;
+const SIGTRAP: i32 = 5;
+const SIGBUS: i32 = 7;
+const SIGFPE: i32 = 8;
+const SIGKILL: i32 = 9;
+const SIGSEGV: i32 = 11;
+const SIGSTOP: i32 = 19;
+/// The watchdog's signal.
+const SIGXCPU: i32 = 24;
+const SIGSYS: i32 = 31;
+/// Ignored unless the program says otherwise: child, urgent data, window size, continue.
+const IGNORED: [i32; 4] = [17, 23, 28, 18];
+
+const DEFAULT: usize = 0;
+const IGNORE: usize = 1;
+
+const SA_SIGINFO: i32 = 4;
+const SA_RESTORER: usize = 0x0400_0000;
+const SA_ONSTACK: usize = 0x0800_0000;
+const SA_NODEFER: usize = 0x4000_0000;
+const SA_RESETHAND: i32 = 0x8000_0000_u32 as i32;
+
+global_asm!(
+    ".globl everypath_restorer",
+    ".hidden everypath_restorer",
+    "everypath_restorer:",
+    "mov eax, 15",
+    "syscall",
+);
+
+unsafe extern "C" {
+    static everypath_restorer: u8;
+}
+
+/// The registers in a `ucontext_t` that we look at or change.
+#[repr(C)]
+pub(crate) struct Machine {
+    head: [u64; 5],
+    pub(crate) r8: core::cell::Cell<u64>,
+    pub(crate) r9: core::cell::Cell<u64>,
+    pub(crate) r10: core::cell::Cell<u64>,
+    unused: [u64; 5],
+    pub(crate) rdi: core::cell::Cell<u64>,
+    pub(crate) rsi: core::cell::Cell<u64>,
+    pub(crate) rbp: core::cell::Cell<u64>,
+    rbx: u64,
+    pub(crate) rdx: core::cell::Cell<u64>,
+    pub(crate) rax: core::cell::Cell<u64>,
+    pub(crate) rcx: core::cell::Cell<u64>,
+    pub(crate) rsp: core::cell::Cell<u64>,
+    pub(crate) rip: core::cell::Cell<u64>,
+}
+
+/// A handler of the kernel's kind.
+type Handler = extern "C" fn(i32, usize, &Machine);
+
+/// Installs a handler of ours with the kernel.
+fn install(signal: i32, handler: Handler, flags: usize) {
+    let restorer = (&raw const everypath_restorer) as usize;
+    let flags = flags | SA_SIGINFO as usize | SA_RESTORER | SA_NODEFER;
+    let action = [handler as *const () as usize, flags, restorer, 0];
+    if sys!(number::RT_SIGACTION, signal, action.as_ptr(), 0, 8) != 0 {
+        crate::fail::fatal("cannot install a signal handler");
+    }
+}
+
+/// Installs what we need to see.
+pub(crate) fn arm() {
+    for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE] {
+        install(signal, on_fault, SA_ONSTACK);
+    }
+    install(SIGTRAP, on_trap, 0);
+    install(SIGSYS, crate::dispatch::on_system_call, 0);
+    install(SIGXCPU, on_watchdog, SA_ONSTACK);
+    arm_kernel_thread(0);
+}
+
+const ALTERNATE: usize = 0x5ec0_0000_0000;
+const ALTERNATE_SIZE: usize = 0x2_0000;
+static MAPPED: [core::sync::atomic::AtomicBool; everypath_shim_abi::MAX_THREADS] =
+    [const { core::sync::atomic::AtomicBool::new(false) }; everypath_shim_abi::MAX_THREADS];
+
+/// Gives a kernel thread a stack for faults: the program's own may be the reason.
+pub(crate) fn arm_kernel_thread(number: usize) {
+    let stack = ALTERNATE + number * ALTERNATE_SIZE;
+    if !MAPPED[number].swap(true, core::sync::atomic::Ordering::Relaxed) {
+        crate::memory::map(stack, ALTERNATE_SIZE);
+    }
+    let description = [stack, 0, ALTERNATE_SIZE];
+    sys!(number::SIGALTSTACK, description.as_ptr(), 0);
+}
+
+extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
+    if crate::time::emulate_counter(machine) {
+        return;
+    }
+    let registers = [machine.rip.get(), machine.rsp.get(), machine.rbp.get()];
+    let address = load::<u64>(info + 16);
+    if !is_running() {
+        crate::fail::die(
+            Outcome::Uncontrolled,
+            format_args!("signal {signal} before main, at {:#x}", registers[0]),
+        );
+    }
+    let state = state();
+    let action = state.actions[signal as usize].get();
+    if action.handler > IGNORE {
+        call_handler(signal, &action, info, (&raw const *machine) as usize);
+        return;
+    }
+    let thread = state.current();
+    // A fault outside any fiber is a fault of the shim itself, unless the program ran wild.
+    thread.at.set(registers);
+    reply(|reply| reply.address = address);
+    let _fs = fs_base();
+    ended(Outcome::Signalled, signal)
+}
+
+extern "C" fn on_trap(signal: i32, info: usize, machine: &Machine) {
+    if !crate::atomics::redirect(machine) {
+        on_fault(signal, info, machine);
+    }
+}
+
+extern "C" fn on_watchdog(_signal: i32, _info: usize, machine: &Machine) {
+    let rip = machine.rip.get() as usize;
+    if !is_running() || crate::start::is_our_text(rip) {
+        return;
+    }
+    let thread = state().current();
+    thread.at.set([machine.rip.get(), machine.rsp.get(), machine.rbp.get()]);
+    ended(Outcome::Hang, i32::from(thread.number.get()))
+}
+
+fn call_handler(signal: i32, action: &Action, info: usize, machine: usize) {
+    if action.flags & SA_RESETHAND != 0 {
+        let default = Action { handler: DEFAULT, ..*action };
+        state().actions[signal as usize].set(default);
+    }
+    if action.flags & SA_SIGINFO != 0 {
+        crate::libc::call!(action.handler, fn(i32, usize, usize), signal, info, machine);
+    } else {
+        crate::libc::call!(action.handler, fn(i32), signal);
+    }
+}
+
+/// Handles a signal in the running thread, now.
+pub(crate) fn handle_here(signal: i32) {
+    let state = state();
+    let action = state.actions[signal as usize].get();
+    match action.handler {
+        IGNORE => {}
+        DEFAULT if IGNORED.contains(&signal) => {}
+        DEFAULT if signal == 6 => {}
+        DEFAULT => ended(Outcome::Signalled, signal),
+        _ => {
+            // While it is handled, the signal itself and those of the action's mask are blocked.
+            let thread = state.current();
+            let before = thread.blocked_signals.get();
+            thread.blocked_signals.set(before | bit(signal) | action.mask);
+            let mut info = [0u64; 16];
+            info[0] = signal as u64;
+            let machine = [0u64; 128];
+            call_handler(signal, &action, info.as_ptr() as usize, machine.as_ptr() as usize);
+            thread.blocked_signals.set(before);
+        }
+    }
+}
+
+fn bit(signal: i32) -> u64 {
+    1 << (signal - 1)
+}
+
+/// Handles what was sent to the running thread and is not blocked.
+pub(crate) fn deliver_pending(state: &State) {
+    let thread = state.current();
+    loop {
+        let ready = thread.pending.get() & !thread.blocked_signals.get();
+        if ready == 0 {
+            return;
+        }
+        let signal = ready.trailing_zeros() as i32 + 1;
+        thread.pending.set(thread.pending.get() & !bit(signal));
+        handle_here(signal);
+    }
+}
+
+/// Sends a signal to a thread of the program.
+fn send(thread: &Thread, signal: i32) -> isize {
+    if signal == 0 {
+        return 0;
+    }
+    if !(1..SIGNALS as i32).contains(&signal) {
+        return -(errno::EINVAL as isize);
+    }
+    if signal == SIGKILL || signal == SIGSTOP {
+        ended(Outcome::Signalled, signal);
+    }
+    point(Operation::Signal, thread.tcb.get(), signal as u64);
+    let action = state().actions[signal as usize].get();
+    if signal == 6 && action.handler == DEFAULT {
+        ended(Outcome::Aborted, signal);
+    }
+    thread.pending.set(thread.pending.get() | bit(signal));
+    if thread.number.get() != state().current.get() && !thread.waiting_is_nothing() {
+        stop!("the program sends a signal to a thread that waits, which everypath does not model");
+    }
+    deliver_pending(state());
+    0
+}
+
+/// Does what the system calls do: only threads of this process can be meant.
+pub(crate) fn kill_thread(tid: i32, signal: i32) -> isize {
+    let state = state();
+    let found = state
+        .threads()
+        .find(|thread| thread.is_alive() && FIRST_TID + i32::from(thread.number.get()) == tid);
+    found.map_or(-(errno::ESRCH as isize), |thread| send(thread, signal))
+}
+
+/// Does what the system call does.
+pub(crate) fn kill_process(pid: i32, signal: i32) -> isize {
+    if pid != FIRST_TID && pid != 0 {
+        stop!("the program sends a signal to another process");
+    }
+    send(state().current(), signal)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn raise(signal: i32) -> i32 {
+    crate::libc::result(send(state().current(), signal)) as i32
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_kill(handle: usize, signal: i32) -> i32 {
+    crate::thread::find(handle).map_or(errno::ESRCH, |thread| -send(thread, signal) as i32)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn kill(pid: i32, signal: i32) -> i32 {
+    crate::libc::result(kill_process(pid, signal)) as i32
+}
+
+/// The layout of libc's `struct sigaction`.
+const MASK: usize = 8;
+const FLAGS: usize = 136;
+
+extern "C" fn already_installed(_signal: i32) {}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn sigaction(signal: i32, new: usize, old: usize) -> i32 {
+    if !(1..SIGNALS as i32).contains(&signal) {
+        return fail(errno::EINVAL) as i32;
+    }
+    let slot = &state().actions[signal as usize];
+    let before = slot.get();
+    if old != 0 {
+        crate::memory::zero(old, 152);
+        // Rust's runtime would install a handler for stack overflows, with a stack for each
+        // thread: it does not if there is one already.
+        let guarded = new == 0 && before.handler == DEFAULT && matches!(signal, SIGSEGV | SIGBUS);
+        let shown = if guarded { already_installed as *const () as usize } else { before.handler };
+        store(old, shown);
+        store(old + MASK, before.mask);
+        store(old + FLAGS, before.flags);
+    }
+    if new != 0 {
+        let flags = load(new + FLAGS);
+        slot.set(Action { handler: load(new), mask: load(new + MASK), flags });
+    }
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn signal(signal: i32, handler: usize) -> usize {
+    if !(1..SIGNALS as i32).contains(&signal) {
+        return fail(errno::EINVAL) as usize;
+    }
+    let before = state().actions[signal as usize].replace(Action { handler, mask: 0, flags: 0 });
+    before.handler
+}
+
+/// Changes which signals the running thread blocks.
+pub(crate) fn change_mask(how: i32, new: usize, old: usize) -> i32 {
+    let thread = state().current();
+    let before = thread.blocked_signals.get();
+    if old != 0 {
+        store(old, before);
+    }
+    if new != 0 {
+        let set: u64 = load(new);
+        let after = match how {
+            0 => before | set,
+            1 => before & !set,
+            2 => set,
+            _ => return errno::EINVAL,
+        };
+        thread.blocked_signals.set(after);
+        deliver_pending(state());
+    }
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_sigmask(how: i32, new: usize, old: usize) -> i32 {
+    change_mask(how, new, old)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn sigprocmask(how: i32, new: usize, old: usize) -> i32 {
+    match change_mask(how, new, old) {
+        0 => 0,
+        error => fail(error) as i32,
+    }
+}
+
+/// Stands in for libc's function: faults are handled on a stack of ours.
+#[unsafe(no_mangle)]
+extern "C" fn sigaltstack(_new: usize, old: usize) -> i32 {
+    const DISABLED: i32 = 2;
+    if old != 0 {
+        store(old, [0usize; 3]);
+        store(old + 8, DISABLED);
+    }
+    0
+}

@@ -1,0 +1,256 @@
+//! Copies of the program, and the hash of its state.
+//!
+//! A copy holds every writable private mapping that is not ours, the scheduler's state, the live
+//! part of every stack, thread-local storage and the heap up to its top. The kernel merges
+//! neighbouring mappings, so what is ours is left out by exact addresses, never by mapping.
+
+use crate::memory::{ARENA, HEAP, HEAP_END, PAGE, PRIVATE, PRIVATE_END, STATE};
+use crate::memory::{bytes, copy, map, zero};
+use crate::region::{count, region, setup};
+use crate::scheduler::STEPS;
+use crate::state::{MAIN, State, Status, Thread, state};
+use core::cell::Cell;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use everypath_shim_abi::Splitmix;
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+
+/// A piece of memory.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Span {
+    pub(crate) address: usize,
+    pub(crate) length: usize,
+}
+
+const MAX_SPANS: usize = 1024;
+
+/// What does not live in the program's memory and must be put back with it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Book {
+    steps: u32,
+    random: Splitmix,
+    output: [u64; 2],
+}
+
+/// The head of a copy; the bytes of its spans follow.
+#[repr(C)]
+struct Image {
+    book: Cell<Book>,
+    count: Cell<usize>,
+    length: Cell<usize>,
+    spans: [Cell<Span>; MAX_SPANS],
+}
+
+/// Copies are kept in places of this size.
+const PLACE: usize = 1 << 34;
+const PLACES: u32 = 256;
+
+/// The mappings of the program: written once, before the first copy.
+struct Fixed {
+    spans: [Cell<Span>; 256],
+    count: AtomicUsize,
+}
+// SAFETY: written before the program runs, read by the controller only.
+// JUSTIFICATION: a static must be `Sync`.
+unsafe impl Sync for Fixed {}
+static FIXED: Fixed = Fixed {
+    spans: [const { Cell::new(Span { address: 0, length: 0 }) }; 256],
+    count: AtomicUsize::new(0),
+};
+
+static MAPPED: [AtomicUsize; PLACES as usize] = [const { AtomicUsize::new(0) }; PLACES as usize];
+
+/// The mappings of the program.
+pub(crate) fn fixed() -> impl Iterator<Item = Span> {
+    FIXED.spans[..FIXED.count.load(Relaxed)].iter().map(Cell::get)
+}
+
+/// Adds a mapping of the program, without what lies in `ours`.
+pub(crate) fn add_fixed(low: usize, high: usize, ours: &[(usize, usize)]) {
+    if low >= high {
+        return;
+    }
+    for &(start, end) in ours {
+        if start < high && end > low {
+            add_fixed(low, start.max(low), ours);
+            add_fixed(end.min(high), high, ours);
+            return;
+        }
+    }
+    let at = FIXED.count.fetch_add(1, Relaxed);
+    if at >= FIXED.spans.len() {
+        crate::fail::fatal("the program has more than 256 writable mappings");
+    }
+    FIXED.spans[at].set(Span { address: low, length: high - low });
+}
+
+/// What is ours by address.
+pub(crate) const OURS: [(usize, usize); 2] = [(PRIVATE, PRIVATE_END), (STATE, HEAP_END)];
+
+/// The live part of a thread's stack: a red zone below the stack pointer may be in use.
+fn live_stack(thread: &Thread) -> Span {
+    let low = thread.context.rsp.get() & !63;
+    Span { address: low, length: thread.stack_top() - low }
+}
+
+/// A thread's own storage: thread-local variables, control block, and the resolver below them.
+fn storage(thread: &Thread) -> Span {
+    let length = thread.tcb.get() + crate::libc::block_size() - thread.tls.get();
+    Span { address: thread.tls.get(), length }
+}
+
+/// Calls `each` for every span of the present state.
+fn for_each_span(state: &State, mut each: impl FnMut(Span)) {
+    fixed().for_each(&mut each);
+    for (address, length) in state.spans() {
+        each(Span { address, length });
+    }
+    for thread in state.threads().filter(|thread| thread.status.get() != Status::Free) {
+        if thread.is_alive() {
+            each(live_stack(thread));
+        }
+        if thread.number.get() != MAIN && thread.tcb.get() != 0 {
+            each(storage(thread));
+        }
+    }
+    for (number, top) in state.arena_tops.iter().enumerate() {
+        let base = HEAP + number * ARENA;
+        if top.get() > base {
+            each(Span { address: base, length: top.get() - base });
+        }
+    }
+}
+
+fn place(slot: u32) -> usize {
+    PRIVATE + slot as usize * PLACE
+}
+
+/// Keeps a copy of the present state.
+pub(crate) fn save(slot: u32) {
+    let slot = slot % PLACES;
+    let base = place(slot);
+    if MAPPED[slot as usize].swap(1, Relaxed) == 0 {
+        map(base, PLACE);
+    }
+    let image: &Image = crate::memory::view(base);
+    let region = region();
+    image.book.set(Book {
+        steps: STEPS.load(Relaxed),
+        random: region.random.get(),
+        output: [region.output[0].length.get(), region.output[1].length.get()],
+    });
+    let mut at = base + size_of::<Image>();
+    let mut used = 0;
+    for_each_span(state(), |span| {
+        if span.length == 0 {
+            return;
+        }
+        if used == MAX_SPANS || at + span.length > base + PLACE {
+            crate::fail::fatal("the program's memory is too large to be copied");
+        }
+        image.spans[used].set(span);
+        copy(at, span.address, span.length);
+        at += crate::memory::round_up(span.length, 64);
+        used += 1;
+    });
+    image.count.set(used);
+    image.length.set(at - base);
+}
+
+/// Puts a copy back.
+pub(crate) fn load(slot: u32) {
+    let slot = slot % PLACES;
+    if MAPPED[slot as usize].load(Relaxed) == 0 {
+        crate::fail::fatal("there is no such saved state");
+    }
+    let base = place(slot);
+    let image: &Image = crate::memory::view(base);
+    let mut at = base + size_of::<Image>();
+    for span in &image.spans[..image.count.get()] {
+        let span = span.get();
+        copy(span.address, at, span.length);
+        at += crate::memory::round_up(span.length, 64);
+    }
+    restore_book(image);
+    if setup().canonical {
+        let alive = state().threads().filter(|thread| thread.is_alive());
+        alive.for_each(scrub);
+    }
+}
+
+/// Puts back what a copy remembers beside memory.
+fn restore_book(image: &Image) {
+    let book = image.book.get();
+    STEPS.store(book.steps, Relaxed);
+    region().random.set(book.random);
+    for (output, length) in region().output.iter().zip(book.output) {
+        output.length.set(length);
+    }
+}
+
+/// The copy that every execution starts from.
+const FIRST: u32 = 0;
+
+/// Keeps the copy that every execution starts from.
+pub(crate) fn save_first() {
+    save(FIRST);
+    let image: &Image = crate::memory::view(place(FIRST));
+    count(|counters| {
+        counters.restored = image.length.get() as u64;
+        counters.spans = image.count.get() as u64;
+    });
+}
+
+/// Puts the program back to its start.
+pub(crate) fn restore_first() {
+    load(FIRST);
+}
+
+/// Clears what lies below a thread's stack pointer: it is dead, but a hash of pages or the next
+/// deeper call would see it.
+pub(crate) fn scrub(thread: &Thread) {
+    let low = thread.context.rsp.get() & !63;
+    let bottom = thread.stack_top() + crate::memory::GUARD - crate::memory::STACK_TOP;
+    let mut page = low & !(PAGE - 1);
+    zero(page, low - page);
+    while page > bottom && !is_clear(page - PAGE) {
+        page -= PAGE;
+        zero(page, PAGE);
+    }
+}
+
+fn is_clear(page: usize) -> bool {
+    bytes(page, PAGE).iter().all(|&byte| byte == 0)
+}
+
+/// The hash of the present state: equal states have equal hashes if memory is kept canonical.
+pub(crate) fn hash() -> u128 {
+    let state = state();
+    let current = state.current.replace(0);
+    let mut sum = 0u128;
+    for_each_span(state, |span| {
+        let seed = (sum as u64) ^ ((sum >> 64) as u64).rotate_left(32);
+        let head = [span.address as u64, span.length as u64];
+        let seed = xxh3_64_with_seed(bytes(head.as_ptr() as usize, 16), seed);
+        sum = xxh3_128_with_seed(bytes(span.address, span.length), seed);
+    });
+    state.current.set(current);
+    sum
+}
+
+/// The spans of the first copy and where their bytes are kept.
+pub(crate) fn first_image(mut each: impl FnMut(Span, usize)) {
+    let base = place(FIRST);
+    let image: &Image = crate::memory::view(base);
+    let mut at = base + size_of::<Image>();
+    for span in &image.spans[..image.count.get()] {
+        each(span.get(), at);
+        at += crate::memory::round_up(span.get().length, 64);
+    }
+}
+
+/// Puts back what the first copy remembers beside memory.
+pub(crate) fn restore_first_book() {
+    restore_book(crate::memory::view(place(FIRST)));
+}

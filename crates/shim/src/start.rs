@@ -1,0 +1,389 @@
+//! From the loader to the first snapshot.
+
+use crate::atomics;
+use crate::controller;
+use crate::fail::die;
+use crate::files;
+use crate::libc;
+use crate::memory::{PAGE, bytes, c_string, load, round_up, store, write};
+use crate::region::{region, setup};
+use crate::snapshot::{self, OURS, add_fixed};
+use crate::state::{MAIN, state};
+use crate::sys::{number, sys};
+use crate::thread::{FIRST_TID, map_slot};
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use everypath_shim_abi::{MAX_MODULES, MAX_TEXT, ModuleEntry, Operation, Outcome, Restart};
+
+static MAIN_FUNCTION: AtomicUsize = AtomicUsize::new(0);
+static ARGUMENTS: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+/// Our own text and data: start and end of each.
+static OWN: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+
+unsafe extern "C" {
+    fn dl_iterate_phdr(
+        callback: extern "C" fn(&Module, usize, *mut c_void) -> i32,
+        data: *mut c_void,
+    ) -> i32;
+    fn backtrace(buffer: *mut usize, size: i32) -> i32;
+    static __rseq_offset: isize;
+    static __rseq_size: u32;
+    static mut __libc_single_threaded: u8;
+}
+
+/// The head of libc's `struct dl_phdr_info`.
+#[repr(C)]
+struct Module {
+    base: usize,
+    name: usize,
+    headers: usize,
+    header_count: u16,
+}
+
+/// A program header.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Header {
+    kind: u32,
+    flags: u32,
+    offset: usize,
+    address: usize,
+    physical: usize,
+    file_size: usize,
+    size: usize,
+    align: usize,
+}
+
+const LOADED: u32 = 1;
+const EXECUTABLE: u32 = 1;
+const WRITABLE: u32 = 2;
+
+impl Module {
+    fn segments(&self) -> impl Iterator<Item = (u32, usize, usize)> {
+        let headers = self.headers;
+        let base = self.base;
+        (0..usize::from(self.header_count))
+            .map(move |at| load::<Header>(headers + at * size_of::<Header>()))
+            .filter(|header| header.kind == LOADED)
+            .map(move |h| (h.flags, base + h.address, base + h.address + h.size))
+    }
+}
+
+/// Stands in for libc's function: our `main` runs before the program's.
+#[unsafe(no_mangle)]
+extern "C" fn __libc_start_main(
+    main: usize,
+    argc: i32,
+    argv: usize,
+    init: usize,
+    fini: usize,
+    rtld_fini: usize,
+    stack_end: usize,
+) -> i32 {
+    let real = libc::real("__libc_start_main\0", &["GLIBC_2.34\0", "GLIBC_2.2.5\0"]);
+    let first = if crate::region::open() {
+        MAIN_FUNCTION.store(main, Relaxed);
+        before_main as *const () as usize
+    } else {
+        main
+    };
+    libc::call!(
+        real,
+        fn(usize, i32, usize, usize, usize, usize, usize) -> i32,
+        first,
+        argc,
+        argv,
+        init,
+        fini,
+        rtld_fini,
+        stack_end
+    )
+}
+
+extern "C" fn before_main(argc: i32, argv: usize, environment: usize) -> i32 {
+    libc::find_insides();
+    let block = crate::context::fs_base();
+    unregister_rseq(block);
+    libc::adopt_main(block, FIRST_TID);
+    // SAFETY: libc's own variable, and no other thread runs.
+    // JUSTIFICATION: libc must take its locks, since it does not create our threads.
+    unsafe { __libc_single_threaded = 0 };
+    warm_up();
+    clean(environment);
+    ARGUMENTS[0].store(argc as usize, Relaxed);
+    ARGUMENTS[1].store(argv, Relaxed);
+    ARGUMENTS[2].store(environment, Relaxed);
+    // SAFETY: the callback keeps nothing. JUSTIFICATION: the loader's own list of what it loaded.
+    unsafe { dl_iterate_phdr(list_module, core::ptr::null_mut()) };
+    region().atomics_entry.set(atomics::entry() as u64);
+    prepare_main(block);
+    controller::serve()
+}
+
+/// The kernel would write the number of the processor into the block of `main` at any time.
+fn unregister_rseq(block: usize) {
+    const UNREGISTER: usize = 1;
+    const SIGNATURE: usize = 0x5305_3053;
+    // SAFETY: constants of libc. JUSTIFICATION: libc registered it and tells where.
+    let (offset, size) = unsafe { (__rseq_offset, __rseq_size) };
+    if size != 0 {
+        let area = block.wrapping_add_signed(offset);
+        sys!(number::RSEQ, area, 32, UNREGISTER, SIGNATURE);
+        store(area, [0u32, (-2i32) as u32]);
+    }
+}
+
+/// What libc would otherwise load or set up in the middle of every execution.
+fn warm_up() {
+    let mut frames = [0usize; 2];
+    // SAFETY: the buffer has two places. JUSTIFICATION: makes libc load its unwinder.
+    unsafe { backtrace(frames.as_mut_ptr(), 2) };
+}
+
+/// Takes what made the loader load us out of the environment.
+fn clean(environment: usize) {
+    let mut kept = environment;
+    let mut at = environment;
+    loop {
+        let entry: usize = load(at);
+        if entry == 0 {
+            store(kept, 0usize);
+            return;
+        }
+        let text = c_string(entry);
+        if !text.starts_with(b"LD_PRELOAD=") && !text.starts_with(b"LD_BIND_NOW=") {
+            store(kept, entry);
+            kept += 8;
+        }
+        at += 8;
+    }
+}
+
+/// Describes a module to the checker, and finds our own.
+extern "C" fn list_module(module: &Module, _size: usize, _data: *mut c_void) -> i32 {
+    let here = list_module as *const () as usize;
+    let ours = module.segments().any(|(_, low, high)| (low..high).contains(&here));
+    if ours {
+        for (flags, low, high) in module.segments() {
+            let at = if flags & EXECUTABLE != 0 {
+                0
+            } else if flags & WRITABLE != 0 {
+                2
+            } else {
+                continue;
+            };
+            OWN[at].store(low & !(PAGE - 1), Relaxed);
+            OWN[at + 1].store(round_up(high, PAGE), Relaxed);
+        }
+    }
+    let count = region().module_count.get() as usize;
+    if count == MAX_MODULES {
+        die(
+            Outcome::Uncontrolled,
+            format_args!("the program loads more than {MAX_MODULES} libraries"),
+        );
+    }
+    let mut path = [0u8; MAX_TEXT];
+    let name = c_string(module.name);
+    if count == 0 {
+        sys!(number::READLINK, c"/proc/self/exe".as_ptr(), path.as_mut_ptr(), MAX_TEXT - 1);
+    } else {
+        let length = name.len().min(MAX_TEXT - 1);
+        path[..length].copy_from_slice(&name[..length]);
+    }
+    let low = module.segments().map(|(_, low, _)| low).min().unwrap_or(0);
+    let trampolines = if ours { 0 } else { reserve_near(low & !(PAGE - 1)) as u64 };
+    region().modules[count].set(ModuleEntry { base: module.base as u64, trampolines, path });
+    region().module_count.set(count as u32 + 1);
+    0
+}
+
+/// The space reserved for a module's trampolines.
+const TRAMPOLINES: usize = 0x40_0000;
+
+/// Reserves space from which a jump reaches the module.
+fn reserve_near(low: usize) -> usize {
+    const STEP: usize = 0x100_0000;
+    const FLAGS: usize = 0x10_4022;
+    const READ_WRITE: usize = 3;
+    let below = (1..100usize).filter_map(|k| low.checked_sub(k * STEP)).filter(|&at| at > STEP);
+    let above = (16..100usize).map(|k| low + k * STEP);
+    for address in below.chain(above) {
+        let got = sys!(number::MMAP, address, TRAMPOLINES, READ_WRITE, FLAGS, usize::MAX, 0);
+        if got == address as isize {
+            return address;
+        }
+        if got > 0 {
+            sys!(number::MUNMAP, got, TRAMPOLINES);
+        }
+    }
+    0
+}
+
+/// Where our instructions are: start and length.
+pub(crate) fn our_text() -> (usize, usize) {
+    let start = OWN[0].load(Relaxed);
+    (start, OWN[1].load(Relaxed) - start)
+}
+
+/// Whether an address is one of our instructions.
+pub(crate) fn is_our_text(address: usize) -> bool {
+    (OWN[0].load(Relaxed)..OWN[1].load(Relaxed)).contains(&address)
+}
+
+/// Makes the thread that runs the program's `main`.
+fn prepare_main(block: usize) {
+    map_slot(MAIN);
+    let main = state().thread(MAIN);
+    main.tcb.set(block);
+    main.announce(Operation::Start, block, 0);
+    let mut name = [0; 16];
+    name[..4].copy_from_slice(b"main");
+    main.name.set(name);
+    main.context.prepare(main.stack_top(), run_main as *const () as usize, 0, block);
+    files::open_standard_streams();
+    state().umask.set(0o022);
+    controller::main_is_ready();
+}
+
+extern "C" fn run_main(_argument: usize) {
+    let [argc, argv, environment] = ARGUMENTS.each_ref().map(|argument| argument.load(Relaxed));
+    let main = MAIN_FUNCTION.load(Relaxed);
+    let code = libc::call!(main, fn(i32, usize, usize) -> i32, argc as i32, argv, environment);
+    let exit = libc::real_cached!("exit", "GLIBC_2.2.5");
+    libc::call!(exit, fn(i32), code);
+}
+
+/// Patches the program and takes the copy that every execution starts from.
+pub(crate) fn begin() {
+    apply_patches();
+    find_mappings();
+    crate::signals::arm();
+    make_counter_fault();
+    snapshot::save_first();
+    arm_tracking();
+    crate::dispatch::arm();
+}
+
+fn arm_tracking() {
+    const LARGE: u64 = 1 << 20;
+    let large = region().counters.get().restored > LARGE;
+    match setup().restart {
+        Restart::Tracked if !crate::tracking::arm() => die(
+            Outcome::Uncontrolled,
+            format_args!("this kernel cannot track written pages (Linux 6.7 or newer can)"),
+        ),
+        Restart::Automatic if large => {
+            crate::tracking::arm();
+        }
+        _ => {}
+    }
+}
+
+/// Reading the processor's time counter faults from now on, and is answered by us.
+fn make_counter_fault() {
+    const SET_TIME_COUNTER: usize = 26;
+    const FAULT: usize = 2;
+    sys!(number::PRCTL, SET_TIME_COUNTER, FAULT);
+}
+
+const PATCH_STUBS: u32 = 1;
+const PATCH_TEXT: u32 = 2;
+const PATCH_SITES: u32 = 3;
+const PATCH_TRAPS: u32 = 4;
+
+/// Writes what the checker prepared: records of kind, length, address and bytes.
+fn apply_patches() {
+    let start = region().patches.as_ptr() as usize;
+    let end = start + region().patch_bytes.get() as usize;
+    let (mut sites, mut traps, mut trap_count) = (0, 0, 0);
+    let mut at = start;
+    while at < end {
+        let [kind, length] = load::<[u32; 2]>(at);
+        let address: usize = load(at + 8);
+        let length = length as usize;
+        let contents = at + 16;
+        match kind {
+            PATCH_STUBS | PATCH_TEXT => patch(address, bytes(contents, length)),
+            PATCH_SITES => sites = contents,
+            PATCH_TRAPS => (traps, trap_count) = (contents, length / 16),
+            _ => crate::fail::fatal("the checker sent a patch of an unknown kind"),
+        }
+        at = contents + round_up(length, 8);
+    }
+    atomics::install(sites, traps, trap_count);
+    release_unused_trampolines();
+}
+
+fn patch(address: usize, contents: &[u8]) {
+    const READ_WRITE: usize = 3;
+    const READ_EXECUTE: usize = 5;
+    let low = address & !(PAGE - 1);
+    let length = round_up(address + contents.len(), PAGE) - low;
+    if sys!(number::MPROTECT, low, length, READ_WRITE) != 0 {
+        crate::fail::fatal("cannot patch the program's instructions");
+    }
+    write(address, contents);
+    sys!(number::MPROTECT, low, length, READ_EXECUTE);
+}
+
+/// What no stub was written to is not needed.
+fn release_unused_trampolines() {
+    let count = region().module_count.get() as usize;
+    for module in region().modules[..count].iter().map(|module| module.get()) {
+        let address = module.trampolines as usize;
+        if address != 0 && load::<u64>(address) == 0 {
+            sys!(number::MUNMAP, address, TRAMPOLINES);
+        } else if address != 0 {
+            const READ_EXECUTE: usize = 5;
+            sys!(number::MPROTECT, address, TRAMPOLINES, READ_EXECUTE);
+        }
+    }
+}
+
+/// Finds every writable private mapping that is not ours.
+fn find_mappings() {
+    let mut text = [0u8; 1 << 16];
+    let maps = sys!(number::OPEN, c"/proc/self/maps".as_ptr(), 0o2_000_000, 0);
+    let mut length = 0;
+    while length < text.len() {
+        let room = text.len() - length;
+        let got = sys!(number::READ, maps, text.as_mut_ptr() as usize + length, room);
+        if got <= 0 {
+            break;
+        }
+        length += got as usize;
+    }
+    sys!(number::CLOSE, maps);
+    if length == text.len() {
+        crate::fail::fatal("the program has too many mappings");
+    }
+    let own_data = (OWN[2].load(Relaxed), OWN[3].load(Relaxed));
+    let ours = [own_data, OURS[0], OURS[1]];
+    for line in text[..length].split(|&byte| byte == b'\n') {
+        let Some((low, high, flags, name)) = parse(line) else { continue };
+        if flags != *b"rw-p" || crate::region::holds(low) {
+            continue;
+        }
+        if name.starts_with(b"[stack") {
+            // The arguments and the environment, which programs change.
+            add_fixed(ARGUMENTS[1].load(Relaxed), high, &ours);
+        } else if !name.starts_with(b"[v") {
+            add_fixed(low, high, &ours);
+        }
+    }
+}
+
+/// A line of the kernel's list: start, end, permissions, name.
+fn parse(line: &[u8]) -> Option<(usize, usize, [u8; 4], &[u8])> {
+    let hexadecimal = |digits: &[u8]| {
+        digits.iter().try_fold(0usize, |value, &digit| {
+            Some(value * 16 + (digit as char).to_digit(16)? as usize)
+        })
+    };
+    let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+    let mut range = words.next()?.split(|&byte| byte == b'-');
+    let (low, high) = (hexadecimal(range.next()?)?, hexadecimal(range.next()?)?);
+    let flags = words.next()?.try_into().ok()?;
+    Some((low, high, flags, words.nth(3).unwrap_or(b"")))
+}

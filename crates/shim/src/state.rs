@@ -1,0 +1,210 @@
+//! The program as the scheduler sees it: part of every snapshot.
+
+use crate::context::Context;
+use crate::memory::{SLOT, SLOTS, STACK_TOP, STATE, map, round_up, view};
+use core::cell::Cell;
+use core::mem::{offset_of, size_of};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use everypath_shim_abi::{MAX_THREADS, Operation, Phase, Splitmix, Waiting};
+
+/// The number of the thread that runs `main`.
+pub(crate) const MAIN: u16 = 0;
+/// How many keys of thread-specific data a process has.
+pub(crate) const KEYS: usize = 1024;
+/// How many signals there are, and an unused number 0.
+pub(crate) const SIGNALS: usize = 65;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Status {
+    /// There is no such thread.
+    #[default]
+    Free,
+    /// It can take its next step.
+    Ready,
+    /// It waits.
+    Blocked,
+    /// It has ended and was not joined yet.
+    Ended,
+}
+
+/// One thread of the program.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Thread {
+    pub(crate) context: Context,
+    pub(crate) status: Cell<Status>,
+    /// What its next step does.
+    pub(crate) operation: Cell<Operation>,
+    pub(crate) phase: Cell<Phase>,
+    pub(crate) waiting: Cell<Waiting>,
+    /// It found nothing new and stands back until another thread has moved.
+    pub(crate) stands_back: Cell<bool>,
+    /// Its next step changes nothing that another thread could see.
+    pub(crate) idle_step: Cell<bool>,
+    pub(crate) detached: Cell<bool>,
+    pub(crate) joined: Cell<bool>,
+    pub(crate) timed_out: Cell<bool>,
+    /// The outcome that was chosen for its step.
+    pub(crate) outcome: Cell<u16>,
+    pub(crate) number: Cell<u16>,
+    /// Its place among those that wait for the same thing: the smallest came first.
+    pub(crate) place: Cell<u16>,
+    /// How many threads it has created.
+    pub(crate) children: Cell<u16>,
+    pub(crate) object: Cell<usize>,
+    pub(crate) value: Cell<u64>,
+    /// What a waiter said about itself: a futex mask.
+    pub(crate) mask: Cell<u32>,
+    pub(crate) panicking: Cell<u32>,
+    /// The first of the robust mutexes that it holds.
+    pub(crate) robust: Cell<usize>,
+    /// When its wait ends by itself; 0 never.
+    pub(crate) deadline: Cell<u64>,
+    /// Its thread control block, which is also its `pthread_t`.
+    pub(crate) tcb: Cell<usize>,
+    /// Where its thread-local storage begins.
+    pub(crate) tls: Cell<usize>,
+    pub(crate) function: Cell<usize>,
+    pub(crate) argument: Cell<usize>,
+    pub(crate) result: Cell<usize>,
+    /// Its own stream of random bytes.
+    pub(crate) random: Cell<Splitmix>,
+    /// Signals that were sent to it, and those that it blocks.
+    pub(crate) pending: Cell<u64>,
+    pub(crate) blocked_signals: Cell<u64>,
+    /// Registers of the program at a patched instruction or a trapped call; zeros otherwise.
+    pub(crate) at: Cell<[u64; 3]>,
+    pub(crate) name: Cell<[u8; 16]>,
+    /// How it was created: its parent's path, and the how many-th child it is.
+    pub(crate) path: Cell<u64>,
+    /// The innermost frame of a panicking thread that belongs to the thread's start.
+    pub(crate) panic_frame: Cell<usize>,
+    /// How often it read the clock without doing anything else.
+    pub(crate) clock_reads: Cell<u32>,
+    /// What the last patched instruction worked on, and what was there before it.
+    pub(crate) last_word: Cell<[u64; 2]>,
+}
+
+impl Thread {
+    /// The top of its stack.
+    pub(crate) fn stack_top(&self) -> usize {
+        SLOTS + usize::from(self.number.get()) * SLOT + STACK_TOP
+    }
+
+    /// Whether it has not ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        matches!(self.status.get(), Status::Ready | Status::Blocked)
+    }
+
+    /// Whether nothing keeps it from going on.
+    pub(crate) fn waiting_is_nothing(&self) -> bool {
+        self.status.get() == Status::Ready
+    }
+
+    /// Sets what the next step does.
+    pub(crate) fn announce(&self, operation: Operation, object: usize, value: u64) {
+        self.operation.set(operation);
+        self.phase.set(Phase::Request);
+        self.object.set(object);
+        self.value.set(value);
+        self.idle_step.set(false);
+    }
+}
+
+/// What a program asked to happen on a signal.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Action {
+    pub(crate) handler: usize,
+    pub(crate) mask: u64,
+    pub(crate) flags: i32,
+}
+
+/// The state of the program that its own memory does not hold.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct State {
+    pub(crate) current: Cell<u16>,
+    /// How many threads have not ended.
+    pub(crate) alive: Cell<u16>,
+    /// One more than the highest number of a thread that there is.
+    pub(crate) limit: Cell<u16>,
+    pub(crate) exiting: Cell<bool>,
+    /// Virtual nanoseconds since the start.
+    pub(crate) clock: Cell<u64>,
+    /// Rounds in which every thread that could run stood back.
+    pub(crate) idle_rounds: Cell<u32>,
+    /// How many keys of thread-specific data were made.
+    pub(crate) keys: Cell<u32>,
+    pub(crate) umask: Cell<u32>,
+    /// Where the heap of each thread ends.
+    pub(crate) arena_tops: [Cell<usize>; MAX_THREADS],
+    pub(crate) actions: [Cell<Action>; SIGNALS],
+    pub(crate) files: crate::files::Files,
+    pub(crate) threads: [Thread; MAX_THREADS],
+    pub(crate) key_destructors: [Cell<usize>; KEYS],
+}
+
+static MAPPED: AtomicBool = AtomicBool::new(false);
+
+/// The state. It is zeros until the first call maps it.
+pub(crate) fn state() -> &'static State {
+    if !MAPPED.load(Relaxed) {
+        prepare();
+    }
+    view(STATE)
+}
+
+#[cold]
+fn prepare() {
+    MAPPED.store(true, Relaxed);
+    map(STATE, round_up(size_of::<State>(), 4096));
+    map(crate::memory::HEAP, MAX_THREADS * crate::memory::ARENA);
+    let main = state().thread(MAIN);
+    main.status.set(Status::Ready);
+    state().alive.set(1);
+    state().limit.set(1);
+}
+
+impl State {
+    /// The thread with a number.
+    pub(crate) fn thread(&self, number: u16) -> &Thread {
+        &self.threads[usize::from(number) % MAX_THREADS]
+    }
+
+    /// The thread that runs.
+    pub(crate) fn current(&self) -> &Thread {
+        self.thread(self.current.get())
+    }
+
+    /// The threads that there are or were, in the order of their numbers.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = &Thread> {
+        self.threads[..usize::from(self.limit.get())].iter()
+    }
+
+    /// Those that wait for `waiting` on `object`, in no particular order.
+    pub(crate) fn waiters(&self, waiting: Waiting, object: usize) -> impl Iterator<Item = &Thread> {
+        self.threads().filter(move |thread| {
+            thread.status.get() == Status::Blocked
+                && thread.waiting.get() == waiting
+                && thread.object.get() == object
+        })
+    }
+
+    /// Whether a second thread could take a step in between: if not, nothing is a step.
+    pub(crate) fn is_concurrent(&self) -> bool {
+        self.alive.get() > 1
+    }
+
+    /// The parts that a snapshot holds, as address and length.
+    pub(crate) fn spans(&self) -> [(usize, usize); 2] {
+        let used = usize::from(self.limit.get()) * size_of::<Thread>();
+        let keys = self.keys.get() as usize * size_of::<usize>();
+        [
+            (STATE, offset_of!(State, threads) + used),
+            (STATE + offset_of!(State, key_destructors), keys),
+        ]
+    }
+}

@@ -1,0 +1,39 @@
+//! Barriers.
+
+use crate::memory::view;
+use crate::scheduler::{grant_all, point, wait};
+use crate::state::state;
+use core::cell::Cell;
+use everypath_shim_abi::{Operation, Waiting};
+
+/// A `pthread_barrier_t`.
+#[repr(C)]
+struct Barrier {
+    arrived: Cell<u32>,
+    round: Cell<u32>,
+    count: Cell<u32>,
+}
+
+const SERIAL_THREAD: i32 = -1;
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_barrier_wait(address: usize) -> i32 {
+    point(Operation::BarrierWait, address, 0);
+    let barrier: &Barrier = view(address);
+    barrier.arrived.set(barrier.arrived.get() + 1);
+    if barrier.arrived.get() >= barrier.count.get() {
+        barrier.arrived.set(0);
+        grant_all(Waiting::Barrier, address);
+        return SERIAL_THREAD;
+    }
+    state().current().announce(Operation::BarrierWait, address, 0);
+    wait(Waiting::Barrier, address, None);
+    0
+}
+
+/// Stands in for libc's function, which would wait for those who are still leaving.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_barrier_destroy(_barrier: usize) -> i32 {
+    0
+}

@@ -1,0 +1,79 @@
+//! Condition variables: a signal chooses which waiter it wakes.
+
+use super::{Patience, mutex};
+use crate::memory::load;
+use crate::scheduler::{Woken, grant, grant_all, point, wait};
+use crate::state::state;
+use crate::sys::errno;
+use crate::time::{MONOTONIC, REALTIME};
+use everypath_shim_abi::{Operation, Waiting};
+
+/// Where a `pthread_cond_t` says which clock its time-outs are on.
+const FLAGS: usize = 36;
+const ON_MONOTONIC: u32 = 2;
+
+fn clock_of(cond: usize) -> i32 {
+    if load::<u32>(cond + FLAGS) & ON_MONOTONIC != 0 { MONOTONIC } else { REALTIME }
+}
+
+fn wait_on(cond: usize, held: usize, patience: Patience) -> i32 {
+    point(Operation::CondWait, cond, held as u64);
+    let count = mutex::release_fully(held);
+    state().current().announce(Operation::CondWait, cond, held as u64);
+    let woken = wait(Waiting::Cond, cond, patience.deadline());
+    // Going on means asking for the mutex again.
+    let locked = mutex::acquire(held, Patience::Forever);
+    mutex::set_count(held, count);
+    match woken {
+        Woken::TimedOut if locked == 0 => errno::ETIMEDOUT,
+        _ => locked,
+    }
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_cond_wait(cond: usize, held: usize) -> i32 {
+    wait_on(cond, held, Patience::Forever)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_cond_timedwait(cond: usize, held: usize, until: usize) -> i32 {
+    if !crate::time::is_valid(until) {
+        return errno::EINVAL;
+    }
+    wait_on(cond, held, Patience::until(clock_of(cond), until))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_cond_clockwait(cond: usize, held: usize, clock: i32, until: usize) -> i32 {
+    if !crate::time::is_valid(until) {
+        return errno::EINVAL;
+    }
+    wait_on(cond, held, Patience::until(clock, until))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_cond_signal(cond: usize) -> i32 {
+    let outcome = point(Operation::CondSignal, cond, 0);
+    if let Some(waiter) = state().waiters(Waiting::Cond, cond).nth(usize::from(outcome)) {
+        grant(waiter);
+    }
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_cond_broadcast(cond: usize) -> i32 {
+    point(Operation::CondBroadcast, cond, 0);
+    grant_all(Waiting::Cond, cond);
+    0
+}
+
+/// Stands in for libc's function, which would wait for waiters that it counts itself.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_cond_destroy(_cond: usize) -> i32 {
+    0
+}

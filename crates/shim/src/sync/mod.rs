@@ -1,0 +1,67 @@
+//! Locks, conditions, barriers, semaphores: the objects of pthreads and C11.
+//!
+//! They live in the program's memory, in the layout that libc's initialisers produce. A lock is
+//! handed to the one who asked first: every order of asking is explored, so every order of getting
+//! is too, and asking is not visible to anybody else.
+
+mod barrier;
+mod c11;
+mod cond;
+mod mutex;
+mod once;
+mod rwlock;
+mod semaphore;
+mod spin;
+
+pub(crate) use mutex::release_robust;
+
+use crate::state::{Thread, state};
+use crate::thread::FIRST_TID;
+use everypath_shim_abi::Waiting;
+
+/// How long a caller is ready to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Patience {
+    /// Not at all.
+    Try,
+    /// Until a virtual moment.
+    Until(u64),
+    /// As long as it takes.
+    Forever,
+}
+
+impl Patience {
+    /// Until the moment of a `timespec` on a clock.
+    fn until(clock: i32, address: usize) -> Self {
+        crate::time::deadline(clock, address).map_or(Patience::Forever, Patience::Until)
+    }
+
+    fn deadline(self) -> Option<u64> {
+        match self {
+            Patience::Until(moment) => Some(moment),
+            Patience::Try | Patience::Forever => None,
+        }
+    }
+}
+
+/// The number by which the running thread is known as an owner.
+fn my_tid() -> i32 {
+    FIRST_TID + i32::from(state().current.get())
+}
+
+fn tid(thread: &Thread) -> i32 {
+    FIRST_TID + i32::from(thread.number.get())
+}
+
+/// Who holds what a thread waits for, plus one; 0 if that is nobody or not one.
+pub(crate) fn holder(thread: &Thread) -> u16 {
+    let object = thread.object.get();
+    let owner = match thread.waiting.get() {
+        Waiting::Mutex => mutex::owner(object),
+        Waiting::Read | Waiting::Write => rwlock::writer(object),
+        Waiting::Spin => spin::owner(object),
+        Waiting::Join => return crate::thread::find(object).map_or(0, |t| t.number.get() + 1),
+        _ => 0,
+    };
+    u16::try_from(owner - FIRST_TID + 1).unwrap_or(0)
+}

@@ -1,0 +1,241 @@
+//! Mutexes of every kind.
+
+use super::{Patience, my_tid, tid};
+use crate::libc::{call, real_cached};
+use crate::memory::{load, store, view};
+use crate::scheduler::{Woken, first_waiter, grant, point, wait};
+use crate::state::{Thread, state};
+use crate::sys::errno;
+use crate::time::REALTIME;
+use core::cell::Cell;
+use everypath_shim_abi::{Operation, Waiting};
+
+/// A `pthread_mutex_t`.
+#[repr(C)]
+struct Mutex {
+    lock: Cell<u32>,
+    count: Cell<u32>,
+    owner: Cell<i32>,
+    users: Cell<u32>,
+    kind: Cell<i32>,
+    spins: Cell<u32>,
+    /// The next robust mutex that the same thread holds.
+    previous: Cell<usize>,
+    next: Cell<usize>,
+}
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+/// Free, but who held it has ended without giving it back.
+const ORPHANED: u32 = 0x4000_0000;
+/// Given back without having been made consistent: of no use any more.
+const LOST: u32 = 0x7fff_ffff;
+
+const RECURSIVE: i32 = 1;
+const ERROR_CHECKING: i32 = 2;
+const ROBUST: i32 = 16;
+/// Marks a held robust mutex whose last owner died.
+const INCONSISTENT: u32 = 0x8000_0000;
+
+impl Mutex {
+    fn is(&self, kind: i32) -> bool {
+        self.kind.get() & 3 == kind
+    }
+
+    fn is_robust(&self) -> bool {
+        self.kind.get() & ROBUST != 0
+    }
+
+    /// Gives the mutex to a thread; the result is that of its call.
+    fn give(&self, thread: &Thread) -> i32 {
+        let orphaned = self.lock.get() == ORPHANED;
+        self.lock.set(HELD);
+        self.owner.set(tid(thread));
+        self.count.set(1);
+        if self.is_robust() {
+            self.users.set(if orphaned { INCONSISTENT } else { 1 });
+            self.next.set(thread.robust.replace((&raw const *self) as usize));
+        }
+        if orphaned { errno::EOWNERDEAD } else { 0 }
+    }
+
+    /// Takes the mutex off its owner's list.
+    fn unlist(&self, thread: &Thread) {
+        let me = (&raw const *self) as usize;
+        let mut link = thread.robust.get();
+        if link == me {
+            thread.robust.set(self.next.get());
+            return;
+        }
+        while link != 0 {
+            let mutex: &Mutex = view(link);
+            if mutex.next.get() == me {
+                mutex.next.set(self.next.get());
+                return;
+            }
+            link = mutex.next.get();
+        }
+    }
+
+    /// Frees the mutex, or hands it to the one who has asked first.
+    fn pass_on(&self, freed: u32) {
+        self.lock.set(freed);
+        self.owner.set(0);
+        self.count.set(0);
+        self.users.set(0);
+        let address = (&raw const *self) as usize;
+        if freed == LOST {
+            crate::scheduler::grant_all(Waiting::Mutex, address);
+        } else if let Some(waiter) = first_waiter(Waiting::Mutex, address) {
+            self.give(waiter);
+            if freed == ORPHANED {
+                self.users.set(INCONSISTENT);
+            }
+            grant(waiter);
+        }
+    }
+}
+
+/// Who holds a mutex.
+pub(super) fn owner(address: usize) -> i32 {
+    view::<Mutex>(address).owner.get()
+}
+
+/// Gives back the robust mutexes of a thread that ends.
+pub(crate) fn release_robust(thread: &Thread) {
+    while thread.robust.get() != 0 {
+        let mutex: &Mutex = view(thread.robust.get());
+        thread.robust.set(mutex.next.get());
+        mutex.pass_on(ORPHANED);
+    }
+}
+
+fn lock(address: usize, patience: Patience) -> i32 {
+    let operation =
+        if patience == Patience::Try { Operation::MutexTrylock } else { Operation::MutexLock };
+    point(operation, address, 0);
+    acquire(address, patience)
+}
+
+/// Takes a mutex or waits for it, as part of a step that has been taken.
+pub(super) fn acquire(address: usize, patience: Patience) -> i32 {
+    let mutex: &Mutex = view(address);
+    let thread = state().current();
+    match mutex.lock.get() {
+        FREE | ORPHANED => return mutex.give(thread),
+        LOST => return errno::ENOTRECOVERABLE,
+        _ => {}
+    }
+    if mutex.owner.get() == my_tid() {
+        if mutex.is(RECURSIVE) {
+            mutex.count.set(mutex.count.get() + 1);
+            return 0;
+        }
+        if mutex.is(ERROR_CHECKING) && patience != Patience::Try {
+            return errno::EDEADLK;
+        }
+    }
+    if patience == Patience::Try {
+        return errno::EBUSY;
+    }
+    thread.announce(Operation::MutexLock, address, 0);
+    match wait(Waiting::Mutex, address, patience.deadline()) {
+        Woken::TimedOut => errno::ETIMEDOUT,
+        Woken::Granted if mutex.lock.get() == LOST => errno::ENOTRECOVERABLE,
+        Woken::Granted if mutex.users.get() == INCONSISTENT => errno::EOWNERDEAD,
+        Woken::Granted => 0,
+    }
+}
+
+/// Gives a mutex back, as part of a step that has been taken.
+pub(super) fn release(address: usize) -> i32 {
+    let mutex: &Mutex = view(address);
+    let mine = mutex.owner.get() == my_tid();
+    if !mine && (mutex.is(RECURSIVE) || mutex.is(ERROR_CHECKING) || mutex.is_robust()) {
+        return errno::EPERM;
+    }
+    if mutex.is(RECURSIVE) && mutex.count.get() > 1 {
+        mutex.count.set(mutex.count.get() - 1);
+        return 0;
+    }
+    let lost = mutex.is_robust() && mutex.users.get() == INCONSISTENT;
+    if mutex.is_robust() {
+        mutex.unlist(state().current());
+    }
+    mutex.pass_on(if lost { LOST } else { FREE });
+    0
+}
+
+/// Gives a mutex back however often it is held; returns how often that was.
+pub(super) fn release_fully(address: usize) -> u32 {
+    let mutex: &Mutex = view(address);
+    let count = mutex.count.replace(1);
+    release(address);
+    count
+}
+
+/// Sets how often a mutex is held.
+pub(super) fn set_count(address: usize, count: u32) {
+    view::<Mutex>(address).count.set(count);
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_mutex_lock(mutex: usize) -> i32 {
+    lock(mutex, Patience::Forever)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_mutex_trylock(mutex: usize) -> i32 {
+    lock(mutex, Patience::Try)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_mutex_timedlock(mutex: usize, until: usize) -> i32 {
+    lock(mutex, Patience::until(REALTIME, until))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_mutex_clocklock(mutex: usize, clock: i32, until: usize) -> i32 {
+    lock(mutex, Patience::until(clock, until))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_mutex_unlock(mutex: usize) -> i32 {
+    point(Operation::MutexUnlock, mutex, 0);
+    release(mutex)
+}
+
+/// Stands in for libc's function: a scheduling point, since known bugs hide there.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_mutex_init(mutex: usize, attributes: usize) -> i32 {
+    point(Operation::MutexInit, mutex, 0);
+    let real = real_cached!("pthread_mutex_init", "GLIBC_2.2.5");
+    call!(real, fn(usize, usize) -> i32, mutex, attributes)
+}
+
+/// Stands in for libc's function: a scheduling point, since known bugs hide there.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn pthread_mutex_destroy(mutex: usize) -> i32 {
+    point(Operation::MutexDestroy, mutex, 0);
+    if load::<u32>(mutex) == HELD {
+        return errno::EBUSY;
+    }
+    store(mutex + core::mem::offset_of!(Mutex, kind), -1i32);
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_mutex_consistent(mutex: usize) -> i32 {
+    let mutex: &Mutex = view(mutex);
+    if mutex.users.get() != INCONSISTENT {
+        return errno::EINVAL;
+    }
+    mutex.users.set(1);
+    0
+}

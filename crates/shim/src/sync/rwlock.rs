@@ -1,0 +1,166 @@
+//! Read-write locks.
+
+use super::{Patience, my_tid, tid};
+use crate::memory::view;
+use crate::scheduler::{Woken, first_waiter, grant, point, wait};
+use crate::state::state;
+use crate::sys::errno;
+use crate::time::REALTIME;
+use core::cell::Cell;
+use everypath_shim_abi::{Operation, Waiting};
+
+/// A `pthread_rwlock_t`.
+#[repr(C)]
+struct RwLock {
+    readers: Cell<u32>,
+    unused: [u32; 5],
+    writer: Cell<i32>,
+    shared: Cell<i32>,
+    more: [u64; 2],
+    flags: Cell<u32>,
+}
+
+/// A kind that makes readers wait behind writers.
+const PREFER_WRITERS: u32 = 2;
+
+/// Who holds the lock to write.
+pub(super) fn writer(address: usize) -> i32 {
+    view::<RwLock>(address).writer.get()
+}
+
+fn read(address: usize, patience: Patience) -> i32 {
+    let trying = patience == Patience::Try;
+    point(if trying { Operation::TryReadLock } else { Operation::ReadLock }, address, 0);
+    let lock: &RwLock = view(address);
+    if lock.writer.get() == my_tid() {
+        return if trying { errno::EBUSY } else { errno::EDEADLK };
+    }
+    let behind =
+        lock.flags.get() == PREFER_WRITERS && first_waiter(Waiting::Write, address).is_some();
+    if lock.writer.get() == 0 && !behind {
+        lock.readers.set(lock.readers.get() + 1);
+        return 0;
+    }
+    if trying {
+        return errno::EBUSY;
+    }
+    state().current().announce(Operation::ReadLock, address, 0);
+    match wait(Waiting::Read, address, patience.deadline()) {
+        Woken::Granted => 0,
+        Woken::TimedOut => errno::ETIMEDOUT,
+    }
+}
+
+fn write(address: usize, patience: Patience) -> i32 {
+    let trying = patience == Patience::Try;
+    point(if trying { Operation::TryWriteLock } else { Operation::WriteLock }, address, 0);
+    let lock: &RwLock = view(address);
+    if lock.writer.get() == my_tid() {
+        return if trying { errno::EBUSY } else { errno::EDEADLK };
+    }
+    if lock.writer.get() == 0 && lock.readers.get() == 0 {
+        lock.writer.set(my_tid());
+        return 0;
+    }
+    if trying {
+        return errno::EBUSY;
+    }
+    state().current().announce(Operation::WriteLock, address, 0);
+    match wait(Waiting::Write, address, patience.deadline()) {
+        Woken::Granted => 0,
+        Woken::TimedOut => {
+            // Readers that waited behind this writer need not any more.
+            admit(address);
+            errno::ETIMEDOUT
+        }
+    }
+}
+
+/// Lets in whoever can be: the first to have asked, and with a reader all other readers.
+fn admit(address: usize) {
+    let lock: &RwLock = view(address);
+    if lock.writer.get() != 0 {
+        return;
+    }
+    let asked = |waiting| first_waiter(waiting, address);
+    let (reader, writer) = (asked(Waiting::Read), asked(Waiting::Write));
+    let preferred = lock.flags.get() == PREFER_WRITERS && writer.is_some();
+    match (reader, writer) {
+        (_, Some(writer))
+            if lock.readers.get() == 0
+                && (preferred || reader.is_none_or(|r| writer.place.get() <= r.place.get())) =>
+        {
+            lock.writer.set(tid(writer));
+            grant(writer);
+        }
+        (Some(_), _) if !preferred => {
+            for reader in state().waiters(Waiting::Read, address) {
+                lock.readers.set(lock.readers.get() + 1);
+                grant(reader);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_rwlock_rdlock(lock: usize) -> i32 {
+    read(lock, Patience::Forever)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_rwlock_tryrdlock(lock: usize) -> i32 {
+    read(lock, Patience::Try)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_rwlock_timedrdlock(lock: usize, until: usize) -> i32 {
+    read(lock, Patience::until(REALTIME, until))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_rwlock_clockrdlock(lock: usize, clock: i32, until: usize) -> i32 {
+    read(lock, Patience::until(clock, until))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_rwlock_wrlock(lock: usize) -> i32 {
+    write(lock, Patience::Forever)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_rwlock_trywrlock(lock: usize) -> i32 {
+    write(lock, Patience::Try)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_rwlock_timedwrlock(lock: usize, until: usize) -> i32 {
+    write(lock, Patience::until(REALTIME, until))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_rwlock_clockwrlock(lock: usize, clock: i32, until: usize) -> i32 {
+    write(lock, Patience::until(clock, until))
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_rwlock_unlock(address: usize) -> i32 {
+    point(Operation::RwUnlock, address, 0);
+    let lock: &RwLock = view(address);
+    if lock.writer.get() != 0 {
+        lock.writer.set(0);
+    } else {
+        lock.readers.set(lock.readers.get().saturating_sub(1));
+    }
+    admit(address);
+    0
+}

@@ -1,0 +1,64 @@
+//! Spin locks: who spins waits, and its processor is not wasted.
+
+use super::{my_tid, tid};
+use crate::memory::{load, store};
+use crate::scheduler::{first_waiter, grant, point, wait};
+use crate::state::state;
+use crate::sys::errno;
+use everypath_shim_abi::{Operation, Waiting};
+
+/// Who holds the lock: the word is the owner's number, 0 if it is free.
+pub(super) fn owner(address: usize) -> i32 {
+    load(address)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_spin_init(lock: usize, _shared: i32) -> i32 {
+    store(lock, 0i32);
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_spin_destroy(_lock: usize) -> i32 {
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_spin_lock(lock: usize) -> i32 {
+    point(Operation::SpinLock, lock, 0);
+    if owner(lock) == 0 {
+        store(lock, my_tid());
+        return 0;
+    }
+    state().current().announce(Operation::SpinLock, lock, 0);
+    wait(Waiting::Spin, lock, None);
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_spin_trylock(lock: usize) -> i32 {
+    point(Operation::SpinTrylock, lock, 0);
+    if owner(lock) != 0 {
+        return errno::EBUSY;
+    }
+    store(lock, my_tid());
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_spin_unlock(lock: usize) -> i32 {
+    point(Operation::SpinUnlock, lock, 0);
+    match first_waiter(Waiting::Spin, lock) {
+        Some(waiter) => {
+            store(lock, tid(waiter));
+            grant(waiter);
+        }
+        None => store(lock, 0i32),
+    }
+    0
+}

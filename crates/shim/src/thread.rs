@@ -1,0 +1,402 @@
+//! Threads: creation, end, join, names; keys of thread-specific data.
+
+use crate::fail::stop;
+use crate::libc;
+use crate::memory::{GUARD, SLOT, SLOTS, STACK_TOP, load, map, store, zero};
+use crate::region::setup;
+use crate::scheduler::{grant_all, point, reschedule, stand_back, wait};
+use crate::snapshot::scrub;
+use crate::state::{KEYS, MAIN, State, Status, Thread, state};
+use crate::sys::errno;
+use core::arch::global_asm;
+use core::ffi::c_int;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use everypath_shim_abi::{MAX_THREADS, Operation, Outcome, Splitmix, Waiting};
+
+/// The number by which the program knows its main thread, and its process.
+pub(crate) const FIRST_TID: i32 = 100_000;
+/// Room for the resolver's state, below thread-local storage.
+const RESOLVER: usize = 640;
+
+global_asm!(
+    // everypath_thread(thread): runs the thread's function. `pthread_exit` and cancellation unwind
+    // to the jump buffer in this frame, as they do to that of libc's own start routine.
+    ".globl everypath_thread",
+    ".hidden everypath_thread",
+    ".type everypath_thread,@function",
+    "everypath_thread:",
+    ".cfi_startproc",
+    "push rbx",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_offset rbx, -16",
+    "sub rsp, 256",
+    ".cfi_adjust_cfa_offset 256",
+    "mov rbx, rdi",
+    "lea rdi, [rsp + 16]",
+    "xor esi, esi",
+    "call __sigsetjmp@PLT",
+    "test eax, eax",
+    "jne 2f",
+    "lea rdi, [rsp + 16]",
+    "call __pthread_register_cancel@PLT",
+    "mov rdi, [rbx + {argument}]",
+    "call [rbx + {function}]",
+    "mov [rbx + {result}], rax",
+    "2:",
+    "mov rdi, rbx",
+    "call {finish}",
+    "ud2",
+    ".cfi_endproc",
+    argument = const offset_of!(Thread, argument),
+    function = const offset_of!(Thread, function),
+    result = const offset_of!(Thread, result),
+    finish = sym finish,
+);
+
+unsafe extern "C" {
+    fn everypath_thread(thread: &Thread) -> !;
+    fn pthread_attr_getdetachstate(attributes: usize, state: *mut c_int) -> c_int;
+    fn pthread_attr_getstacksize(attributes: usize, size: *mut usize) -> c_int;
+    fn pthread_attr_init(attributes: usize) -> c_int;
+    fn pthread_attr_setstack(attributes: usize, low: usize, size: usize) -> c_int;
+    fn pthread_attr_setguardsize(attributes: usize, size: usize) -> c_int;
+    fn pthread_getspecific(key: u32) -> usize;
+    fn pthread_setspecific(key: u32, value: usize) -> c_int;
+}
+
+extern "C" fn run(thread: usize) {
+    let thread: &Thread = crate::memory::view(thread);
+    libc::enter_thread(thread.tcb.get(), thread.tls.get());
+    crate::signals::deliver_pending(state());
+    // SAFETY: the thread's function and argument are the program's own.
+    // JUSTIFICATION: `pthread_exit` needs a frame that only assembly can lay out.
+    unsafe { everypath_thread(thread) }
+}
+
+/// The end of a thread: destructors, then never again.
+extern "C" fn finish(thread: &Thread) -> ! {
+    run_destructors();
+    end(thread)
+}
+
+/// Ends the running thread for good.
+pub(crate) fn end(thread: &Thread) -> ! {
+    let state = state();
+    point(Operation::Exit, thread.tcb.get(), 0);
+    if thread.panicking.get() != 0 && thread.detached.get() {
+        crate::controller::ended(Outcome::Panicked, i32::from(thread.number.get()));
+    }
+    crate::sync::release_robust(thread);
+    state.alive.set(state.alive.get() - 1);
+    thread.status.set(Status::Ended);
+    grant_all(Waiting::Join, thread.tcb.get());
+    if thread.detached.get() {
+        forget(state, thread);
+    }
+    if state.alive.get() == 0 {
+        // The last thread ended without anybody calling exit: the process ends with code 0.
+        crate::process::finish(0);
+    }
+    reschedule(state);
+    unreachable!("an ended thread is never chosen")
+}
+
+/// Gives a thread's place free.
+fn forget(state: &State, thread: &Thread) {
+    if thread.number.get() != MAIN {
+        libc::free_block(thread.tcb.get());
+        thread.tcb.set(0);
+    }
+    thread.status.set(Status::Free);
+    let used = state.threads().filter(|thread| thread.status.get() != Status::Free);
+    state.limit.set(used.map(|thread| thread.number.get() + 1).max().unwrap_or(1));
+}
+
+/// Destructors of thread-local variables, then of thread-specific data.
+pub(crate) fn run_destructors() {
+    libc::call_tls_dtors();
+    const ROUNDS: usize = 4;
+    for _ in 0..ROUNDS {
+        let mut any = false;
+        for key in 0..state().keys.get() {
+            let destructor = state().key_destructors[key as usize].get();
+            // SAFETY: libc's own functions, for a key that may exist. JUSTIFICATION: the values
+            // live in libc's control block.
+            let value = unsafe { pthread_getspecific(key) };
+            if destructor != 0 && value != 0 {
+                // SAFETY: as above.
+                unsafe { pthread_setspecific(key, 0) };
+                libc::call!(destructor, fn(usize), value);
+                any = true;
+            }
+        }
+        if !any {
+            return;
+        }
+    }
+}
+
+static MAPPED: [AtomicBool; MAX_THREADS] = [const { AtomicBool::new(false) }; MAX_THREADS];
+
+/// Maps the memory of a thread's slot, once for all executions.
+pub(crate) fn map_slot(number: u16) {
+    if !MAPPED[usize::from(number)].swap(true, Relaxed) {
+        map(SLOTS + usize::from(number) * SLOT + GUARD, SLOT - GUARD);
+    }
+}
+
+/// The number of a new thread: a function of who creates it and how many it has created, as far
+/// as that is free, so that commuting creations give the same numbers.
+fn number_for(state: &State, path: u64, parent: &Thread) -> u16 {
+    const DIRECT: u16 = 64;
+    let child = parent.children.get();
+    let is_free = |number: u16| state.thread(number).status.get() == Status::Free;
+    if parent.number.get() == MAIN && child < DIRECT && is_free(child + 1) {
+        return child + 1;
+    }
+    let others = MAX_THREADS as u64 - u64::from(DIRECT) - 1;
+    let candidates = (0..others).map(|i| DIRECT + 1 + ((path + i) % others) as u16);
+    let mut all = candidates.chain(1..=DIRECT).filter(|&number| is_free(number));
+    all.next().unwrap_or_else(|| stop!("the program has more than {MAX_THREADS} threads at once"))
+}
+
+fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
+    let state = state();
+    let parent = state.current();
+    let ordinal = u64::from(parent.children.get());
+    let path = Splitmix(parent.path.get().wrapping_add(ordinal)).next();
+    let number = number_for(state, path, parent);
+    parent.children.set(parent.children.get() + 1);
+    map_slot(number);
+    let thread = state.thread(number);
+    zero((&raw const *thread) as usize, size_of::<Thread>());
+    thread.number.set(number);
+    thread.path.set(path);
+    thread.function.set(function);
+    thread.argument.set(argument);
+    thread.detached.set(detached);
+    thread.random.set(Splitmix(path));
+    thread.blocked_signals.set(parent.blocked_signals.get());
+    thread.name.set(parent.name.get());
+    let slot_end = SLOTS + (usize::from(number) + 1) * SLOT;
+    let (size, align) = libc::tls_info();
+    let align = align.max(64);
+    let tcb = (slot_end - crate::memory::PAGE - libc::block_size()) & !(align - 1);
+    let tls = (tcb - (size - libc::block_size()) - RESOLVER) & !(align - 1);
+    zero(tls, tcb - tls);
+    thread.tcb.set(tcb);
+    thread.tls.set(tls);
+    libc::make_block(tcb, FIRST_TID + i32::from(number));
+    let top = thread.stack_top();
+    zero(top - crate::memory::PAGE, crate::memory::PAGE);
+    thread.context.prepare(top, run as *const () as usize, (&raw const *thread) as usize, tcb);
+    if setup().canonical {
+        scrub(thread);
+    }
+    thread.announce(Operation::Start, tcb, 0);
+    thread.status.set(Status::Ready);
+    state.limit.set(state.limit.get().max(number + 1));
+    state.alive.set(state.alive.get() + 1);
+    thread
+}
+
+/// The thread behind a `pthread_t`.
+pub(crate) fn find(handle: usize) -> Option<&'static Thread> {
+    let state = state();
+    state.threads().find(|thread| thread.status.get() != Status::Free && thread.tcb.get() == handle)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pthread_create(
+    handle: usize,
+    attributes: usize,
+    function: usize,
+    argument: usize,
+) -> i32 {
+    if !crate::controller::is_running() {
+        stop!("a library creates a thread before main");
+    }
+    let (mut detached, mut size) = (0, 0);
+    if attributes != 0 {
+        // SAFETY: the program hands over its attributes. JUSTIFICATION: only libc knows them.
+        unsafe {
+            pthread_attr_getdetachstate(attributes, &raw mut detached);
+            pthread_attr_getstacksize(attributes, &raw mut size);
+        }
+    }
+    if size > STACK_TOP - GUARD {
+        stop!(
+            "a thread asks for a stack of {size} bytes; at most {} are possible",
+            STACK_TOP - GUARD
+        );
+    }
+    point(Operation::Create, function, 0);
+    let thread = create(function, argument, detached != 0);
+    store(handle, thread.tcb.get());
+    0
+}
+
+fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> i32 {
+    point(Operation::Join, handle, 0);
+    let Some(thread) = find(handle) else { return errno::ESRCH };
+    if thread.detached.get() || thread.joined.get() {
+        return errno::EINVAL;
+    }
+    if thread.number.get() == state().current.get() {
+        return errno::EDEADLK;
+    }
+    if thread.status.get() != Status::Ended {
+        if only_try {
+            return errno::EBUSY;
+        }
+        thread.joined.set(true);
+        let woken = wait(Waiting::Join, handle, deadline);
+        if woken == crate::scheduler::Woken::TimedOut {
+            thread.joined.set(false);
+            return errno::ETIMEDOUT;
+        }
+    }
+    if result != 0 {
+        store(result, thread.result.get());
+    }
+    forget(state(), thread);
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pthread_join(handle: usize, result: usize) -> i32 {
+    join(handle, result, None, false)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_tryjoin_np(handle: usize, result: usize) -> i32 {
+    join(handle, result, None, true)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_timedjoin_np(handle: usize, result: usize, until: usize) -> i32 {
+    join(handle, result, crate::time::deadline(crate::time::REALTIME, until), false)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_clockjoin_np(handle: usize, result: usize, clock: i32, until: usize) -> i32 {
+    join(handle, result, crate::time::deadline(clock, until), false)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pthread_detach(handle: usize) -> i32 {
+    point(Operation::Detach, handle, 0);
+    let Some(thread) = find(handle) else { return errno::ESRCH };
+    if thread.detached.get() {
+        return errno::EINVAL;
+    }
+    if thread.status.get() == Status::Ended {
+        if thread.panicking.get() != 0 {
+            crate::controller::ended(Outcome::Panicked, i32::from(thread.number.get()));
+        }
+        forget(state(), thread);
+    } else {
+        thread.detached.set(true);
+    }
+    0
+}
+
+/// Stands in for libc's function: the real one unwinds to our own first frame.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pthread_exit(result: usize) -> ! {
+    let thread = state().current();
+    thread.result.set(result);
+    if thread.number.get() == MAIN {
+        run_destructors();
+        end(thread);
+    }
+    let real = libc::real_cached!("pthread_exit", "GLIBC_2.2.5");
+    libc::call!(real, fn(usize), result);
+    unreachable!("pthread_exit does not return")
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_getattr_np(handle: usize, attributes: usize) -> i32 {
+    let Some(thread) = find(handle) else { return errno::ESRCH };
+    let low = thread.stack_top() + GUARD - STACK_TOP;
+    // SAFETY: the program hands over memory for attributes. JUSTIFICATION: only libc knows them.
+    unsafe {
+        pthread_attr_init(attributes);
+        pthread_attr_setstack(attributes, low, STACK_TOP - GUARD);
+        pthread_attr_setguardsize(attributes, crate::memory::PAGE);
+    }
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_setname_np(handle: usize, name: usize) -> i32 {
+    let Some(thread) = find(handle) else { return errno::ESRCH };
+    let name = crate::memory::c_string(name);
+    if name.len() > 15 {
+        return errno::ERANGE;
+    }
+    let mut bytes = [0; 16];
+    bytes[..name.len()].copy_from_slice(name);
+    thread.name.set(bytes);
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_getname_np(handle: usize, name: usize, length: usize) -> i32 {
+    let Some(thread) = find(handle) else { return errno::ESRCH };
+    if length < 16 {
+        return errno::ERANGE;
+    }
+    crate::memory::write(name, &thread.name.get());
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn sched_yield() -> i32 {
+    stand_back(Operation::Yield, 0);
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_yield() -> i32 {
+    sched_yield()
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_cancel(_handle: usize) -> i32 {
+    stop!("the program cancels a thread (pthread_cancel), which everypath does not model")
+}
+
+/// Stands in for libc's function: destructors are ours to call, in our own order.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pthread_key_create(key: usize, destructor: usize) -> i32 {
+    let real = libc::real_cached!("pthread_key_create", "GLIBC_2.34", "GLIBC_2.2.5");
+    let failed = libc::call!(real, fn(usize, usize) -> i32, key, 0);
+    if failed == 0 {
+        let made = load::<u32>(key);
+        state().key_destructors[made as usize % KEYS].set(destructor);
+        state().keys.set(state().keys.get().max(made + 1));
+    }
+    failed
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pthread_key_delete(key: u32) -> i32 {
+    let real = libc::real_cached!("pthread_key_delete", "GLIBC_2.34", "GLIBC_2.2.5");
+    state().key_destructors[key as usize % KEYS].set(0);
+    libc::call!(real, fn(u32) -> i32, key)
+}

@@ -1,0 +1,230 @@
+//! Virtual time: it passes only when a time-out fires or every thread stands back.
+
+use crate::fail::stop;
+use crate::libc::fail;
+use crate::memory::{load, store};
+use crate::scheduler::{point, stand_back, wait};
+use crate::state::state;
+use crate::sys::errno;
+use everypath_shim_abi::{Operation, Waiting};
+
+/// The clock of the day.
+pub(crate) const REALTIME: i32 = 0;
+/// The clock that only goes forward.
+pub(crate) const MONOTONIC: i32 = 1;
+
+const SECOND: u64 = 1_000_000_000;
+/// Executions start at this moment of 2023 ...
+const EPOCH: u64 = 1_700_000_000 * SECOND;
+/// ... on a machine that is up for this long.
+const UPTIME: u64 = 1000 * SECOND;
+/// A thread that reads the clock so often without doing anything else waits for time to pass.
+const PATIENCE: u32 = 64;
+
+const COARSE: [i32; 2] = [5, 6];
+const BOOTTIME: i32 = 7;
+const TAI: i32 = 11;
+const ABSOLUTE: i32 = 1;
+
+fn is_realtime(clock: i32) -> bool {
+    clock == REALTIME || clock == COARSE[0] || clock == TAI
+}
+
+/// What a clock shows, in nanoseconds.
+fn now(clock: i32) -> u64 {
+    state().clock.get() + if is_realtime(clock) { EPOCH } else { UPTIME }
+}
+
+/// What a clock shows to a thread that reads it.
+fn read(clock: i32) -> u64 {
+    let thread = state().current();
+    let reads = thread.clock_reads.get() + 1;
+    thread.clock_reads.set(reads);
+    if reads > PATIENCE {
+        stand_back(Operation::Yield, 0);
+        thread.clock_reads.set(PATIENCE / 2);
+    }
+    now(clock)
+}
+
+/// The nanoseconds of a `timespec`.
+pub(crate) fn nanoseconds(address: usize) -> u64 {
+    let [seconds, nanoseconds] = load::<[i64; 2]>(address);
+    (seconds.max(0) as u64).saturating_mul(SECOND).saturating_add(nanoseconds.max(0) as u64)
+}
+
+/// Whether a `timespec` is one.
+pub(crate) fn is_valid(address: usize) -> bool {
+    (0..SECOND as i64).contains(&load::<[i64; 2]>(address)[1])
+}
+
+/// The virtual moment of an absolute `timespec`; none if there is none.
+pub(crate) fn deadline(clock: i32, address: usize) -> Option<u64> {
+    if address == 0 {
+        return None;
+    }
+    let origin = if is_realtime(clock) { EPOCH } else { UPTIME };
+    Some(nanoseconds(address).saturating_sub(origin))
+}
+
+/// Sleeps until a virtual moment.
+pub(crate) fn sleep_until(moment: u64) {
+    let state = state();
+    if !crate::controller::is_running() {
+        return;
+    }
+    if state.is_concurrent() {
+        point(Operation::Sleep, 0, moment);
+        state.current().announce(Operation::Sleep, 0, moment);
+        wait(Waiting::Time, 0, Some(moment));
+    } else {
+        state.clock.set(state.clock.get().max(moment));
+    }
+}
+
+fn sleep_for(nanoseconds: u64) {
+    sleep_until(state().clock.get().saturating_add(nanoseconds));
+}
+
+fn write_timespec(address: usize, nanoseconds: u64) {
+    store(address, [(nanoseconds / SECOND) as i64, (nanoseconds % SECOND) as i64]);
+}
+
+/// Does what the system call does.
+pub(crate) fn get(clock: i32, address: usize) -> isize {
+    match clock {
+        REALTIME | MONOTONIC | 4..=BOOTTIME | TAI => write_timespec(address, read(clock)),
+        // Processor time: virtual time is all the time there is.
+        2 | 3 => write_timespec(address, state().clock.get()),
+        _ => return -(errno::EINVAL as isize),
+    }
+    0
+}
+
+/// Does what the system call does.
+pub(crate) fn nanosleep(clock: i32, flags: i32, request: usize, left: usize) -> isize {
+    if !is_valid(request) {
+        return -(errno::EINVAL as isize);
+    }
+    if flags & ABSOLUTE != 0 {
+        sleep_until(deadline(clock, request).unwrap_or(0));
+    } else {
+        sleep_for(nanoseconds(request));
+        if left != 0 {
+            store(left, [0i64; 2]);
+        }
+    }
+    0
+}
+
+/// Answers an instruction that reads the processor's time counter, which we have made to fault.
+pub(crate) fn emulate_counter(machine: &crate::signals::Machine) -> bool {
+    let rip = machine.rip.get() as usize;
+    if !crate::controller::is_running() || machine.rip.get() < 4096 {
+        return false;
+    }
+    let length = match load::<[u8; 3]>(rip) {
+        [0x0f, 0x31, _] => 2,
+        [0x0f, 0x01, 0xf9] => {
+            machine.rcx.set(0);
+            3
+        }
+        _ => return false,
+    };
+    let now = read(MONOTONIC);
+    machine.rax.set(now & 0xffff_ffff);
+    machine.rdx.set(now >> 32);
+    machine.rip.set(machine.rip.get() + length);
+    true
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn clock_gettime(clock: i32, address: usize) -> i32 {
+    crate::libc::result(get(clock, address)) as i32
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn clock_getres(_clock: i32, address: usize) -> i32 {
+    if address != 0 {
+        write_timespec(address, 1);
+    }
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn timespec_get(address: usize, base: i32) -> i32 {
+    const TIME_UTC: i32 = 1;
+    if base != TIME_UTC {
+        return 0;
+    }
+    write_timespec(address, read(REALTIME));
+    base
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn gettimeofday(address: usize, _zone: usize) -> i32 {
+    let now = read(REALTIME);
+    store(address, [(now / SECOND) as i64, (now % SECOND / 1000) as i64]);
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn time(address: usize) -> i64 {
+    let seconds = (read(REALTIME) / SECOND) as i64;
+    if address != 0 {
+        store(address, seconds);
+    }
+    seconds
+}
+
+/// Stands in for libc's function: processor time in microseconds.
+#[unsafe(no_mangle)]
+extern "C" fn clock() -> i64 {
+    (state().clock.get() / 1000) as i64
+}
+
+/// Stands in for libc's function.
+#[unsafe(export_name = "nanosleep")]
+extern "C" fn libc_nanosleep(request: usize, left: usize) -> i32 {
+    crate::libc::result(nanosleep(MONOTONIC, 0, request, left)) as i32
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn clock_nanosleep(clock: i32, flags: i32, request: usize, left: usize) -> i32 {
+    -nanosleep(clock, flags, request, left) as i32
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn usleep(microseconds: u32) -> i32 {
+    sleep_for(u64::from(microseconds) * 1000);
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn sleep(seconds: u32) -> u32 {
+    sleep_for(u64::from(seconds) * SECOND);
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn alarm(seconds: u32) -> u32 {
+    if seconds != 0 {
+        stop!("the program sets an alarm, which everypath does not model yet");
+    }
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn settimeofday(_address: usize, _zone: usize) -> i32 {
+    fail(errno::EPERM) as i32
+}
