@@ -77,9 +77,14 @@ fn short(package: &str) -> &str {
 fn dependencies(root: &Path) -> Result<Vec<String>> {
     let table = allowed(&fs::read_to_string(root.join("ARCHITECTURE.md"))?);
     let arguments = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
-    let metadata = output(Command::new("cargo").args(arguments).current_dir(root))?;
-    let metadata: Value = serde_json::from_str(&metadata)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata lists packages")?;
+    let mut packages = Vec::new();
+    // The shim is a workspace of its own.
+    for folder in [root.to_path_buf(), root.join("crates/shim")] {
+        let metadata = output(Command::new("cargo").args(arguments).current_dir(folder))?;
+        let metadata: Value = serde_json::from_str(&metadata)?;
+        let listed = metadata["packages"].as_array().context("cargo metadata lists packages")?;
+        packages.extend(listed.iter().cloned());
+    }
     let ours = packages.iter().filter(|package| {
         let manifest = package["manifest_path"].as_str().unwrap_or_default();
         Path::new(manifest).starts_with(root.join("crates"))
@@ -115,12 +120,13 @@ fn tree_sizes(root: &Path) -> Result<Vec<String>> {
         if !folder.is_dir() {
             continue;
         }
+        // In its own folder: the shim is a workspace of its own.
         let arguments = ["tree", "--package", package, "--edges", "normal,build"];
         let tree = output(
             Command::new("cargo")
                 .args(arguments)
                 .args(["--prefix", "none", "--no-dedupe", "--offline"])
-                .current_dir(root),
+                .current_dir(folder),
         )?;
         let names: BTreeSet<&str> =
             tree.lines().filter_map(|line| line.split_whitespace().next()).collect();

@@ -1,7 +1,9 @@
 //! The options, as `--help` shows them.
 
+mod check;
 mod simulate;
 
+pub(crate) use check::{CheckArgs, RestartName};
 pub(crate) use simulate::SimulateArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -15,6 +17,7 @@ use std::path::PathBuf;
 Exit codes: 0 holds, 1 violated, 2 bad usage or input, 3 inconclusive, 70 a defect of everypath.
 
 Examples:
+  everypath check -- ./program              run a program under thousands of thread schedules
   everypath model arq --bug unchecked-ack   find a protocol bug and explain it
   everypath model arq --max-depth 30        check the correct protocol up to 30 steps
   everypath simulate arq --loss 0.05        measure the protocol on a lossy link
@@ -27,6 +30,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Explore an unmodified native program.
+    Check(Box<CheckArgs>),
+    /// Say what this machine supports and what it lacks.
+    Doctor,
     /// Explore a protocol model.
     Model(Box<ModelArgs>),
     /// Run the papers' experiments and print each table beside the papers' own figures.
@@ -208,6 +215,14 @@ pub(crate) struct ExperimentsArgs {
 pub(crate) struct ReplayArgs {
     /// A file written with --trace
     pub(crate) trace: PathBuf,
+
+    /// Stop in gdb where the execution went wrong (native programs)
+    #[arg(long)]
+    pub(crate) gdb: bool,
+
+    /// Replay even if the program has changed since the trace was recorded
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

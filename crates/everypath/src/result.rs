@@ -49,6 +49,19 @@ pub(crate) struct JsonCoverage {
     pub(crate) omission_probability: Option<f64>,
 }
 
+impl JsonCoverage {
+    /// Some behaviours only, chosen at random.
+    pub(crate) fn sampled() -> Self {
+        JsonCoverage {
+            kind: everypath_trace::Coverage::Sampled.kind(),
+            depth: None,
+            disabled: Vec::new(),
+            must_contain: None,
+            omission_probability: None,
+        }
+    }
+}
+
 /// The counterexample.
 #[derive(Debug, Serialize)]
 pub(crate) struct JsonViolation {

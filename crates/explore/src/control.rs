@@ -46,7 +46,8 @@ impl Control {
         }
     }
 
-    pub(crate) fn publish(&self, progress: Progress) {
+    /// Says how far the search has come.
+    pub fn publish(&self, progress: Progress) {
         self.states.store(progress.states, Ordering::Relaxed);
         self.events.store(progress.events, Ordering::Relaxed);
         self.depth.store(progress.depth, Ordering::Relaxed);

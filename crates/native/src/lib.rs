@@ -1,11 +1,45 @@
-//! Native programs: everything that is found out by reading their files.
+//! Native programs: unmodified, under full control.
 //!
 //! - [`Program`]: looks at a program before it is started; says what it is, or why not.
+//! - [`Launch`]: what to start, and how it is carried and put back.
+//! - [`sample`]: runs executions with schedules chosen at random, and keeps what went wrong.
+//! - [`replay`]: repeats one execution exactly, and says what it did in words.
+//! - [`compare`]: the same schedules, carried and put back in every way we know.
+//! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
 //! - [`atomics`]: which instructions become scheduling points, and how they are patched.
 //! - [`symbols`]: addresses to functions, source lines and variables; stacks.
+//!
+//! Inside: `worker` (a process under the shim and its commands), `region` (the memory shared with
+//! it), `patching` (patches in the shim's format), `shim` (the embedded library).
 
 pub mod atomics;
+mod compare;
+mod error;
+mod execution;
+mod patching;
 pub mod program;
+#[expect(unsafe_code, reason = "maps the memory that is shared with a worker")]
+mod region;
+mod replay;
+mod sample;
+#[expect(unsafe_code, reason = "anonymous files need a system call that std does not have")]
+mod shim;
 pub mod symbols;
+mod words;
+#[expect(unsafe_code, reason = "starts and reads processes in ways that std does not offer")]
+mod worker;
 
+pub use compare::compare;
+pub use error::Error;
+pub use execution::Execution;
 pub use program::{Program, ProgramError};
+pub use replay::{Replayed, Stack, Standing, replay, stand};
+pub use sample::{Sampled, Sampling, sample};
+pub use shim::anonymous_file;
+pub use words::{Ending, Names};
+pub use worker::Launch;
+
+pub use everypath_shim_abi::{Backend, Choice, Event, Outcome, Restart, Setup, TimeMode};
+
+/// The generator behind sampled schedules, as traces name it.
+pub const GENERATOR: &str = everypath_shim_abi::Splitmix::NAME;

@@ -1,9 +1,11 @@
 //! Reports: a trace in, bytes out. Nothing here runs or re-runs anything.
 //!
 //! - [`text()`]: a counterexample in words, for a terminal.
+//! - [`native`]: an execution of a native program in words.
 //! - [`Replications`], [`Distribution`]: measurements as SVG plots.
 //! - [`grouped`], [`significant`]: numbers that people can read.
 
+pub mod native;
 mod plot;
 mod scale;
 mod svg;

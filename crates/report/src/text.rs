@@ -18,6 +18,9 @@ pub fn heading(trace: &Trace) -> String {
 /// `replay` is the command that replays traces, `path` is where this one is. Control characters in the
 /// trace are escaped, so that a file from elsewhere cannot play tricks with a terminal.
 pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
+    if let Target::Native { .. } = trace.target {
+        return crate::native::text(trace, replay, path, usize::MAX);
+    }
     let mut out = String::new();
     let width = widest(trace);
     push(&mut out, format_args!("{}", heading(trace)));
@@ -38,8 +41,9 @@ pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
         lines(&mut out, &step.state, width);
     }
     push(&mut out, format_args!(""));
-    let Target::Model { config, .. } = &trace.target;
-    if let Some(built) = built(config) {
+    if let Target::Model { config, .. } = &trace.target
+        && let Some(built) = built(config)
+    {
         push(&mut out, format_args!("Built with {built}."));
     }
     push(&mut out, format_args!("Found by {}.", search(trace)));
@@ -48,7 +52,7 @@ pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
 }
 
 /// Appends a line.
-fn push(out: &mut String, line: std::fmt::Arguments<'_>) {
+pub(crate) fn push(out: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(out, "{line}").expect("writing to a string never fails");
 }
 
@@ -77,6 +81,7 @@ fn target(trace: &Trace) -> String {
         Target::Model { name, config } => {
             format!("{} with {}", plain(name), plain(&config.bugs.join(", ")))
         }
+        Target::Native { program, .. } => plain(program),
     }
 }
 
@@ -112,7 +117,7 @@ fn search(trace: &Trace) -> String {
 }
 
 /// The text without characters that a terminal would act on.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.chars()
         .flat_map(|c| {
             let escape = c.is_control().then(|| c.escape_default());
@@ -123,7 +128,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The path as a shell takes it.
-fn quoted(path: &str) -> String {
+pub(crate) fn quoted(path: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     if !path.is_empty() && path.chars().all(harmless) {
         path.into()

@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn what_is_not_chosen_is_not_written_and_need_not_be_there() {
         let mut trace = sample();
-        let Target::Model { config, .. } = &mut trace.target;
+        let Target::Model { config, .. } = &mut trace.target else { panic!("a model") };
         *config = Config { bugs: vec!["b".into()], ..Config::new(2) };
         let bytes = to_bytes(&trace);
         let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();

@@ -37,6 +37,19 @@ pub enum Target {
         #[cfg_attr(feature = "file", serde(flatten))]
         config: Config,
     },
+    /// A native program.
+    Native {
+        /// Where it is.
+        program: String,
+        /// 128 bits of XXH3 of its file, in hexadecimal.
+        hash: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+        /// The exit code that counts as success.
+        exit_code: i32,
+        /// When time-outs fire.
+        time: String,
+    },
 }
 
 /// How a model is built.

@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+mod check;
+mod doctor;
 mod experiments;
 mod model;
 mod replay;
@@ -32,6 +34,8 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
         }
     };
     match &cli.command {
+        Command::Check(args) => check::run(args),
+        Command::Doctor => Ok(doctor::run()),
         Command::Experiments(args) => experiments::run(catalog, args),
         Command::Model(args) => model::run(catalog, args),
         Command::Simulate(args) => simulate::run(catalog, args),

@@ -13,7 +13,13 @@ use everypath_trace::{Step, Target, Trace};
 pub(crate) fn run(catalog: &Catalog, args: &ReplayArgs) -> Result<u8, Usage> {
     let path = args.trace.display().to_string();
     let recorded = read_trace(&args.trace)?;
-    let Target::Model { name, config } = &recorded.target;
+    let (name, config) = match &recorded.target {
+        Target::Model { name, config } => (name, config),
+        Target::Native { .. } => return super::check::replay(&recorded, args),
+    };
+    if args.gdb {
+        return Err(Usage::new("--gdb is for native programs; this trace is of a model"));
+    }
     let model = catalog
         .find(name)
         .and_then(|entry| entry.build(config.clone()))

@@ -221,7 +221,13 @@ impl Planner<'_> {
             Some(SiteKind::CompareExchange | SiteKind::Exchange) => true,
             Some(SiteKind::Pause) => !self.continues_a_pause(address, instruction.len() as u64),
             Some(SiteKind::FetchModify) => {
-                self.layout.counters == Counters::All
+                // Only counting goes unseen: setting and clearing bits is how flags are stored.
+                let counts = matches!(
+                    instruction.mnemonic(),
+                    Mnemonic::Inc | Mnemonic::Dec | Mnemonic::Add | Mnemonic::Sub | Mnemonic::Xadd
+                );
+                !counts
+                    || self.layout.counters == Counters::All
                     || usage::result_is_used(&instruction, instructions)
             }
         }

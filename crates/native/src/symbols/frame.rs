@@ -74,12 +74,13 @@ impl Frame {
     }
 }
 
-/// The frames from the first on that is the program's own. Where none is, all of them: better a
-/// line of a library than none.
+/// The frames from the first to the last that is the program's own. Where none is, all of them:
+/// better a line of a library than none.
 pub fn interesting(frames: &[Frame]) -> &[Frame] {
-    match frames.iter().position(|frame| !frame.is_foreign()) {
-        Some(first) => &frames[first..],
-        None => frames,
+    let own = |frame: &Frame| !frame.is_foreign();
+    match (frames.iter().position(own), frames.iter().rposition(own)) {
+        (Some(first), Some(last)) => &frames[first..=last],
+        _ => frames,
     }
 }
 
@@ -117,7 +118,7 @@ mod tests {
             frame("<bank::Account as core::ops::Drop>::drop", "src/bank.rs", "bank"),
             frame("std::rt::lang_start", "", "bank"),
         ];
-        assert_eq!(interesting(&stack), &stack[5..]);
+        assert_eq!(interesting(&stack), &stack[5..6]);
         assert_eq!(interesting(&stack[..3]), &stack[..3]);
     }
 }

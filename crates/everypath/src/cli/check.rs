@@ -1,0 +1,133 @@
+//! The options of `everypath check`.
+
+use super::CommonArgs;
+use clap::{Args, ValueEnum};
+use everypath_native::{Backend, Restart, TimeMode};
+use std::ffi::OsString;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What is looked for: crashes, aborts, failed assertions, unexpected exit codes, panics that nobody
+handles, deadlocks, livelocks and threads that never stop.
+
+Examples:
+  everypath check -- ./bank                        sample 10,000 schedules of a program
+  everypath check --seed 7 --max-executions 1000000 -- ./bank --accounts 2
+  everypath check --exit-code 3 -- ./bank          the program is expected to fail
+  everypath replay everypath-trace.json            repeat what went wrong, step by step")]
+pub(crate) struct CheckArgs {
+    /// How schedules are chosen
+    #[arg(long, value_enum, default_value_t = CheckStrategy::Random)]
+    pub(crate) strategy: CheckStrategy,
+
+    /// When a pending time-out may fire
+    #[arg(long, value_enum, default_value_t = TimeName::Ordered)]
+    pub(crate) time: TimeName,
+
+    /// The exit code that counts as success
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(i32).range(0..=255))]
+    pub(crate) exit_code: i32,
+
+    /// Repeat a sample of the executions, carried and put back in every other way, and compare
+    #[arg(long)]
+    pub(crate) verify: bool,
+
+    /// Seconds that a thread may run without a scheduling point
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(crate) watchdog: u32,
+
+    /// What carries the program's threads
+    #[arg(long, value_enum, default_value_t = BackendName::Fibers, hide_short_help = true)]
+    pub(crate) backend: BackendName,
+
+    /// How the program is put back to its start
+    #[arg(long, value_enum, default_value_t = RestartName::Automatic, hide_short_help = true)]
+    pub(crate) restart: RestartName,
+
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+
+    /// The program and its arguments, after `--`
+    #[arg(last = true, required = true, value_name = "PROGRAM [ARGS]…")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckStrategy {
+    /// Every choice is made at random; the verdict is sampled
+    Random,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimeName {
+    /// The earliest one, at any point
+    Ordered,
+    /// The earliest one, once nothing else can run
+    Quiescent,
+    /// Each, at any point
+    Any,
+}
+
+impl TimeName {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            TimeName::Ordered => "ordered",
+            TimeName::Quiescent => "quiescent",
+            TimeName::Any => "any",
+        }
+    }
+}
+
+impl From<TimeName> for TimeMode {
+    fn from(name: TimeName) -> Self {
+        match name {
+            TimeName::Ordered => TimeMode::Ordered,
+            TimeName::Quiescent => TimeMode::Quiescent,
+            TimeName::Any => TimeMode::Any,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackendName {
+    /// One kernel thread carries all of them
+    Fibers,
+    /// A kernel thread each
+    Threads,
+}
+
+impl From<BackendName> for Backend {
+    fn from(name: BackendName) -> Self {
+        match name {
+            BackendName::Fibers => Backend::Fibers,
+            BackendName::Threads => Backend::Threads,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RestartName {
+    /// By copying, or by tracking above a megabyte
+    Automatic,
+    /// All of its memory is copied back
+    Copy,
+    /// Only the pages it wrote are copied back
+    Tracked,
+    /// A fork runs each execution
+    Fork,
+    /// A fresh process runs each execution
+    Exec,
+}
+
+impl From<RestartName> for Restart {
+    fn from(name: RestartName) -> Self {
+        match name {
+            RestartName::Automatic | RestartName::Exec => Restart::Automatic,
+            RestartName::Copy => Restart::Copy,
+            RestartName::Tracked => Restart::Tracked,
+            RestartName::Fork => Restart::Fork,
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! `everypath check`: explore a native program; and the replay of what it found.
+
+mod gdb;
+mod report;
+
+use super::replay_command;
+use crate::cli::{CheckArgs, ReplayArgs, RestartName};
+use crate::output::{self, Json, OutputFile};
+use crate::usage::Usage;
+use crate::watch::Watch;
+use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
+use everypath_native::{
+    Choice, Ending, Error, Launch, Names, Program, ProgramError, Replayed, Sampled, Sampling,
+    Setup, TimeMode,
+};
+use everypath_trace::{SearchRecord, ShuffleRecord, Target, Trace, Verdict, file};
+use report::{Counted, Found, Report};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// How many schedules are sampled if nobody says.
+const DEFAULT_EXECUTIONS: u64 = 10_000;
+/// How many steps an execution may have if nobody says.
+const DEFAULT_STEPS: u32 = 100_000;
+/// How many executions `--verify` repeats in every other way.
+const VERIFIED: u64 = 200;
+
+/// Explores a program and reports what was found.
+pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
+    let common = &args.common;
+    let json = Json::new(common.json.as_deref())?;
+    let trace = OutputFile::new("--trace", &common.trace)?;
+    if common.json.as_deref() == Some(&common.trace) && !trace.is_special() {
+        return Err(Usage::new("--json and --trace name the same file; choose two"));
+    }
+    let target =
+        args.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let found = match open(&args.command[0]) {
+        Ok(program) => explore(args, &program, &trace)?,
+        Err(error) if error.is_request() => return Err(Usage::new(error.to_string())),
+        Err(error) => Found::inconclusive(error.to_string()),
+    };
+    let report = Report::new(target, &found, &trace.path());
+    if let Some(found) = &found.trace {
+        trace.write_or_say(&file::to_bytes(found))?;
+    }
+    json.write(&report.json)?;
+    if !common.quiet && !matches!(json, Json::Stdout) {
+        output::print(&report.text);
+    }
+    Ok(match found.verdict {
+        Verdict::Holds => HOLDS,
+        Verdict::Violated => VIOLATED,
+        Verdict::Inconclusive if found.defect => DEFECT,
+        Verdict::Inconclusive => INCONCLUSIVE,
+    })
+}
+
+fn open(name: &OsString) -> Result<Program, ProgramError> {
+    #[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
+    Program::open(Path::new(name), &folders)
+}
+
+/// The environment that the program gets: ours, without what would reach into its loader.
+fn environment() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"LD_")).collect()
+}
+
+fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Found, Usage> {
+    let common = &args.common;
+    let setup = Setup {
+        backend: args.backend.into(),
+        restart: args.restart.into(),
+        time: args.time.into(),
+        exit_code: args.exit_code,
+        max_steps: common.max_depth.unwrap_or(DEFAULT_STEPS),
+        ..Setup::default()
+    };
+    let launch = Launch {
+        program: program.path.clone(),
+        arguments: args.command[1..].to_vec(),
+        environment: environment(),
+        setup,
+        watchdog: args.watchdog * 10,
+        fresh: args.restart == RestartName::Exec,
+    };
+    let workers = common.threads.map_or_else(cores, usize::from);
+    let executions = common.max_executions.unwrap_or(DEFAULT_EXECUTIONS);
+    let keep_going = common.keep_going;
+    let sampling = Sampling { launch, seed: common.seed, executions, workers, keep_going };
+    let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
+    let (result, took, stopped) = watch.run(|control| everypath_native::sample(&sampling, control));
+    let sampled = match result {
+        Ok(sampled) => sampled,
+        Err(error) => return Ok(Found::failed(&error)),
+    };
+    let counted = Counted::of(&sampled, took.as_secs_f64());
+    let mut found = conclude(args, program, &sampling, &sampled);
+    if found.verdict == Verdict::Holds && stopped.is_some() {
+        found = Found::inconclusive(stopped.map(|why| why.to_string()).unwrap_or_default());
+    }
+    if found.verdict == Verdict::Holds && args.verify {
+        found = verify(&sampling);
+    }
+    found.counted = counted;
+    found.trace_path = trace.path();
+    Ok(found)
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What the executions mean: the first unexpected one is repeated before anything is said of it.
+fn conclude(args: &CheckArgs, program: &Program, sampling: &Sampling, sampled: &Sampled) -> Found {
+    let Some(first) = &sampled.first else { return Found::holds() };
+    let replayed = match everypath_native::replay(&sampling.launch, &first.schedule) {
+        Ok(replayed) => replayed,
+        Err(error) => return Found::failed(&error),
+    };
+    let names = Names::new(&replayed);
+    match names.ending(args.exit_code) {
+        Ending::Inconclusive(reason) => Found::inconclusive(reason),
+        _ if let Some(difference) = first.difference(&replayed.execution) => {
+            Found::inconclusive(format!(
+                "a violation was found but did not repeat ({difference}); the program depends on \
+                 something that everypath does not control"
+            ))
+        }
+        Ending::Expected => Found::inconclusive("a violation was found but did not repeat".into()),
+        Ending::Violated(violation) => {
+            let target = Target::Native {
+                program: program.path.to_string_lossy().into_owned(),
+                hash: program.hash.clone(),
+                arguments: words(&args.command[1..]),
+                exit_code: args.exit_code,
+                time: args.time.name().into(),
+            };
+            let shuffle = ShuffleRecord {
+                generator: everypath_native::GENERATOR.into(),
+                seed: args.common.seed,
+            };
+            let search = SearchRecord {
+                strategy: "random".into(),
+                shuffle: Some(shuffle),
+                ..SearchRecord::default()
+            };
+            Found::violated(trace_of(target, search, violation, &names))
+        }
+    }
+}
+
+fn words(arguments: &[OsString]) -> Vec<String> {
+    arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+fn trace_of(
+    target: Target,
+    search: SearchRecord,
+    violation: everypath_trace::Violation,
+    names: &Names<'_>,
+) -> Trace {
+    let steps = names.steps();
+    let initial = if steps.is_empty() { names.end() } else { Vec::new() };
+    Trace { target, search, violation, initial, initial_fingerprint: String::new(), steps }
+}
+
+/// Runs the same schedules carried and put back in every other way.
+fn verify(sampling: &Sampling) -> Found {
+    match everypath_native::compare(&sampling.launch, sampling.seed, VERIFIED) {
+        Ok(None) => Found { verified: Some(VERIFIED), ..Found::holds() },
+        Ok(Some(difference)) => Found::inconclusive(format!(
+            "--verify: the same schedule does not give the same execution: {difference}"
+        )),
+        Err(error) => Found::failed(&error),
+    }
+}
+
+/// Replays a recorded execution: exit code 1 if it ends as recorded, 3 if not.
+pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
+    let path = args.trace.display().to_string();
+    let Target::Native { program, hash, arguments, exit_code, time } = &recorded.target else {
+        return Err(Usage::new(format!("{path} is not a trace of a native program")));
+    };
+    let opened = open(&program.into())
+        .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
+    if opened.hash != *hash && !args.force {
+        return Err(Usage::new(format!(
+            "cannot replay {path}: {program} has changed since the trace was recorded; check it \
+             again, or say --force to try anyway"
+        )));
+    }
+    let setup = Setup {
+        time: time_mode(time).ok_or_else(|| {
+            Usage::new(format!("cannot replay {path}: it names an unknown time mode, {time}"))
+        })?,
+        exit_code: *exit_code,
+        max_steps: recorded.steps.len() as u32 + DEFAULT_STEPS,
+        ..Setup::default()
+    };
+    let launch = Launch {
+        program: opened.path,
+        arguments: arguments.iter().map(Into::into).collect(),
+        environment: environment(),
+        setup,
+        watchdog: 100,
+        fresh: false,
+    };
+    let schedule: Vec<Choice> = recorded
+        .steps
+        .iter()
+        .map(|step| Choice { thread: step.step.actor, outcome: step.step.param as u16 })
+        .collect();
+    if args.gdb {
+        return gdb::run(&launch, &schedule);
+    }
+    match everypath_native::replay(&launch, &schedule) {
+        Ok(replayed) => Ok(judge(recorded, &replayed, *exit_code, &path)),
+        Err(error) => {
+            output::print(&format!("INCONCLUSIVE: {error}\n"));
+            Ok(if matches!(error, Error::Defect(_)) { DEFECT } else { INCONCLUSIVE })
+        }
+    }
+}
+
+fn time_mode(name: &str) -> Option<TimeMode> {
+    match name {
+        "ordered" => Some(TimeMode::Ordered),
+        "quiescent" => Some(TimeMode::Quiescent),
+        "any" => Some(TimeMode::Any),
+        _ => None,
+    }
+}
+
+/// Compares a repeated execution with the recorded one and prints it.
+fn judge(recorded: &Trace, replayed: &Replayed, exit_code: i32, path: &str) -> u8 {
+    let names = Names::new(replayed);
+    let violation = match names.ending(exit_code) {
+        Ending::Violated(violation) => violation,
+        Ending::Expected => {
+            output::print("INCONCLUSIVE: the execution now ends as expected\n");
+            return INCONCLUSIVE;
+        }
+        Ending::Inconclusive(reason) => {
+            output::print(&format!("INCONCLUSIVE: {reason}\n"));
+            return INCONCLUSIVE;
+        }
+    };
+    let now = trace_of(recorded.target.clone(), recorded.search.clone(), violation, &names);
+    output::print(&everypath_report::text(&now, &replay_command(), path));
+    let steps = now.steps.iter().zip(&recorded.steps);
+    let differs =
+        steps.enumerate().find(|(_, (now, then))| now.step != then.step || now.event != then.event);
+    if let Some((at, (now, then))) = differs {
+        output::print(&format!(
+            "INCONCLUSIVE: step {} was {} and is now {}\n",
+            at + 1,
+            then.text,
+            now.text
+        ));
+        return INCONCLUSIVE;
+    }
+    if now.violation.property != recorded.violation.property {
+        output::print(&format!(
+            "INCONCLUSIVE: the recorded violation was of {}\n",
+            recorded.violation.property
+        ));
+        return INCONCLUSIVE;
+    }
+    output::print("Replayed: every step as recorded, the same violation.\n");
+    VIOLATED
+}

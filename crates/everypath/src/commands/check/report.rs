@@ -1,0 +1,191 @@
+//! What `everypath check` says in the end.
+
+use crate::commands::replay_command;
+use crate::result::{JsonCoverage, JsonViolation};
+use crate::watch::peak_memory;
+use everypath_native::{Error, Sampled};
+use everypath_report::{grouped, native};
+use everypath_trace::{Trace, Verdict};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// How many steps are printed; `everypath show` prints all.
+const SHOWN: usize = 30;
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub(super) struct Counted {
+    executions: u64,
+    steps: u64,
+    unexpected: u64,
+    endings: Vec<(String, u64)>,
+    sites: usize,
+    seconds: f64,
+}
+
+impl Counted {
+    pub(super) fn of(sampled: &Sampled, seconds: f64) -> Self {
+        Counted {
+            executions: sampled.executions,
+            steps: sampled.steps,
+            unexpected: sampled.unexpected,
+            endings: sampled.endings.iter().map(|(name, count)| (name.clone(), *count)).collect(),
+            sites: sampled.sites,
+            seconds,
+        }
+    }
+}
+
+/// The verdict and what it rests on.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) verdict: Verdict,
+    pub(super) reason: Option<String>,
+    pub(super) trace: Option<Trace>,
+    pub(super) defect: bool,
+    pub(super) verified: Option<u64>,
+    pub(super) counted: Counted,
+    pub(super) trace_path: String,
+}
+
+impl Found {
+    pub(super) fn holds() -> Self {
+        Found {
+            verdict: Verdict::Holds,
+            reason: None,
+            trace: None,
+            defect: false,
+            verified: None,
+            counted: Counted::default(),
+            trace_path: String::new(),
+        }
+    }
+
+    pub(super) fn inconclusive(reason: String) -> Self {
+        Found { verdict: Verdict::Inconclusive, reason: Some(reason), ..Found::holds() }
+    }
+
+    pub(super) fn violated(trace: Trace) -> Self {
+        Found { verdict: Verdict::Violated, trace: Some(trace), ..Found::holds() }
+    }
+
+    pub(super) fn failed(error: &Error) -> Self {
+        let defect = matches!(error, Error::Defect(_));
+        Found { defect, ..Found::inconclusive(error.to_string()) }
+    }
+}
+
+/// One object, as the command-line contract fixes it.
+#[derive(Debug, Serialize)]
+pub(super) struct JsonCheck {
+    tool: &'static str,
+    version: &'static str,
+    command: &'static str,
+    target: String,
+    verdict: String,
+    coverage: JsonCoverage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    violation: Option<JsonViolation>,
+    violations: u64,
+    stats: JsonCheckStats,
+}
+
+/// What was counted.
+#[derive(Debug, Serialize)]
+struct JsonCheckStats {
+    executions: u64,
+    events: u64,
+    transitions: u64,
+    seconds: f64,
+    peak_rss_bytes: Option<u64>,
+    atomic_sites: usize,
+    endings: Vec<JsonEnding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified_executions: Option<u64>,
+}
+
+/// How often executions ended in one way.
+#[derive(Debug, Serialize)]
+struct JsonEnding {
+    ending: String,
+    executions: u64,
+}
+
+/// The verdict in both forms.
+pub(super) struct Report {
+    pub(super) json: JsonCheck,
+    pub(super) text: String,
+}
+
+impl Report {
+    pub(super) fn new(target: String, found: &Found, trace_path: &str) -> Self {
+        let text = text(&target, found, trace_path);
+        let counted = &found.counted;
+        let endings = counted.endings.iter();
+        let json = JsonCheck {
+            tool: "everypath",
+            version: env!("CARGO_PKG_VERSION"),
+            command: "check",
+            target,
+            verdict: found.verdict.to_string(),
+            coverage: JsonCoverage::sampled(),
+            reason: found.reason.clone(),
+            violation: found.trace.as_ref().map(|trace| JsonViolation {
+                property: trace.violation.property.clone(),
+                message: trace.violation.message.clone(),
+                depth: trace.steps.len(),
+                trace: trace_path.into(),
+            }),
+            violations: if found.trace.is_some() { counted.unexpected } else { 0 },
+            stats: JsonCheckStats {
+                executions: counted.executions,
+                events: counted.steps,
+                transitions: counted.steps,
+                seconds: counted.seconds,
+                peak_rss_bytes: peak_memory(),
+                atomic_sites: counted.sites,
+                endings: endings
+                    .map(|(ending, executions)| JsonEnding {
+                        ending: ending.clone(),
+                        executions: *executions,
+                    })
+                    .collect(),
+                verified_executions: found.verified,
+            },
+        };
+        Report { json, text }
+    }
+}
+
+fn text(target: &str, found: &Found, trace_path: &str) -> String {
+    let counted = &found.counted;
+    let mut text = match (&found.trace, &found.reason) {
+        (Some(trace), _) => native::text(trace, &replay_command(), trace_path, SHOWN) + "\n",
+        (None, Some(reason)) => format!("INCONCLUSIVE: {target}: {reason}\n"),
+        (None, None) => format!(
+            "HOLDS (sampled): {target} ended as expected in all {} executions\n",
+            grouped(counted.executions)
+        ),
+    };
+    if counted.executions > 0 {
+        let _ = writeln!(
+            text,
+            "{} executions{}",
+            grouped(counted.executions),
+            if counted.unexpected > 1 {
+                format!(", {} executions not as expected", grouped(counted.unexpected))
+            } else {
+                String::new()
+            }
+        );
+    }
+    if let Some(verified) = found.verified {
+        let _ = writeln!(
+            text,
+            "Verified: {} of them repeated identically by fork, by tracking and on kernel threads",
+            grouped(verified)
+        );
+    }
+    text
+}

@@ -1,0 +1,29 @@
+//! Builds the shim, which this crate embeds: the checker is one self-contained file.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[expect(clippy::disallowed_methods, reason = "cargo speaks to build scripts by the environment")]
+fn main() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates' folder");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    for part in ["shim/src", "shim/Cargo.toml", "shim/Cargo.lock", "shim-abi/src"] {
+        println!("cargo::rerun-if-changed={}", crates.join(part).display());
+    }
+    let target = out.join("shim");
+    let mut cargo = Command::new(env::var_os("CARGO").expect("cargo sets CARGO"));
+    cargo
+        .args(["build", "--release", "--locked", "--manifest-path"])
+        .arg(crates.join("shim/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        // Stacks are unwound through the shim.
+        .env("CARGO_ENCODED_RUSTFLAGS", "-Cforce-unwind-tables=yes")
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .env_remove("CARGO_BUILD_TARGET");
+    let status = cargo.status().expect("cargo can be run");
+    assert!(status.success(), "the shim cannot be built");
+    let library = target.join("release/libeverypath_shim.so");
+    println!("cargo::rustc-env=EVERYPATH_SHIM={}", library.display());
+}

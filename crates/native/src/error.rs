@@ -1,0 +1,63 @@
+use crate::atomics::PlanError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a program cannot be explored. The text is one line that says what, where and why.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused something.
+    #[error("cannot {what}: {error}")]
+    System {
+        /// What we wanted.
+        what: &'static str,
+        /// What it said.
+        error: io::Error,
+    },
+    /// The program could not be started.
+    #[error("cannot start {path}: {error}")]
+    Start {
+        /// The program.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The program ended before it asked for a command: the shim is not in it.
+    #[error(
+        "{path} ended before its main function was reached ({status}); it is not controlled: \
+         the loader did not preload the shim"
+    )]
+    NotPreloaded {
+        /// The program.
+        path: PathBuf,
+        /// How it ended.
+        status: String,
+    },
+    /// A library that the program loads cannot be read.
+    #[error("cannot read the library {path}: {error}")]
+    Module {
+        /// The library.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A module cannot be patched.
+    #[error("cannot patch {path}: {error}")]
+    Patch {
+        /// The module.
+        path: PathBuf,
+        /// Why not.
+        error: PlanError,
+    },
+    /// There are more atomic instructions than we have space for.
+    #[error("the program has too many atomic instructions to patch ({sites})")]
+    TooManyPatches {
+        /// How many.
+        sites: usize,
+    },
+    /// The program or this machine does what cannot be controlled.
+    #[error("{0}")]
+    Uncontrolled(String),
+    /// The worker died, or the shim says that it is broken.
+    #[error("a defect of everypath: {0}")]
+    Defect(String),
+}

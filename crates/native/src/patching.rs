@@ -1,0 +1,150 @@
+//! From the modules that a program has loaded to what the shim writes into them.
+
+use crate::atomics::{Counters, Layout, Plan, SiteKind, plan};
+use crate::error::Error;
+use everypath_shim_abi::{MAX_PATCHES, ModuleEntry, text};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A module as the loader placed it, with its file.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    /// Its path; that of the shim is no file.
+    pub(crate) path: PathBuf,
+    /// What is added to the addresses in its file.
+    pub(crate) base: u64,
+    /// Where its trampolines go; 0 if it is not patched.
+    pub(crate) trampolines: u64,
+    /// The file.
+    pub(crate) bytes: Arc<[u8]>,
+}
+
+/// Libraries whose own atomic instructions are not patched: their functions are interposed, and
+/// what they lock inside they lock through futexes that are seen.
+const NOT_PATCHED: [&str; 8] = [
+    "libc.so",
+    "ld-linux",
+    "libm.so",
+    "libgcc_s.so",
+    "libpthread.so",
+    "libdl.so",
+    "librt.so",
+    "linux-vdso",
+];
+
+impl Loaded {
+    /// Reads the file behind an entry of the region.
+    pub(crate) fn read(entry: &ModuleEntry) -> Result<Option<Self>, Error> {
+        let path = PathBuf::from(OsStr::from_bytes(text(&entry.path)));
+        let is_shim = is_shim(&path);
+        let bytes: Arc<[u8]> = if is_shim {
+            crate::shim::SHIM.into()
+        } else if path.is_absolute() {
+            std::fs::read(&path)
+                .map_err(|error| Error::Module { path: path.clone(), error })?
+                .into()
+        } else {
+            // The kernel's own pages.
+            return Ok(None);
+        };
+        let trampolines = if is_shim || !is_patched(&path) { 0 } else { entry.trampolines };
+        Ok(Some(Loaded { path, base: entry.base, trampolines, bytes }))
+    }
+
+    /// The path under which people know it.
+    pub(crate) fn name(&self) -> &Path {
+        if is_shim(&self.path) { Path::new("libeverypath_shim.so") } else { &self.path }
+    }
+}
+
+/// Whether a module is the shim: the loader found it behind a descriptor.
+fn is_shim(path: &Path) -> bool {
+    path.starts_with("/proc/self/fd")
+}
+
+fn is_patched(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    !NOT_PATCHED.iter().any(|library| name.starts_with(library))
+}
+
+/// What the shim shall write, in its own format.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Patches {
+    /// Records of kind, length, address and bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// How many instructions are patched.
+    pub(crate) sites: usize,
+    /// How many of them by a trap.
+    pub(crate) traps: usize,
+}
+
+const STUBS: u32 = 1;
+const TEXT: u32 = 2;
+const SITES: u32 = 3;
+const TRAPS: u32 = 4;
+
+impl Patches {
+    /// Plans the patches of all modules.
+    pub(crate) fn new(modules: &[Loaded], entry: u64) -> Result<Self, Error> {
+        let mut patches = Patches::default();
+        let mut sites = Vec::new();
+        let mut traps: Vec<(u64, u64)> = Vec::new();
+        for module in modules.iter().filter(|module| module.trampolines != 0) {
+            let layout = Layout {
+                base: module.base,
+                trampolines: module.trampolines,
+                entry,
+                first_site: (sites.len() / 16) as u32,
+                counters: Counters::default(),
+            };
+            let plan = plan(&module.bytes, &layout)
+                .map_err(|error| Error::Patch { path: module.path.clone(), error })?;
+            patches.add(&plan, module.trampolines, &mut sites, &mut traps);
+        }
+        traps.sort_unstable();
+        patches.traps = traps.len();
+        let traps: Vec<u8> = traps
+            .iter()
+            .flat_map(|(at, stub)| [at.to_le_bytes(), stub.to_le_bytes()])
+            .flatten()
+            .collect();
+        patches.record(SITES, 0, &sites);
+        patches.record(TRAPS, 0, &traps);
+        if patches.bytes.len() > MAX_PATCHES {
+            return Err(Error::TooManyPatches { sites: patches.sites });
+        }
+        Ok(patches)
+    }
+
+    fn add(&mut self, plan: &Plan, at: u64, sites: &mut Vec<u8>, traps: &mut Vec<(u64, u64)>) {
+        if plan.sites.is_empty() {
+            return;
+        }
+        self.sites += plan.sites.len();
+        self.record(STUBS, at, &plan.trampolines);
+        for patch in &plan.patches {
+            self.record(TEXT, patch.address, &patch.bytes);
+            traps.extend(patch.trap.map(|stub| (patch.address, stub)));
+        }
+        for site in &plan.sites {
+            let kind = match site.kind {
+                SiteKind::CompareExchange => 0,
+                SiteKind::Exchange => 1,
+                SiteKind::FetchModify => 2,
+                SiteKind::Pause => 3,
+            };
+            sites.extend(site.address.to_le_bytes());
+            sites.extend([kind, site.size, 0, 0, 0, 0, 0, 0]);
+        }
+    }
+
+    fn record(&mut self, kind: u32, address: u64, bytes: &[u8]) {
+        self.bytes.extend(kind.to_le_bytes());
+        self.bytes.extend((bytes.len() as u32).to_le_bytes());
+        self.bytes.extend(address.to_le_bytes());
+        self.bytes.extend(bytes);
+        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+    }
+}

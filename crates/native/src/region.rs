@@ -1,0 +1,110 @@
+//! The checker's end of the memory that it shares with a worker.
+
+use crate::shim::memory_file;
+use everypath_shim_abi::{Command, Region, Reply, Turn, VERSION};
+use std::fs::File;
+use std::io;
+use std::mem::size_of;
+use std::ops::Deref;
+use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// A mapped region; unmapped when dropped.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    region: NonNull<Region>,
+    file: File,
+}
+
+// SAFETY: the mapping is used by one thread at a time, and moving it moves a pointer only.
+// JUSTIFICATION: each worker is driven by a thread of its own.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// A region of zeros with our version.
+    pub(crate) fn new() -> io::Result<Self> {
+        let file = memory_file(c"everypath-region")?;
+        file.set_len(size_of::<Region>() as u64)?;
+        // SAFETY: a fresh mapping of a file that is large enough.
+        // JUSTIFICATION: std cannot map memory.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                size_of::<Region>(),
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let region = NonNull::new(address.cast()).ok_or_else(|| io::Error::other("mapped at 0"))?;
+        let mapping = Mapping { region, file };
+        mapping.version.set(VERSION);
+        mapping.turn.store(Turn::Worker as u32, Ordering::Release);
+        Ok(mapping)
+    }
+
+    /// The file behind the mapping.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives the worker a command and the turn.
+    pub(crate) fn hand_over(&self, command: Command) {
+        self.command.set(command);
+        self.turn.store(Turn::Worker as u32, Ordering::Release);
+        futex(self.turn.as_ptr(), libc::FUTEX_WAKE, i32::MAX as u32, None);
+    }
+
+    /// Waits until it is our turn, at most `patience`; says whether it is.
+    pub(crate) fn is_our_turn(&self, patience: Duration) -> bool {
+        let worker = Turn::Worker as u32;
+        if self.turn.load(Ordering::Acquire) == worker {
+            futex(self.turn.as_ptr(), libc::FUTEX_WAIT, worker, Some(patience));
+        }
+        self.turn.load(Ordering::Acquire) != worker
+    }
+
+    /// What came of the last command.
+    pub(crate) fn last_reply(&self) -> Reply {
+        self.reply.get()
+    }
+
+    /// A slice of one of the region's arrays, as bytes or words that nobody changes now.
+    pub(crate) fn copy_of<T: Copy>(cells: &[std::cell::Cell<T>]) -> Vec<T> {
+        cells.iter().map(std::cell::Cell::get).collect()
+    }
+}
+
+impl Deref for Mapping {
+    type Target = Region;
+
+    fn deref(&self) -> &Region {
+        // SAFETY: mapped until dropped; every field is a cell or an atomic, any bytes are valid
+        // for what we read, since only the shim writes them, and it writes valid values.
+        unsafe { self.region.as_ref() }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping, which nobody uses any more.
+        unsafe { libc::munmap(self.region.as_ptr().cast(), size_of::<Region>()) };
+    }
+}
+
+fn futex(word: *mut u32, operation: i32, value: u32, patience: Option<Duration>) {
+    let time = patience.map(|patience| libc::timespec {
+        tv_sec: patience.as_secs() as libc::time_t,
+        tv_nsec: patience.subsec_nanos().into(),
+    });
+    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the word is part of a live mapping, the time of this frame.
+    // JUSTIFICATION: std's futexes do not reach across processes.
+    unsafe { libc::syscall(libc::SYS_futex, word, operation, value, time, 0, 0) };
+}

@@ -1,0 +1,125 @@
+//! Repeats one execution exactly, and says what it did in words.
+
+use crate::error::Error;
+use crate::execution::Execution;
+use crate::symbols::{Frame, Module, Registers, Symbols, interesting};
+use crate::worker::{Launch, Modules, Worker};
+use everypath_shim_abi::{Choice, Command, Outcome, Request, ThreadEntry, Waiting};
+
+/// Beyond so many steps their source lines are not looked up: nobody would read them.
+const MAX_PLACES: usize = 20_000;
+
+/// An execution that was repeated, with words for its steps.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The execution.
+    pub execution: Execution,
+    /// Where in the program each step was made.
+    pub places: Vec<Option<Frame>>,
+    /// The stack of each thread at the end.
+    pub stacks: Vec<Stack>,
+    /// The names of objects that are variables of the program.
+    pub(crate) variables: Vec<(u64, String)>,
+}
+
+/// A thread's stack.
+#[derive(Debug)]
+pub struct Stack {
+    /// The thread.
+    pub thread: ThreadEntry,
+    /// Its frames, innermost first, from the program's own code on.
+    pub frames: Vec<Frame>,
+}
+
+/// Repeats a schedule in a fresh process.
+pub fn replay(launch: &Launch, schedule: &[Choice]) -> Result<Replayed, Error> {
+    let modules = Modules::default();
+    let mut worker = Worker::start(launch, &modules)?;
+    let mut symbols = symbols_of(&worker);
+    let mut places = Vec::new();
+    let pause_at = u32::from(!schedule.is_empty());
+    let mut reply = worker.follow(schedule, Command { pause_at, ..Command::default() })?;
+    while reply.outcome == Outcome::Paused {
+        let step = reply.steps as usize;
+        let next = schedule.get(step).map(|choice| choice.thread);
+        let thread = worker.threads().into_iter().find(|entry| Some(entry.number) == next);
+        places.push(thread.and_then(|entry| place(&worker, &mut symbols, &entry)));
+        let more = step + 1 < schedule.len().min(MAX_PLACES);
+        let pause_at = if more { reply.steps + 2 } else { 0 };
+        let prefix = schedule.len() as u32;
+        let command =
+            Command { request: Request::Continue, pause_at, prefix, ..Command::default() };
+        reply = worker.ask(command)?;
+    }
+    let execution = Execution::of(&worker, &reply, 0);
+    places.resize(execution.events.len(), None);
+    let stacks = execution
+        .threads
+        .iter()
+        .map(|&thread| Stack { thread, frames: stack(&worker, &mut symbols, &thread) })
+        .collect();
+    let variables = execution
+        .events
+        .iter()
+        .filter_map(|event| Some((event.object, symbols.variable(event.object)?)))
+        .collect();
+    Ok(Replayed { execution, places, stacks, variables })
+}
+
+fn symbols_of(worker: &Worker) -> Symbols {
+    let modules = worker.prepared.loaded.iter().map(|module| {
+        let path = module.name().into();
+        let place = Module { path, base: module.base };
+        (place, module.bytes.clone())
+    });
+    Symbols::new(modules.collect())
+}
+
+fn stack(worker: &Worker, symbols: &mut Symbols, thread: &ThreadEntry) -> Vec<Frame> {
+    let [rip, rsp, rbp] = thread.registers;
+    let addresses =
+        symbols.unwind(Registers { rip, rsp, rbp }, &mut |address| worker.word(address));
+    let frames: Vec<Frame> = addresses
+        .iter()
+        .enumerate()
+        .flat_map(|(depth, &address)| symbols.frames(address, depth > 0))
+        .collect();
+    interesting(&frames).to_vec()
+}
+
+fn place(worker: &Worker, symbols: &mut Symbols, thread: &ThreadEntry) -> Option<Frame> {
+    stack(worker, symbols, thread).into_iter().next()
+}
+
+/// An execution that stands at its end, for a debugger to look at.
+#[derive(Debug)]
+pub struct Standing {
+    worker: Worker,
+    last_thread: u16,
+}
+
+/// Repeats a schedule and leaves the program where it ended.
+pub fn stand(launch: &Launch, schedule: &[Choice]) -> Result<Standing, Error> {
+    let mut worker = Worker::start(launch, &Modules::default())?;
+    let reply = worker.follow(schedule, Command::default())?;
+    Ok(Standing { worker, last_thread: reply.thread })
+}
+
+impl Standing {
+    /// The process.
+    pub fn pid(&self) -> u32 {
+        self.worker.pid()
+    }
+
+    /// The threads that have not ended: number, and instruction, stack and frame pointer.
+    pub fn threads(&self) -> Vec<(u16, [u64; 3])> {
+        let entries = self.worker.threads().into_iter();
+        let alive = entries.filter(|entry| entry.waiting != Waiting::Ended);
+        alive.map(|entry| (entry.number, entry.registers)).collect()
+    }
+
+    /// The thread that ended the execution.
+    pub fn last_thread(&self) -> u16 {
+        self.last_thread
+    }
+}

@@ -1,0 +1,167 @@
+//! Runs executions with schedules chosen at random.
+
+use crate::error::Error;
+use crate::execution::Execution;
+use crate::worker::{Launch, Modules, Worker};
+use everypath_explore::{Control, Progress};
+use everypath_shim_abi::{Command, Outcome, Request};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// What to sample.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    /// The program.
+    pub launch: Launch,
+    /// The seed of the search: execution number `n` depends on it and `n` only.
+    pub seed: u64,
+    /// How many executions.
+    pub executions: u64,
+    /// How many processes run them.
+    pub workers: usize,
+    /// Whether to go on after the first one that is not as expected.
+    pub keep_going: bool,
+}
+
+/// What sampling found.
+#[derive(Debug, Default)]
+pub struct Sampled {
+    /// How many executions were run.
+    pub executions: u64,
+    /// How many steps they had together.
+    pub steps: u64,
+    /// How many executions were not as expected.
+    pub unexpected: u64,
+    /// The one of them with the smallest number.
+    pub first: Option<Execution>,
+    /// How many ended in each way other than expected.
+    pub endings: BTreeMap<String, u64>,
+    /// How many atomic instructions were patched.
+    pub sites: usize,
+}
+
+/// How many executions a worker takes at a time.
+const BATCH: u64 = 64;
+
+/// Shared by the threads that drive workers.
+struct Search<'a> {
+    sampling: &'a Sampling,
+    control: &'a Control,
+    modules: Modules,
+    next: AtomicU64,
+    /// The smallest number of an execution that was not as expected.
+    found: AtomicU64,
+    sum: Mutex<Sampled>,
+}
+
+/// Samples schedules until one is not as expected, all are run, or somebody stops it.
+///
+/// Which execution is reported does not depend on the number of workers.
+pub fn sample(sampling: &Sampling, control: &Control) -> Result<Sampled, Error> {
+    let search = Search {
+        sampling,
+        control,
+        modules: Modules::default(),
+        next: AtomicU64::new(0),
+        found: AtomicU64::new(u64::MAX),
+        sum: Mutex::new(Sampled::default()),
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> =
+            (0..sampling.workers.max(1)).map(|_| scope.spawn(|| search.drive())).collect();
+        // A program that cannot be controlled is the same for every worker: the first one says so.
+        let results: Vec<_> = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("driving a worker does not panic"))
+            .collect();
+        results.into_iter().find(Result::is_err).unwrap_or(Ok(()))
+    })?;
+    let mut sampled = search.sum.into_inner().expect("nobody panics while holding it");
+    if let Some(first) = sampled.first.as_ref().filter(|_| !sampling.keep_going) {
+        // Other workers may have gone a little further: that is not part of the result.
+        sampled.executions = first.number + 1;
+        sampled.unexpected = 1;
+    }
+    Ok(sampled)
+}
+
+impl Search<'_> {
+    fn drive(&self) -> Result<(), Error> {
+        let result = self.drive_worker();
+        if result.is_err() {
+            self.found.store(0, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn drive_worker(&self) -> Result<(), Error> {
+        let mut kept = None;
+        while let Some((first, end)) = self.take_batch() {
+            let worker = match kept.take().filter(|_| !self.sampling.launch.fresh) {
+                Some(worker) => kept.insert(worker),
+                None => kept.insert(Worker::start(&self.sampling.launch, &self.modules)?),
+            };
+            self.run_batch(worker, first, end)?;
+        }
+        Ok(())
+    }
+
+    /// The next executions to run; none if there is nothing left to find.
+    fn take_batch(&self) -> Option<(u64, u64)> {
+        if self.control.stopped() {
+            return None;
+        }
+        let batch = if self.sampling.launch.fresh { 1 } else { BATCH };
+        let first = self.next.fetch_add(batch, Ordering::Relaxed);
+        let end = (first + batch).min(self.sampling.executions);
+        (first < end && first < self.found.load(Ordering::Relaxed)).then_some((first, end))
+    }
+
+    fn run_batch(&self, worker: &mut Worker, mut first: u64, end: u64) -> Result<(), Error> {
+        while first < end && !self.control.stopped() {
+            let before = worker.counters().steps;
+            let command = Command {
+                request: Request::Run,
+                seed: self.sampling.seed,
+                first,
+                count: end - first,
+                ..Command::default()
+            };
+            let Some(reply) = worker.ask_unless(command, self.control)? else { return Ok(()) };
+            let expected = reply.outcome == Outcome::Exited
+                && reply.detail == self.sampling.launch.setup.exit_code;
+            let last = first + reply.executions - 1;
+            first = last + 1;
+            let mut sum = self.sum.lock().expect("nobody panics while holding it");
+            sum.sites = worker.prepared.patches.sites;
+            sum.executions += reply.executions;
+            sum.steps += worker.counters().steps - before;
+            self.control.publish(Progress {
+                states: sum.executions,
+                events: sum.steps,
+                ..Progress::default()
+            });
+            if expected {
+                continue;
+            }
+            sum.unexpected += 1;
+            let ending = format!("{:?} {}", reply.outcome, reply.detail);
+            *sum.endings.entry(ending).or_default() += 1;
+            if sum.first.as_ref().is_none_or(|known| last < known.number) {
+                sum.first = Some(Execution::of(worker, &reply, last));
+            }
+            if !self.sampling.keep_going || stops_everything(reply.outcome) {
+                self.found.fetch_min(last, Ordering::Relaxed);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an ending makes going on pointless.
+fn stops_everything(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Uncontrolled | Outcome::Defect | Outcome::Hang)
+}

@@ -1,0 +1,408 @@
+//! An execution in words: what its steps did, and what is wrong with its end.
+
+use crate::execution::Execution;
+use crate::replay::{Replayed, Stack};
+use everypath_shim_abi::{Event, Operation, Outcome, Phase, TIMEOUT, ThreadEntry, Waiting, text};
+use everypath_trace::{Line, Step, TraceStep, Violation};
+use std::collections::BTreeMap;
+
+/// What an ending means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// As expected.
+    Expected,
+    /// Something is violated.
+    Violated(Violation),
+    /// We cannot say: the reason.
+    Inconclusive(String),
+}
+
+/// The names of threads and objects in an execution.
+pub struct Names<'a> {
+    replayed: &'a Replayed,
+    /// What kind of thing each object without a name is, and the how many-th of its kind.
+    objects: BTreeMap<u64, String>,
+}
+
+impl<'a> Names<'a> {
+    /// The names in a repeated execution.
+    pub fn new(replayed: &'a Replayed) -> Self {
+        let mut objects: BTreeMap<u64, String> = replayed.variables.iter().cloned().collect();
+        let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+        for event in &replayed.execution.events {
+            let Some(kind) = kind_of_object(event.operation) else { continue };
+            if kind == "thread" {
+                continue;
+            }
+            let known = objects.get(&event.object).is_some_and(|name| !name.contains("+0x"));
+            if !known && !objects.get(&event.object).is_some_and(|name| name.contains('#')) {
+                let count = counts.entry(kind).or_default();
+                *count += 1;
+                objects.insert(event.object, format!("#{count}"));
+            }
+        }
+        Names { replayed, objects }
+    }
+
+    fn entry(&self, number: u16) -> Option<&ThreadEntry> {
+        self.replayed.execution.threads.iter().find(|entry| entry.number == number)
+    }
+
+    /// A thread's name.
+    pub fn thread(&self, number: u16) -> String {
+        let given = self.entry(number).map(|entry| text(&entry.name).to_vec()).unwrap_or_default();
+        let given = String::from_utf8_lossy(&given).into_owned();
+        match (number, given.as_str()) {
+            (0, _) => "main".into(),
+            (_, "" | "main") => format!("thread {number}"),
+            _ => format!("thread {number} ({given})"),
+        }
+    }
+
+    fn object(&self, address: u64) -> String {
+        self.objects.get(&address).cloned().unwrap_or_else(|| format!("at {address:#x}"))
+    }
+
+    /// The thread whose handle an object is.
+    fn by_handle(&self, handle: u64) -> String {
+        let started = self
+            .replayed
+            .execution
+            .events
+            .iter()
+            .find(|event| event.operation == Operation::Start && event.object == handle);
+        started.map_or_else(|| "a thread".into(), |event| self.thread(event.thread))
+    }
+
+    /// What a step does.
+    fn step(&self, event: &Event) -> String {
+        let object = self.object(event.object);
+        let words = match (event.operation, event.phase, event.outcome) {
+            (Operation::Start, ..) => "starts".into(),
+            (Operation::Create, ..) => "creates a thread".into(),
+            (Operation::Exit, ..) => "ends".into(),
+            (Operation::Join, Phase::Request, _) => {
+                format!("joins {}", self.by_handle(event.object))
+            }
+            (Operation::Join, ..) => format!("has joined {}", self.by_handle(event.object)),
+            (Operation::Detach, ..) => format!("detaches {}", self.by_handle(event.object)),
+            (Operation::Yield, ..) => "yields".into(),
+            (Operation::Pause, ..) => "spins".into(),
+            (Operation::Output, ..) => {
+                let stream = if event.object == 1 { "output" } else { "error" };
+                format!("writes {} bytes to standard {stream}", event.value)
+            }
+            (Operation::Sleep, Phase::Request, _) => "goes to sleep".into(),
+            (Operation::Sleep, ..) => "wakes up".into(),
+            (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),
+            (Operation::Signal, ..) => format!("sends signal {}", event.value),
+            (_, Phase::Resume, TIMEOUT) => {
+                format!("gives up waiting: {} {object} times out", what(event.operation))
+            }
+            (Operation::CondWait, Phase::Resume, _) => {
+                format!("was woken at condition {object} and asks for its mutex")
+            }
+            (Operation::FutexWait, Phase::Resume, _) => format!("was woken at futex {object}"),
+            (_, Phase::Resume, _) => format!("gets {} {object}", what(event.operation)),
+            _ => format!("{} {object}", verb(event.operation)),
+        };
+        match event.outcome {
+            0 | TIMEOUT => words,
+            outcome => format!("{words}, waking waiter {}", outcome + 1),
+        }
+    }
+
+    /// What a thread waits for.
+    fn waiting(&self, entry: &ThreadEntry) -> String {
+        let object = self.object(entry.object);
+        let holder = match entry.holder {
+            0 => String::new(),
+            holder => format!(", held by {}", self.thread(holder - 1)),
+        };
+        match entry.waiting {
+            Waiting::Nothing => "can go on".into(),
+            Waiting::Ended => "has ended".into(),
+            Waiting::Mutex => format!("waits for mutex {object}{holder}"),
+            Waiting::Cond => format!("waits on condition {object} for a signal"),
+            Waiting::Read => format!("waits for rwlock {object} to read{holder}"),
+            Waiting::Write => format!("waits for rwlock {object} to write{holder}"),
+            Waiting::Barrier => format!("waits at barrier {object} for others"),
+            Waiting::Spin => format!("waits for spin lock {object}{holder}"),
+            Waiting::Semaphore => format!("waits for semaphore {object}"),
+            Waiting::Join => format!("waits for {} to end", self.by_handle(entry.object)),
+            Waiting::Once => format!("waits for initialiser {object}"),
+            Waiting::Futex => format!("waits at futex {object} for a wake"),
+            Waiting::Time => "sleeps".into(),
+        }
+    }
+
+    /// The steps of the execution for a trace.
+    pub fn steps(&self) -> Vec<TraceStep> {
+        let events = self.replayed.execution.events.iter().zip(&self.replayed.places);
+        let mut steps: Vec<TraceStep> = events
+            .map(|(event, place)| {
+                let place = place.as_ref().map(|frame| format!(", {frame}")).unwrap_or_default();
+                TraceStep {
+                    step: Step {
+                        actor: event.thread,
+                        event: event.operation as u16,
+                        param: u32::from(event.outcome),
+                    },
+                    actor: self.thread(event.thread),
+                    event: event.operation.name().into(),
+                    text: format!("{}{place}", self.step(event)),
+                    state: Vec::new(),
+                    fingerprint: None,
+                }
+            })
+            .collect();
+        if let Some(last) = steps.last_mut() {
+            last.state = self.end();
+        }
+        steps
+    }
+
+    /// What there is to see at the end: threads with their stacks, and what was written.
+    pub fn end(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for Stack { thread, frames } in &self.replayed.stacks {
+            let name = self.thread(thread.number);
+            lines.push(Line::new(&name, self.waiting(thread)));
+            if thread.waiting != Waiting::Ended {
+                lines.extend(frames.iter().take(16).map(|frame| Line::new("", frame.to_string())));
+            }
+        }
+        let execution = &self.replayed.execution;
+        for (name, bytes) in [("stdout", &execution.stdout), ("stderr", &execution.stderr)] {
+            let text = String::from_utf8_lossy(bytes);
+            let last: Vec<&str> = text.lines().rev().take(20).collect();
+            let shown = last.into_iter().rev().map(|line| line.trim_end());
+            lines.extend(shown.filter(|line| !line.is_empty()).map(|line| Line::new(name, line)));
+        }
+        lines
+    }
+
+    /// What is wrong with the end.
+    pub fn ending(&self, exit_code: i32) -> Ending {
+        let execution = &self.replayed.execution;
+        let who = self.thread(execution.thread);
+        let violated = |property: &str, message: String| {
+            Ending::Violated(Violation { property: property.into(), message })
+        };
+        match execution.outcome {
+            Outcome::Exited if execution.detail == exit_code => Ending::Expected,
+            Outcome::Exited => match panic_message(execution) {
+                Some(message) => violated("panic", message),
+                None => violated(
+                    "exit-code",
+                    format!(
+                        "the program exits with code {} instead of {exit_code}",
+                        execution.detail
+                    ),
+                ),
+            },
+            Outcome::Signalled => violated("crash", self.crash()),
+            Outcome::Aborted => match panic_message(execution) {
+                Some(message) => violated("panic", message),
+                None => violated("abort", format!("{who} aborts the program")),
+            },
+            Outcome::Assertion => violated("assertion", execution.text.clone()),
+            Outcome::Panicked => {
+                let thread = self.thread(execution.detail as u16);
+                let message = panic_message(execution).unwrap_or_default();
+                violated(
+                    "panic",
+                    format!("{thread} panicked and nobody looked at its result: {message}"),
+                )
+            }
+            Outcome::Deadlock => violated("deadlock", self.deadlock()),
+            Outcome::Livelock => violated(
+                "livelock",
+                "every thread that can run goes round without changing anything".into(),
+            ),
+            Outcome::Hang => self.hang(),
+            Outcome::TooLong => Ending::Inconclusive(format!(
+                "an execution has more than {} steps; raise --max-depth if that is right",
+                execution.detail
+            )),
+            Outcome::Uncontrolled => Ending::Inconclusive(self.uncontrolled()),
+            Outcome::Diverged => Ending::Inconclusive(format!(
+                "the program did not repeat its execution: the choice at step {} is not there",
+                execution.detail + 1
+            )),
+            Outcome::None | Outcome::Paused | Outcome::Defect => {
+                Ending::Inconclusive(format!("a defect of everypath: {}", execution.text))
+            }
+        }
+    }
+
+    fn crash(&self) -> String {
+        let execution = &self.replayed.execution;
+        let who = self.thread(execution.thread);
+        let signal = signal_name(execution.detail);
+        let place = self.stack_of(execution.thread).and_then(|stack| stack.frames.first());
+        let place = place.map(|frame| format!(" in {frame}")).unwrap_or_default();
+        const GUARD: u64 = 0x1_0000;
+        let entry = self.entry(execution.thread);
+        let overflow = entry.is_some_and(|entry| {
+            let bottom = entry.stack_top - 0x180_0000;
+            (bottom..bottom + GUARD + 4096).contains(&execution.address)
+        });
+        match execution.detail {
+            _ if overflow => format!("{who} overflows its stack{place}"),
+            7 | 11 => format!("{who} gets {signal} at address {:#x}{place}", execution.address),
+            _ => format!("{who} gets {signal}{place}"),
+        }
+    }
+
+    fn stack_of(&self, number: u16) -> Option<&Stack> {
+        self.replayed.stacks.iter().find(|stack| stack.thread.number == number)
+    }
+
+    fn deadlock(&self) -> String {
+        let threads = self.replayed.execution.threads.iter();
+        let waits: Vec<String> = threads
+            .filter(|entry| entry.waiting != Waiting::Ended)
+            .map(|entry| format!("{} {}", self.thread(entry.number), self.waiting(entry)))
+            .collect();
+        waits.join("; ")
+    }
+
+    fn hang(&self) -> Ending {
+        let execution = &self.replayed.execution;
+        let who = self.thread(execution.detail as u16);
+        let place = self.stack_of(execution.detail as u16).and_then(|stack| stack.frames.first());
+        let place = place.map(|frame| format!(" in {frame}")).unwrap_or_default();
+        let others = execution.threads.iter().any(|entry| {
+            i32::from(entry.number) != execution.detail && entry.waiting == Waiting::Nothing
+        });
+        if others {
+            Ending::Inconclusive(format!(
+                "{who} runs{place} without reaching a scheduling point while other threads could \
+                 change what it looks at; a plain variable cannot be watched"
+            ))
+        } else {
+            Ending::Violated(Violation {
+                property: "hang".into(),
+                message: format!("{who} runs{place} without end, and no other thread can run"),
+            })
+        }
+    }
+
+    fn uncontrolled(&self) -> String {
+        let execution = &self.replayed.execution;
+        let who = self.thread(execution.thread);
+        let frames = self.stack_of(execution.thread).map(|stack| stack.frames.as_slice());
+        let stack: Vec<String> =
+            frames.unwrap_or_default().iter().take(4).map(ToString::to_string).collect();
+        if stack.is_empty() {
+            format!("{} (in {who})", execution.text)
+        } else {
+            format!("{} (in {who}: {})", execution.text, stack.join(" < "))
+        }
+    }
+}
+
+/// The first panic that standard error shows.
+fn panic_message(execution: &Execution) -> Option<String> {
+    let text = String::from_utf8_lossy(&execution.stderr);
+    let mut lines = text.lines().skip_while(|line| !line.contains("panicked at"));
+    let first = lines.next()?;
+    let place = first.split("panicked at ").nth(1).unwrap_or("").trim_end_matches(':');
+    let who = first.split('\'').nth(1).unwrap_or("a thread");
+    let said = lines.next().unwrap_or("").trim();
+    Some(format!("'{who}' panicked at {place}: {said}"))
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return format!("signal {signal}"),
+    };
+    name.into()
+}
+
+/// What kind of object an operation works on.
+fn kind_of_object(operation: Operation) -> Option<&'static str> {
+    Some(match operation {
+        Operation::MutexInit
+        | Operation::MutexDestroy
+        | Operation::MutexLock
+        | Operation::MutexTrylock
+        | Operation::MutexUnlock => "mutex",
+        Operation::CondWait | Operation::CondSignal | Operation::CondBroadcast => "condition",
+        Operation::ReadLock
+        | Operation::TryReadLock
+        | Operation::WriteLock
+        | Operation::TryWriteLock
+        | Operation::RwUnlock => "rwlock",
+        Operation::BarrierWait => "barrier",
+        Operation::SpinLock | Operation::SpinTrylock | Operation::SpinUnlock => "spin lock",
+        Operation::SemWait | Operation::SemTrywait | Operation::SemPost => "semaphore",
+        Operation::Once | Operation::OnceDone => "once",
+        Operation::FutexWait
+        | Operation::FutexWake
+        | Operation::FutexRequeue
+        | Operation::CompareExchange
+        | Operation::Exchange
+        | Operation::FetchModify => "word",
+        Operation::FileRead | Operation::FileWrite => "file",
+        Operation::Join | Operation::Detach => "thread",
+        Operation::Start
+        | Operation::Create
+        | Operation::Exit
+        | Operation::Yield
+        | Operation::Pause
+        | Operation::Sleep
+        | Operation::Output
+        | Operation::Signal
+        | Operation::ProcessExit => return None,
+    })
+}
+
+fn what(operation: Operation) -> &'static str {
+    kind_of_object(operation).unwrap_or("the wait for")
+}
+
+fn verb(operation: Operation) -> &'static str {
+    match operation {
+        Operation::MutexInit => "initialises mutex",
+        Operation::MutexDestroy => "destroys mutex",
+        Operation::MutexLock => "locks mutex",
+        Operation::MutexTrylock => "tries to lock mutex",
+        Operation::MutexUnlock => "unlocks mutex",
+        Operation::CondWait => "waits on condition",
+        Operation::CondSignal => "signals condition",
+        Operation::CondBroadcast => "broadcasts condition",
+        Operation::ReadLock => "locks to read rwlock",
+        Operation::TryReadLock => "tries to lock to read rwlock",
+        Operation::WriteLock => "locks to write rwlock",
+        Operation::TryWriteLock => "tries to lock to write rwlock",
+        Operation::RwUnlock => "unlocks rwlock",
+        Operation::BarrierWait => "arrives at barrier",
+        Operation::SpinLock => "locks spin lock",
+        Operation::SpinTrylock => "tries to lock spin lock",
+        Operation::SpinUnlock => "unlocks spin lock",
+        Operation::SemWait => "waits for semaphore",
+        Operation::SemTrywait => "tries semaphore",
+        Operation::SemPost => "posts semaphore",
+        Operation::Once | Operation::OnceDone => "runs initialiser",
+        Operation::FutexWait => "waits at futex",
+        Operation::FutexWake => "wakes futex",
+        Operation::FutexRequeue => "requeues futex",
+        Operation::CompareExchange => "compares and exchanges word",
+        Operation::Exchange => "exchanges word",
+        Operation::FetchModify => "modifies word",
+        Operation::FileRead => "reads file",
+        Operation::FileWrite => "writes file",
+        other => other.name(),
+    }
+}

@@ -1,0 +1,283 @@
+//! A process that runs the program under the shim, and the commands that drive it.
+
+use crate::error::Error;
+use crate::patching::{Loaded, Patches};
+use crate::region::Mapping;
+use crate::shim;
+use everypath_explore::Control;
+use everypath_shim_abi::{
+    Choice, Command, Counters, Event, Outcome, Reply, Request, Setup, ThreadEntry, text,
+};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Where the worker finds the region, and where the loader finds the shim.
+const REGION_DESCRIPTOR: RawFd = 198;
+const SHIM_DESCRIPTOR: RawFd = 199;
+/// How often we look whether the worker still moves.
+const HEARTBEAT: Duration = Duration::from_millis(100);
+
+/// What to start, and how.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments, its own name not included.
+    pub arguments: Vec<OsString>,
+    /// Its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// How its threads are carried, how it is put back, and the like.
+    pub setup: Setup,
+    /// After so many tenths of a second without a scheduling point an execution is stopped.
+    pub watchdog: u32,
+    /// Whether every execution gets a process of its own.
+    pub fresh: bool,
+}
+
+/// What is found out about a program's modules once, and used by all workers.
+#[derive(Debug, Default)]
+pub(crate) struct Modules {
+    known: Mutex<Option<Arc<Prepared>>>,
+}
+
+/// The modules and their patches.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    entry: u64,
+    pub(crate) loaded: Vec<Loaded>,
+    pub(crate) patches: Patches,
+}
+
+impl Modules {
+    fn prepare(&self, region: &Mapping) -> Result<Arc<Prepared>, Error> {
+        let mut known = self.known.lock().expect("nobody panics while holding it");
+        let entries = &region.modules[..region.module_count.get() as usize];
+        let entry = region.atomics_entry.get();
+        let same = |prepared: &Prepared| {
+            // Without address randomisation every start looks the same; if not, look again.
+            let bases = prepared.loaded.iter().map(|module| (module.base, module.trampolines));
+            let now = entries.iter().map(|entry| entry.get());
+            prepared.entry == entry
+                && bases.into_iter().all(|(base, trampolines)| {
+                    now.clone().any(|entry| {
+                        entry.base == base && (trampolines == 0 || entry.trampolines == trampolines)
+                    })
+                })
+        };
+        if let Some(prepared) = known.as_ref().filter(|prepared| same(prepared)) {
+            return Ok(Arc::clone(prepared));
+        }
+        let mut loaded = Vec::new();
+        for cell in entries {
+            loaded.extend(Loaded::read(&cell.get())?);
+        }
+        let patches = Patches::new(&loaded, entry)?;
+        let prepared = Arc::new(Prepared { entry, loaded, patches });
+        *known = Some(Arc::clone(&prepared));
+        Ok(prepared)
+    }
+}
+
+/// A running worker. It dies with this value, and with the thread that started it.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    child: Child,
+    region: Mapping,
+    watchdog: u32,
+    pub(crate) prepared: Arc<Prepared>,
+}
+
+impl Worker {
+    /// Starts the program and stops before its `main`.
+    pub(crate) fn start(launch: &Launch, modules: &Modules) -> Result<Self, Error> {
+        let system = |what| move |error| Error::System { what, error };
+        let region = Mapping::new().map_err(system("share memory with the program"))?;
+        region.setup.set(launch.setup);
+        let shim = shim::file().map_err(system("keep the shim in memory"))?;
+        let child = spawn(launch, region.file().as_raw_fd(), shim.as_raw_fd())
+            .map_err(|error| Error::Start { path: launch.program.clone(), error })?;
+        let prepared =
+            Arc::new(Prepared { entry: 0, loaded: Vec::new(), patches: Patches::default() });
+        let mut worker = Worker { child, region, watchdog: launch.watchdog, prepared };
+        worker.await_start(launch)?;
+        worker.prepared = modules.prepare(&worker.region)?;
+        for (cell, &byte) in worker.region.patches.iter().zip(&worker.prepared.patches.bytes) {
+            cell.set(byte);
+        }
+        worker.region.patch_bytes.set(worker.prepared.patches.bytes.len() as u32);
+        worker.ask(Command { request: Request::Begin, ..Command::default() })?;
+        Ok(worker)
+    }
+
+    /// Waits until the program stands before its `main`.
+    fn await_start(&mut self, launch: &Launch) -> Result<(), Error> {
+        while !self.region.is_our_turn(HEARTBEAT) {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                if self.region.is_our_turn(Duration::ZERO) {
+                    break;
+                }
+                let path = launch.program.clone();
+                return Err(Error::NotPreloaded { path, status: status.to_string() });
+            }
+        }
+        self.refusal().map_or(Ok(()), Err)
+    }
+
+    /// Why the shim gave up, if it did.
+    fn refusal(&self) -> Option<Error> {
+        let reply = self.region.last_reply();
+        let said = || String::from_utf8_lossy(text(&reply.text)).into_owned();
+        match reply.outcome {
+            Outcome::Defect => Some(Error::Defect(said())),
+            Outcome::Uncontrolled if self.region.command.get().request != Request::Run => {
+                Some(Error::Uncontrolled(said()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Gives a command and waits for the reply.
+    pub(crate) fn ask(&mut self, command: Command) -> Result<Reply, Error> {
+        let reply = self.ask_unless(command, &Control::default())?;
+        Ok(reply.expect("nobody stops a control of our own"))
+    }
+
+    /// Gives a command and waits for the reply; none if somebody stopped the search meanwhile, and
+    /// then this worker is of no use any more.
+    pub(crate) fn ask_unless(
+        &mut self,
+        command: Command,
+        control: &Control,
+    ) -> Result<Option<Reply>, Error> {
+        self.region.hand_over(command);
+        let mut progress = 0;
+        let mut still = 0;
+        while !self.region.is_our_turn(HEARTBEAT) {
+            if control.stopped() {
+                return Ok(None);
+            }
+            if let Ok(Some(status)) = self.child.try_wait()
+                && !self.region.is_our_turn(Duration::ZERO)
+            {
+                return Err(Error::Defect(format!("the worker died ({status})")));
+            }
+            let now = self.region.progress.load(std::sync::atomic::Ordering::Relaxed);
+            still = if now == progress { still + 1 } else { 0 };
+            progress = now;
+            if still >= self.watchdog {
+                self.interrupt();
+            }
+        }
+        self.refusal().map_or_else(|| Ok(Some(self.region.last_reply())), Err)
+    }
+
+    /// Asks a program that does not reach a scheduling point to stop where it is.
+    fn interrupt(&self) {
+        // SAFETY: sends a signal to our own child. JUSTIFICATION: std can only kill.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGXCPU) };
+    }
+
+    /// Runs one execution that follows a schedule and then chooses at random.
+    pub(crate) fn follow(&mut self, schedule: &[Choice], command: Command) -> Result<Reply, Error> {
+        for (cell, &choice) in self.region.schedule.iter().zip(schedule) {
+            cell.set(choice);
+        }
+        let prefix = schedule.len() as u32;
+        self.ask(Command { request: Request::Run, prefix, count: 1, ..command })
+    }
+
+    /// The steps of the last execution.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        Mapping::copy_of(&self.region.events[..self.region.last_reply().steps as usize])
+    }
+
+    /// The choices of the last execution.
+    pub(crate) fn schedule(&self) -> Vec<Choice> {
+        Mapping::copy_of(&self.region.schedule[..self.region.last_reply().steps as usize])
+    }
+
+    /// What the last execution wrote to standard output (0) or error (1), as far as it was kept.
+    pub(crate) fn output(&self, stream: usize) -> Vec<u8> {
+        let output = &self.region.output[stream];
+        let kept = (output.length.get() as usize).min(output.bytes.len());
+        Mapping::copy_of(&output.bytes[..kept])
+    }
+
+    /// The threads as the last execution left them.
+    pub(crate) fn threads(&self) -> Vec<ThreadEntry> {
+        Mapping::copy_of(&self.region.threads[..self.region.thread_count.get() as usize])
+    }
+
+    /// What the worker counted.
+    pub(crate) fn counters(&self) -> Counters {
+        self.region.counters.get()
+    }
+
+    /// The word at an address of the program.
+    pub(crate) fn word(&self, address: u64) -> Option<u64> {
+        let mut word = 0u64;
+        let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: 8 };
+        let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: 8 };
+        // SAFETY: reads eight bytes into a word of ours; a bad address is an error.
+        // JUSTIFICATION: the stacks of a stopped program are read from outside.
+        let read = unsafe {
+            libc::process_vm_readv(self.child.id() as libc::pid_t, &local, 1, &remote, 1, 0)
+        };
+        (read == 8).then_some(word)
+    }
+
+    /// The process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Both fail only if it has ended already.
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+fn spawn(launch: &Launch, region: RawFd, shim: RawFd) -> io::Result<Child> {
+    let mut command = std::process::Command::new(&launch.program);
+    let checker = std::process::id();
+    command
+        .args(&launch.arguments)
+        .env_clear()
+        .envs(launch.environment.iter().cloned())
+        .env("LD_PRELOAD", format!("/proc/self/fd/{SHIM_DESCRIPTOR}"))
+        .env("LD_BIND_NOW", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    // SAFETY: between fork and exec, only system calls are made.
+    // JUSTIFICATION: std cannot hand over descriptors, fix addresses or tie the child's life to ours.
+    unsafe { command.pre_exec(move || prepare_child(region, shim, checker)) };
+    command.spawn()
+}
+
+/// Runs in the child, before the program is loaded.
+fn prepare_child(region: RawFd, shim: RawFd, checker: u32) -> io::Result<()> {
+    let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
+    // SAFETY: plain system calls on values. JUSTIFICATION: see `spawn`.
+    unsafe {
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        // The checker may have died before we asked to die with it.
+        if libc::getppid() != checker as libc::pid_t {
+            return Err(io::Error::other("the checker is gone"));
+        }
+        // A debugger that the checker starts is no ancestor of ours.
+        libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY);
+        check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
+        check(libc::dup2(region, REGION_DESCRIPTOR))?;
+        check(libc::dup2(shim, SHIM_DESCRIPTOR))
+    }
+}

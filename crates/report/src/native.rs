@@ -1,0 +1,39 @@
+//! An execution of a native program in words.
+
+use crate::text::{grouped, heading, plain, push, quoted};
+use everypath_trace::Trace;
+
+/// The counterexample: what is violated and why, its last `shown` steps one a line, how its threads
+/// stood at the end, and how to replay it.
+pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
+    let mut out = String::new();
+    push(&mut out, format_args!("{}", heading(trace)));
+    push(&mut out, format_args!("  {}", plain(&trace.violation.message)));
+    push(&mut out, format_args!(""));
+    let hidden = trace.steps.len().saturating_sub(shown);
+    if hidden > 0 {
+        push(&mut out, format_args!("  … {} earlier steps", grouped(hidden as u64)));
+    }
+    let actors = trace.steps.iter().map(|step| plain(&step.actor).chars().count());
+    let width = actors.max().unwrap_or(0);
+    let digits = trace.steps.len().to_string().len();
+    for (number, step) in trace.steps.iter().enumerate().skip(hidden) {
+        let (actor, text) = (plain(&step.actor), plain(&step.text));
+        push(&mut out, format_args!("  {:digits$}  {actor:width$}  {text}", number + 1));
+    }
+    push(&mut out, format_args!(""));
+    let end = trace.steps.last().map_or(&trace.initial, |step| &step.state);
+    push(&mut out, format_args!("At the end:"));
+    let width = end.iter().map(|line| plain(&line.part).chars().count()).max().unwrap_or(0);
+    for line in end {
+        let (part, text) = (plain(&line.part), plain(&line.text));
+        push(&mut out, format_args!("  {part:width$}  {text}"));
+    }
+    push(&mut out, format_args!(""));
+    if let Some(shuffle) = &trace.search.shuffle {
+        let strategy = plain(&trace.search.strategy);
+        push(&mut out, format_args!("Found by {strategy} choice with seed {}.", shuffle.seed));
+    }
+    push(&mut out, format_args!("Replay it: {replay} {}", quoted(path)));
+    out
+}
