@@ -27,6 +27,7 @@ pub(crate) fn serve() -> ! {
     loop {
         hand_over();
         let command = region().command.get();
+        crate::scheduler::obey(&command);
         match command.request {
             Request::Begin => crate::start::begin(),
             Request::Run => run(&command),
@@ -140,13 +141,13 @@ fn digest() {
 fn describe_threads() {
     let region = region();
     let mut described = 0;
-    for thread in state().threads().filter(|thread| thread.status.get() != Status::Free) {
+    for thread in state().threads().filter(|thread| thread.status() != Status::Free) {
         let at = thread.at.get();
         let entry = ThreadEntry {
             number: thread.number.get(),
             operation: thread.operation.get(),
             phase: thread.phase.get(),
-            waiting: match thread.status.get() {
+            waiting: match thread.status() {
                 Status::Ended => everypath_shim_abi::Waiting::Ended,
                 _ => thread.waiting.get(),
             },

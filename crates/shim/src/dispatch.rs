@@ -322,7 +322,7 @@ macro_rules! wrappers {
         $(
             /// Stands in for libc's function, to save a trap.
             #[unsafe(no_mangle)]
-            extern "C" fn $name($($argument: usize),*) -> isize {
+            pub(crate) extern "C" fn $name($($argument: usize),*) -> isize {
                 let given = [$($argument),*];
                 let mut arguments = [0; 6];
                 arguments[..given.len()].copy_from_slice(&given);
@@ -352,4 +352,6 @@ wrappers! {
     ioctl(a, b, c) = IOCTL,
     dup(a) = DUP,
     poll(a, b, c) = POLL,
+    fstat(a, b) = FSTAT,
+    fstat64(a, b) = FSTAT,
 }

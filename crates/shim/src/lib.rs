@@ -11,7 +11,7 @@
 //! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
 //! - `thread`, `sync`, `futex`, `time`, `random`, `signals`, `files`, `output`, `process`,
 //!   `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
-//! - `dispatch`: every other system call. `atomics`: patched instructions.
+//! - `dispatch`: every other system call. `detour`: libc's own calls of its functions. `atomics`: patched instructions.
 
 #![no_std]
 
@@ -19,6 +19,7 @@ mod atomics;
 mod carrier;
 mod context;
 mod controller;
+mod detour;
 mod dispatch;
 mod fail;
 mod files;

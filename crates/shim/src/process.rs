@@ -14,7 +14,7 @@ pub(crate) fn finish(code: i32) -> ! {
     let code = code & 0xff;
     point(Operation::ProcessExit, 0, code as u64);
     let unseen = state().threads().find(|thread| {
-        thread.panicking.get() != 0 && thread.status.get() == Status::Ended && !thread.joined.get()
+        thread.panicking.get() != 0 && thread.status() == Status::Ended && !thread.joined.get()
     });
     match unseen {
         Some(thread) if code == crate::region::setup().exit_code => {
@@ -26,7 +26,7 @@ pub(crate) fn finish(code: i32) -> ! {
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
-extern "C" fn _exit(code: i32) -> ! {
+pub(crate) extern "C" fn _exit(code: i32) -> ! {
     if !crate::region::is_open() {
         loop {
             sys!(number::EXIT_GROUP, code);

@@ -12,11 +12,39 @@ use crate::state::{State, Status, Thread, state};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Event, MAX_EVENTS, Operation, Outcome, Phase, TIMEOUT, TimeMode, Waiting,
+    Choice, Command, Event, MAX_EVENTS, Operation, Outcome, Phase, TIMEOUT, TimeMode, Waiting,
 };
 
 /// How many steps the execution has taken.
 pub(crate) static STEPS: AtomicU32 = AtomicU32::new(0);
+/// So many choices are given; after them they are made at random.
+static PREFIX: AtomicU32 = AtomicU32::new(0);
+/// Stop before the step with this number; 0 never.
+static PAUSE_AT: AtomicU32 = AtomicU32::new(0);
+static MAX_STEPS: AtomicU32 = AtomicU32::new(0);
+static TIME: TimeCell = TimeCell(Cell::new(TimeMode::Ordered));
+
+/// When time-outs fire; set while nothing runs.
+struct TimeCell(Cell<TimeMode>);
+// SAFETY: written by the controller while no thread of the program runs.
+// JUSTIFICATION: read at every step, so it must cost nothing.
+unsafe impl Sync for TimeCell {}
+
+impl TimeCell {
+    fn get(&self) -> TimeMode {
+        self.0.get()
+    }
+}
+
+/// Takes over what a command asks for.
+pub(crate) fn obey(command: &Command) {
+    let setup = setup();
+    PREFIX.store(command.prefix, Relaxed);
+    PAUSE_AT.store(command.pause_at, Relaxed);
+    MAX_STEPS.store(setup.max_steps.min(MAX_EVENTS as u32), Relaxed);
+    TIME.0.set(setup.time);
+}
+
 /// How far virtual time goes on when every thread that could run stands back.
 const IDLE_ROUND_NANOSECONDS: u64 = 1_000_000;
 /// After so many rounds in which nobody changed anything, nobody ever will: spinning that is meant
@@ -45,7 +73,7 @@ pub(crate) fn stand_back(operation: Operation, object: usize) {
     thread.announce(operation, object, 0);
     thread.idle_step.set(true);
     if state.is_concurrent() {
-        thread.stands_back.set(true);
+        state.standing.change(thread.number.get(), true);
         reschedule(state);
     } else {
         idle_round(state);
@@ -69,12 +97,12 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
     thread.place.set(last.map_or(1, |place| place + 1));
     thread.object.set(object);
     thread.waiting.set(waiting);
-    thread.deadline.set(deadline.map_or(0, |at| at.max(1)));
+    state.selectable.set(state.selectable.get() + u16::from(is_selectable(waiting)));
+    set_deadline(thread, deadline.map_or(0, |at| at.max(1)));
     thread.timed_out.set(false);
-    thread.status.set(Status::Blocked);
+    thread.set_status(Status::Blocked);
     thread.phase.set(Phase::Resume);
     reschedule(state);
-    thread.deadline.set(0);
     thread.mask.set(0);
     thread.place.set(0);
     if thread.timed_out.replace(false) { Woken::TimedOut } else { Woken::Granted }
@@ -82,9 +110,23 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
 
 /// Lets a waiting thread go on.
 pub(crate) fn grant(thread: &Thread) {
-    thread.status.set(Status::Ready);
-    thread.waiting.set(Waiting::Nothing);
-    thread.deadline.set(0);
+    thread.set_status(Status::Ready);
+    let waited = thread.waiting.replace(Waiting::Nothing);
+    let selectable = &state().selectable;
+    selectable.set(selectable.get() - u16::from(is_selectable(waited)));
+    set_deadline(thread, 0);
+}
+
+/// Whether whoever ends such a wait chooses among those who wait.
+fn is_selectable(waiting: Waiting) -> bool {
+    matches!(waiting, Waiting::Cond | Waiting::Futex)
+}
+
+/// Sets when a wait ends by itself, and counts the waits that do.
+fn set_deadline(thread: &Thread, deadline: u64) {
+    let before = thread.deadline.replace(deadline);
+    let deadlines = &state().deadlines;
+    deadlines.set(deadlines.get() + u16::from(deadline != 0) - u16::from(before != 0));
 }
 
 /// The one who has waited longest for something.
@@ -99,8 +141,7 @@ pub(crate) fn grant_all(waiting: Waiting, object: usize) {
 
 /// Chooses who goes on, and goes on with it.
 pub(crate) fn reschedule(state: &'static State) {
-    let pause_at = region().command.get().pause_at;
-    if pause_at != 0 && STEPS.load(Relaxed) + 1 == pause_at {
+    if STEPS.load(Relaxed) + 1 == PAUSE_AT.load(Relaxed) {
         controller::pause();
     }
     let from = state.current();
@@ -166,23 +207,22 @@ pub(crate) fn choose_of(all: u32, most: u32) -> u32 {
 fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
     let deadline = thread.deadline.get();
     let earlier = |other: &Thread| {
-        other.status.get() == Status::Blocked
+        other.status() == Status::Blocked
             && other.deadline.get() != 0
             && (other.deadline.get(), other.number.get()) < (deadline, thread.number.get())
     };
-    let can_run = |other: &Thread| other.status.get() == Status::Ready && !other.stands_back.get();
     deadline != 0
         && match mode {
             TimeMode::Any => true,
             TimeMode::Ordered => !state.threads().any(earlier),
-            TimeMode::Quiescent => !state.threads().any(earlier) && !state.threads().any(can_run),
+            TimeMode::Quiescent => !state.threads().any(earlier) && can_run(state) == 0,
         }
 }
 
 /// How many choices a thread offers.
 fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
-    match thread.status.get() {
-        Status::Ready if !thread.stands_back.get() => outcomes(state, thread),
+    match thread.status() {
+        Status::Ready if !state.standing.contains(thread.number.get()) => outcomes(state, thread),
         Status::Blocked if thread.deadline.get() != 0 => {
             u32::from(may_time_out(state, thread, mode))
         }
@@ -190,27 +230,48 @@ fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
     }
 }
 
+/// Who can take a step and does not stand back, a bit each.
+fn can_run(state: &State) -> u128 {
+    state.ready.bits() & !state.standing.bits()
+}
+
 /// The next choice and how many there were; `None` if nobody can go on.
 fn choose(state: &'static State) -> Option<(Choice, u32)> {
-    let mode = setup().time;
+    let mode = TIME.get();
     loop {
-        let total: u32 = state.threads().map(|thread| offers(state, thread, mode)).sum();
+        // Most of the time nothing but threads is chosen from: no time-out, no waiter to pick.
+        let simple = state.deadlines.get() == 0 && state.selectable.get() == 0;
+        let total = if simple {
+            can_run(state).count_ones()
+        } else {
+            state.threads().map(|thread| offers(state, thread, mode)).sum()
+        };
         if total == 0 {
-            if state.threads().any(|thread| thread.status.get() == Status::Ready) {
+            if state.ready.bits() != 0 {
                 idle_round(state);
                 continue;
             }
             return None;
         }
         let step = STEPS.load(Relaxed);
-        if step < region().command.get().prefix {
+        if step < PREFIX.load(Relaxed) {
             let wanted = region().schedule[step as usize].get();
             check_possible(state, wanted, mode);
             return Some((wanted, total));
         }
         let index = if total == 1 { 0 } else { pick(total) };
-        return Some((nth(state, index, mode), total));
+        let choice =
+            if simple { nth_thread(can_run(state), index) } else { nth(state, index, mode) };
+        return Some((choice, total));
     }
+}
+
+/// The thread of the `index`-th bit, with its only outcome.
+fn nth_thread(mut bits: u128, index: u32) -> Choice {
+    for _ in 0..index {
+        bits &= bits - 1;
+    }
+    Choice { thread: bits.trailing_zeros() as u16, outcome: 0 }
 }
 
 /// A number below `total`, at random.
@@ -226,7 +287,7 @@ fn nth(state: &State, mut index: u32, mode: TimeMode) -> Choice {
     for thread in state.threads() {
         let offered = offers(state, thread, mode);
         if index < offered {
-            let blocked = thread.status.get() == Status::Blocked;
+            let blocked = thread.status() == Status::Blocked;
             let outcome = if blocked { TIMEOUT } else { index as u16 };
             return Choice { thread: thread.number.get(), outcome };
         }
@@ -239,7 +300,7 @@ fn nth(state: &State, mut index: u32, mode: TimeMode) -> Choice {
 fn check_possible(state: &State, wanted: Choice, mode: TimeMode) {
     let thread = state.thread(wanted.thread);
     let offered = offers(state, thread, mode);
-    let blocked = thread.status.get() == Status::Blocked;
+    let blocked = thread.status() == Status::Blocked;
     let possible = if blocked {
         offered > 0 && wanted.outcome == TIMEOUT
     } else {
@@ -256,12 +317,12 @@ fn take(state: &State, choice: Choice, alternatives: u32) {
     record(thread, choice.outcome, alternatives);
     if !thread.idle_step.get() {
         state.idle_rounds.set(0);
-        state.threads().for_each(|other| other.stands_back.set(false));
+        state.standing.clear();
     }
-    thread.stands_back.set(false);
+    state.standing.change(thread.number.get(), false);
     thread.clock_reads.set(0);
     thread.outcome.set(choice.outcome);
-    if choice.outcome == TIMEOUT && thread.status.get() == Status::Blocked {
+    if choice.outcome == TIMEOUT && thread.status() == Status::Blocked {
         state.clock.set(state.clock.get().max(thread.deadline.get()));
         thread.timed_out.set(true);
         grant(thread);
@@ -271,7 +332,7 @@ fn take(state: &State, choice: Choice, alternatives: u32) {
 /// Writes a step down for the checker.
 fn record(thread: &Thread, outcome: u16, alternatives: u32) {
     let step = STEPS.load(Relaxed);
-    if step >= setup().max_steps || step as usize >= MAX_EVENTS {
+    if step >= MAX_STEPS.load(Relaxed) {
         controller::ended(Outcome::TooLong, step as i32);
     }
     let event = Event {
@@ -286,7 +347,14 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) {
     region().events[step as usize].set(event);
     region().schedule[step as usize].set(Choice { thread: event.thread, outcome });
     STEPS.store(step + 1, Relaxed);
-    region().progress.fetch_add(1, Relaxed);
+    moved();
+}
+
+/// Tells the watchdog that the program moves.
+fn moved() {
+    let progress = &region().progress;
+    // Nobody else writes it, so this need not be one instruction.
+    progress.store(progress.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
 /// Everybody who could run stands back: time goes on, and they may look again.
@@ -294,8 +362,8 @@ fn idle_round(state: &State) {
     let rounds = state.idle_rounds.get() + 1;
     state.idle_rounds.set(rounds);
     state.clock.set(state.clock.get() + IDLE_ROUND_NANOSECONDS);
-    state.threads().for_each(|thread| thread.stands_back.set(false));
-    region().progress.fetch_add(1, Relaxed);
+    state.standing.clear();
+    moved();
     if rounds > LIVELOCK_ROUNDS {
         controller::ended(Outcome::Livelock, 0);
     }

@@ -106,7 +106,7 @@ fn for_each_span(state: &State, mut each: impl FnMut(Span)) {
     for (address, length) in state.spans() {
         each(Span { address, length });
     }
-    for thread in state.threads().filter(|thread| thread.status.get() != Status::Free) {
+    for thread in state.threads().filter(|thread| thread.status() != Status::Free) {
         if thread.is_alive() {
             each(live_stack(thread));
         }

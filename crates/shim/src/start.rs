@@ -257,6 +257,7 @@ extern "C" fn run_main(_argument: usize) {
 /// Patches the program and takes the copy that every execution starts from.
 pub(crate) fn begin() {
     apply_patches();
+    crate::detour::install();
     find_mappings();
     crate::signals::arm();
     make_counter_fault();
@@ -315,7 +316,7 @@ fn apply_patches() {
     release_unused_trampolines();
 }
 
-fn patch(address: usize, contents: &[u8]) {
+pub(crate) fn patch(address: usize, contents: &[u8]) {
     const READ_WRITE: usize = 3;
     const READ_EXECUTE: usize = 5;
     let low = address & !(PAGE - 1);

@@ -34,13 +34,12 @@ pub(crate) enum Status {
 #[repr(C)]
 pub(crate) struct Thread {
     pub(crate) context: Context,
-    pub(crate) status: Cell<Status>,
+    /// Changed by `set_status` only.
+    status: Cell<Status>,
     /// What its next step does.
     pub(crate) operation: Cell<Operation>,
     pub(crate) phase: Cell<Phase>,
     pub(crate) waiting: Cell<Waiting>,
-    /// It found nothing new and stands back until another thread has moved.
-    pub(crate) stands_back: Cell<bool>,
     /// Its next step changes nothing that another thread could see.
     pub(crate) idle_step: Cell<bool>,
     pub(crate) detached: Cell<bool>,
@@ -93,6 +92,19 @@ impl Thread {
         SLOTS + usize::from(self.number.get()) * SLOT + STACK_TOP
     }
 
+    /// What it is doing.
+    pub(crate) fn status(&self) -> Status {
+        self.status.get()
+    }
+
+    /// Sets what it is doing, here and in the sets by which the scheduler finds it.
+    pub(crate) fn set_status(&self, status: Status) {
+        self.status.set(status);
+        let state = state();
+        state.ready.change(self.number.get(), status == Status::Ready);
+        state.blocked.change(self.number.get(), status == Status::Blocked);
+    }
+
     /// Whether it has not ended.
     pub(crate) fn is_alive(&self) -> bool {
         matches!(self.status.get(), Status::Ready | Status::Blocked)
@@ -110,6 +122,35 @@ impl Thread {
         self.object.set(object);
         self.value.set(value);
         self.idle_step.set(false);
+    }
+}
+
+/// A set of threads.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Threads([Cell<u64>; 2]);
+
+impl Threads {
+    /// Adds or removes a thread.
+    pub(crate) fn change(&self, number: u16, member: bool) {
+        let half = &self.0[usize::from(number / 64) % 2];
+        let bit = 1 << (number % 64);
+        half.set(if member { half.get() | bit } else { half.get() & !bit });
+    }
+
+    /// Whether a thread is a member.
+    pub(crate) fn contains(&self, number: u16) -> bool {
+        self.bits() >> number & 1 != 0
+    }
+
+    /// Removes all.
+    pub(crate) fn clear(&self) {
+        self.0.iter().for_each(|half| half.set(0));
+    }
+
+    /// A bit for each member.
+    pub(crate) fn bits(&self) -> u128 {
+        u128::from(self.0[0].get()) | u128::from(self.0[1].get()) << 64
     }
 }
 
@@ -131,7 +172,16 @@ pub(crate) struct State {
     pub(crate) alive: Cell<u16>,
     /// One more than the highest number of a thread that there is.
     pub(crate) limit: Cell<u16>,
-    pub(crate) exiting: Cell<bool>,
+    /// Who can take a step.
+    pub(crate) ready: Threads,
+    /// Who waits.
+    pub(crate) blocked: Threads,
+    /// Who found nothing new and stands back until another thread has moved.
+    pub(crate) standing: Threads,
+    /// How many wait with a deadline.
+    pub(crate) deadlines: Cell<u16>,
+    /// How many wait for somebody who chooses whom to wake.
+    pub(crate) selectable: Cell<u16>,
     /// Virtual nanoseconds since the start.
     pub(crate) clock: Cell<u64>,
     /// Rounds in which every thread that could run stood back.
@@ -163,7 +213,7 @@ fn prepare() {
     map(STATE, round_up(size_of::<State>(), 4096));
     map(crate::memory::HEAP, MAX_THREADS * crate::memory::ARENA);
     let main = state().thread(MAIN);
-    main.status.set(Status::Ready);
+    main.set_status(Status::Ready);
     state().alive.set(1);
     state().limit.set(1);
 }
@@ -186,7 +236,14 @@ impl State {
 
     /// Those that wait for `waiting` on `object`, in no particular order.
     pub(crate) fn waiters(&self, waiting: Waiting, object: usize) -> impl Iterator<Item = &Thread> {
-        self.threads().filter(move |thread| {
+        let mut left = self.blocked.bits();
+        let blocked = core::iter::from_fn(move || {
+            let number = left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            (number < MAX_THREADS as u32).then(|| self.thread(number as u16))
+        });
+        blocked.filter(move |thread| {
+            // Granting one while looking at the others must not hide them.
             thread.status.get() == Status::Blocked
                 && thread.waiting.get() == waiting
                 && thread.object.get() == object

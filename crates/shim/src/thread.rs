@@ -89,7 +89,7 @@ pub(crate) fn end(thread: &Thread) -> ! {
     }
     crate::sync::release_robust(thread);
     state.alive.set(state.alive.get() - 1);
-    thread.status.set(Status::Ended);
+    thread.set_status(Status::Ended);
     grant_all(Waiting::Join, thread.tcb.get());
     if thread.detached.get() {
         forget(state, thread);
@@ -108,8 +108,8 @@ fn forget(state: &State, thread: &Thread) {
         libc::free_block(thread.tcb.get());
         thread.tcb.set(0);
     }
-    thread.status.set(Status::Free);
-    let used = state.threads().filter(|thread| thread.status.get() != Status::Free);
+    thread.set_status(Status::Free);
+    let used = state.threads().filter(|thread| thread.status() != Status::Free);
     state.limit.set(used.map(|thread| thread.number.get() + 1).max().unwrap_or(1));
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn map_slot(number: u16) {
 fn number_for(state: &State, path: u64, parent: &Thread) -> u16 {
     const DIRECT: u16 = 64;
     let child = parent.children.get();
-    let is_free = |number: u16| state.thread(number).status.get() == Status::Free;
+    let is_free = |number: u16| state.thread(number).status() == Status::Free;
     if parent.number.get() == MAIN && child < DIRECT && is_free(child + 1) {
         return child + 1;
     }
@@ -195,7 +195,7 @@ fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
         scrub(thread);
     }
     thread.announce(Operation::Start, tcb, 0);
-    thread.status.set(Status::Ready);
+    thread.set_status(Status::Ready);
     state.limit.set(state.limit.get().max(number + 1));
     state.alive.set(state.alive.get() + 1);
     thread
@@ -204,7 +204,7 @@ fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
 /// The thread behind a `pthread_t`.
 pub(crate) fn find(handle: usize) -> Option<&'static Thread> {
     let state = state();
-    state.threads().find(|thread| thread.status.get() != Status::Free && thread.tcb.get() == handle)
+    state.threads().find(|thread| thread.status() != Status::Free && thread.tcb.get() == handle)
 }
 
 /// Stands in for libc's function.
@@ -247,7 +247,7 @@ fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> 
     if thread.number.get() == state().current.get() {
         return errno::EDEADLK;
     }
-    if thread.status.get() != Status::Ended {
+    if thread.status() != Status::Ended {
         if only_try {
             return errno::EBUSY;
         }
@@ -297,7 +297,7 @@ pub(crate) extern "C" fn pthread_detach(handle: usize) -> i32 {
     if thread.detached.get() {
         return errno::EINVAL;
     }
-    if thread.status.get() == Status::Ended {
+    if thread.status() == Status::Ended {
         if thread.panicking.get() != 0 {
             crate::controller::ended(Outcome::Panicked, i32::from(thread.number.get()));
         }
