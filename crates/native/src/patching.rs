@@ -53,9 +53,14 @@ impl Loaded {
         Ok(Some(Loaded { path, base: entry.base, trampolines, bytes }))
     }
 
+    /// Whether it is the shim.
+    pub(crate) fn is_shim(&self) -> bool {
+        is_shim(&self.path)
+    }
+
     /// The path under which people know it.
     pub(crate) fn name(&self) -> &Path {
-        if is_shim(&self.path) { Path::new("libeverypath_shim.so") } else { &self.path }
+        if self.is_shim() { Path::new("libeverypath_shim.so") } else { &self.path }
     }
 }
 

@@ -122,4 +122,10 @@ impl Standing {
     pub fn last_thread(&self) -> u16 {
         self.last_thread
     }
+
+    /// Where the shim is loaded, and its file: a debugger cannot find it by its path.
+    pub fn shim(&self) -> Option<(u64, &'static [u8])> {
+        let shim = self.worker.prepared.loaded.iter().find(|module| module.is_shim())?;
+        Some((shim.base, crate::shim::SHIM))
+    }
 }

@@ -6,7 +6,6 @@ use everypath_native::{Choice, Launch, Standing};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::Command;
 
 /// Repeats an execution, leaves it standing at its end and attaches gdb to it.
@@ -18,12 +17,16 @@ pub(super) fn run(launch: &Launch, schedule: &[Choice]) -> Result<u8, Usage> {
             return Ok(INCONCLUSIVE);
         }
     };
-    // Open until gdb has ended: it reads the script from our own descriptor.
-    let (_script, descriptor) = script_file(&script(&standing))?;
-    let path = PathBuf::from(format!("/proc/{}/fd/{descriptor}", std::process::id()));
+    // Open until gdb has ended: it reads them through our own descriptors.
+    let shim =
+        standing.shim().map(|(base, bytes)| Ok((base, Readable::new(bytes)?))).transpose()?;
+    let symbols =
+        shim.as_ref().map(|(base, file)| format!("add-symbol-file {} -o {base:#x}\n", file.path()));
+    let script = script(&standing, &symbols.unwrap_or_default());
+    let script = Readable::new(script.as_bytes())?;
     let status = Command::new("gdb")
         .args(["-q", "-nx", "-p", &standing.pid().to_string(), "-x"])
-        .arg(&path)
+        .arg(script.path())
         .status()
         .map_err(|error| {
             Usage::new(format!("cannot start gdb: {error}; install it, or leave --gdb out"))
@@ -31,17 +34,28 @@ pub(super) fn run(launch: &Launch, schedule: &[Choice]) -> Result<u8, Usage> {
     Ok(if status.success() { HOLDS } else { INCONCLUSIVE })
 }
 
-fn script_file(script: &str) -> Result<(File, i32), Usage> {
-    let (mut file, descriptor) = everypath_native::anonymous_file()
-        .map_err(|error| Usage::new(format!("cannot write a script for gdb: {error}")))?;
-    file.write_all(script.as_bytes())
-        .map_err(|error| Usage::new(format!("cannot write a script for gdb: {error}")))?;
-    Ok((file, descriptor))
+/// A file in memory that other processes can read while we live.
+struct Readable {
+    _file: File,
+    descriptor: i32,
+}
+
+impl Readable {
+    fn new(bytes: &[u8]) -> Result<Self, Usage> {
+        let cannot = |error| Usage::new(format!("cannot prepare files for gdb: {error}"));
+        let (mut file, descriptor) = everypath_native::anonymous_file().map_err(cannot)?;
+        file.write_all(bytes).map_err(cannot)?;
+        Ok(Readable { _file: file, descriptor })
+    }
+
+    fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.descriptor)
+    }
 }
 
 /// What gdb does first: a command for each thread, and the stack of the one that ended it.
-fn script(standing: &Standing) -> String {
-    let mut script = String::from("set confirm off\nset pagination off\n");
+fn script(standing: &Standing, symbols: &str) -> String {
+    let mut script = format!("set confirm off\nset pagination off\n{symbols}");
     for (number, [rip, rsp, rbp]) in standing.threads() {
         let _ = write!(
             script,
