@@ -3,7 +3,7 @@
 mod check;
 mod simulate;
 
-pub(crate) use check::{CheckArgs, RestartName};
+pub(crate) use check::{CheckArgs, CheckStrategy, ReductionName, RestartName};
 pub(crate) use simulate::SimulateArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 Exit codes: 0 holds, 1 violated, 2 bad usage or input, 3 inconclusive, 70 a defect of everypath.
 
 Examples:
-  everypath check -- ./program              run a program under thousands of thread schedules
+  everypath check -- ./program              explore every thread schedule of a program
   everypath model arq --bug unchecked-ack   find a protocol bug and explain it
   everypath model arq --max-depth 30        check the correct protocol up to 30 steps
   everypath simulate arq --loss 0.05        measure the protocol on a lossy link

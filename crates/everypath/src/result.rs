@@ -50,10 +50,10 @@ pub(crate) struct JsonCoverage {
 }
 
 impl JsonCoverage {
-    /// Some behaviours only, chosen at random.
-    pub(crate) fn sampled() -> Self {
+    /// A coverage without anything that only models have.
+    pub(crate) fn new(coverage: everypath_trace::Coverage) -> Self {
         JsonCoverage {
-            kind: everypath_trace::Coverage::Sampled.kind(),
+            kind: coverage.kind(),
             depth: None,
             disabled: Vec::new(),
             must_contain: None,

@@ -26,6 +26,7 @@ mod model;
 mod outcome;
 mod property;
 mod rank;
+pub mod reduction;
 mod replay;
 mod search;
 mod shuffle;

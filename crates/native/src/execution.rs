@@ -2,6 +2,45 @@
 
 use crate::worker::Worker;
 use everypath_shim_abi::{Choice, Event, Outcome, Reply, ThreadEntry, text};
+use std::collections::BTreeMap;
+
+/// What a search found.
+#[derive(Debug, Default)]
+pub struct Explored {
+    /// How many executions were run.
+    pub executions: u64,
+    /// How many of them only repeated what others had done.
+    pub redundant: u64,
+    /// How many steps they had together.
+    pub steps: u64,
+    /// How many executions were not as expected.
+    pub unexpected: u64,
+    /// The one of them with the smallest number.
+    pub first: Option<Execution>,
+    /// How many ended in each way other than expected.
+    pub endings: BTreeMap<String, u64>,
+    /// How many atomic instructions were patched.
+    pub sites: usize,
+    /// Whether every schedule was explored, up to equivalence.
+    pub complete: bool,
+}
+
+impl Explored {
+    /// Counts an execution that is not as expected, and keeps the first.
+    pub(crate) fn keep(&mut self, execution: Execution) {
+        self.unexpected += 1;
+        let ending = format!("{:?} {}", execution.outcome, execution.detail);
+        *self.endings.entry(ending).or_default() += 1;
+        if self.first.as_ref().is_none_or(|known| execution.number < known.number) {
+            self.first = Some(execution);
+        }
+    }
+}
+
+/// Whether an ending makes going on pointless.
+pub(crate) fn is_final(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Uncontrolled | Outcome::Defect | Outcome::Hang | Outcome::Diverged)
+}
 
 /// What an execution did and how it ended.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 //! - [`Program`]: looks at a program before it is started; says what it is, or why not.
 //! - [`Launch`]: what to start, and how it is carried and put back.
 //! - [`sample`]: runs executions with schedules chosen at random, and keeps what went wrong.
+//! - [`explore()`]: runs every schedule, up to equivalence.
 //! - [`replay`]: repeats one execution exactly, and says what it did in words.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
@@ -16,6 +17,7 @@ pub mod atomics;
 mod compare;
 mod error;
 mod execution;
+mod exhaustive;
 mod patching;
 pub mod program;
 #[expect(unsafe_code, reason = "maps the memory that is shared with a worker")]
@@ -31,10 +33,11 @@ mod worker;
 
 pub use compare::compare;
 pub use error::Error;
-pub use execution::Execution;
+pub use execution::{Execution, Explored};
+pub use exhaustive::{Exhaustive, explore};
 pub use program::{Program, ProgramError};
 pub use replay::{Replayed, Stack, Standing, replay, stand};
-pub use sample::{Sampled, Sampling, sample};
+pub use sample::{Sampling, sample};
 pub use shim::anonymous_file;
 pub use words::{Ending, Names};
 pub use worker::Launch;

@@ -43,6 +43,8 @@ pub fn replay(launch: &Launch, schedule: &[Choice]) -> Result<Replayed, Error> {
         let step = reply.steps as usize;
         let next = schedule.get(step).map(|choice| choice.thread);
         let thread = worker.threads().into_iter().find(|entry| Some(entry.number) == next);
+        // Steps without a choice are not stopped at.
+        places.resize(step, None);
         places.push(thread.and_then(|entry| place(&worker, &mut symbols, &entry)));
         let more = step + 1 < schedule.len().min(MAX_PLACES);
         let pause_at = if more { reply.steps + 2 } else { 0 };

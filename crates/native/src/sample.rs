@@ -1,11 +1,10 @@
 //! Runs executions with schedules chosen at random.
 
 use crate::error::Error;
-use crate::execution::Execution;
+use crate::execution::{Execution, Explored, is_final};
 use crate::worker::{Launch, Modules, Worker};
 use everypath_explore::{Control, Progress};
 use everypath_shim_abi::{Command, Outcome, Request};
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -25,23 +24,6 @@ pub struct Sampling {
     pub keep_going: bool,
 }
 
-/// What sampling found.
-#[derive(Debug, Default)]
-pub struct Sampled {
-    /// How many executions were run.
-    pub executions: u64,
-    /// How many steps they had together.
-    pub steps: u64,
-    /// How many executions were not as expected.
-    pub unexpected: u64,
-    /// The one of them with the smallest number.
-    pub first: Option<Execution>,
-    /// How many ended in each way other than expected.
-    pub endings: BTreeMap<String, u64>,
-    /// How many atomic instructions were patched.
-    pub sites: usize,
-}
-
 /// How many executions a worker takes at a time.
 const BATCH: u64 = 64;
 
@@ -53,20 +35,20 @@ struct Search<'a> {
     next: AtomicU64,
     /// The smallest number of an execution that was not as expected.
     found: AtomicU64,
-    sum: Mutex<Sampled>,
+    sum: Mutex<Explored>,
 }
 
 /// Samples schedules until one is not as expected, all are run, or somebody stops it.
 ///
 /// Which execution is reported does not depend on the number of workers.
-pub fn sample(sampling: &Sampling, control: &Control) -> Result<Sampled, Error> {
+pub fn sample(sampling: &Sampling, control: &Control) -> Result<Explored, Error> {
     let search = Search {
         sampling,
         control,
         modules: Modules::default(),
         next: AtomicU64::new(0),
         found: AtomicU64::new(u64::MAX),
-        sum: Mutex::new(Sampled::default()),
+        sum: Mutex::new(Explored::default()),
     };
     thread::scope(|scope| {
         let workers: Vec<_> =
@@ -146,22 +128,12 @@ impl Search<'_> {
             if expected {
                 continue;
             }
-            sum.unexpected += 1;
-            let ending = format!("{:?} {}", reply.outcome, reply.detail);
-            *sum.endings.entry(ending).or_default() += 1;
-            if sum.first.as_ref().is_none_or(|known| last < known.number) {
-                sum.first = Some(Execution::of(worker, &reply, last));
-            }
-            if !self.sampling.keep_going || stops_everything(reply.outcome) {
+            sum.keep(Execution::of(worker, &reply, last));
+            if !self.sampling.keep_going || is_final(reply.outcome) {
                 self.found.fetch_min(last, Ordering::Relaxed);
                 return Ok(());
             }
         }
         Ok(())
     }
-}
-
-/// Whether an ending makes going on pointless.
-fn stops_everything(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Uncontrolled | Outcome::Defect | Outcome::Hang)
 }

@@ -230,7 +230,7 @@ impl<'a> Names<'a> {
                 "the program did not repeat its execution: the choice at step {} is not there",
                 execution.detail + 1
             )),
-            Outcome::None | Outcome::Paused | Outcome::Defect => {
+            Outcome::None | Outcome::Paused | Outcome::Redundant | Outcome::Defect => {
                 Ending::Inconclusive(format!("a defect of everypath: {}", execution.text))
             }
         }

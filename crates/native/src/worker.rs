@@ -6,7 +6,8 @@ use crate::region::Mapping;
 use crate::shim;
 use everypath_explore::Control;
 use everypath_shim_abi::{
-    Choice, Command, Counters, Event, Outcome, Reply, Request, Setup, ThreadEntry, text,
+    Choice, Command, Counters, Event, Outcome, Pending, Policy, Reply, Request, Setup, ThreadEntry,
+    text,
 };
 use std::ffi::OsString;
 use std::io;
@@ -190,6 +191,43 @@ impl Worker {
         }
         let prefix = schedule.len() as u32;
         self.ask(Command { request: Request::Run, prefix, count: 1, ..command })
+    }
+
+    /// Runs one execution that follows a schedule and then goes on by itself, without what sleeps;
+    /// none if somebody stopped the search meanwhile.
+    pub(crate) fn explore(
+        &mut self,
+        schedule: &[Choice],
+        sleep: &[Pending],
+        control: &Control,
+    ) -> Result<Option<Reply>, Error> {
+        for (cell, &choice) in self.region.schedule.iter().zip(schedule) {
+            cell.set(choice);
+        }
+        for (cell, &sleeping) in self.region.sleep.iter().zip(sleep) {
+            cell.set(sleeping);
+        }
+        self.region.sleep_count.set(sleep.len().min(self.region.sleep.len()) as u32);
+        let prefix = schedule.len() as u32;
+        let (request, policy) = (Request::Run, Policy::First);
+        self.ask_unless(
+            Command { request, policy, prefix, count: 1, ..Command::default() },
+            control,
+        )
+    }
+
+    /// What could have been taken at each step from `first` on, in the last execution.
+    pub(crate) fn alternatives(&self, first: usize) -> Vec<Vec<Pending>> {
+        let mut start = 0;
+        let ends = &self.region.alternative_ends;
+        (first..self.region.last_reply().steps as usize)
+            .map(|step| {
+                let end = ends[step].get() as usize;
+                let these = Mapping::copy_of(&self.region.alternatives[start..end]);
+                start = end;
+                these
+            })
+            .collect()
     }
 
     /// The steps of the last execution.

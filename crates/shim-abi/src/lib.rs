@@ -2,6 +2,7 @@
 //!
 //! - [`Region`]: the one piece of shared memory, and whose [`Turn`] it is to use it.
 //! - [`Operation`], [`Event`], [`Choice`]: what threads do, and what was chosen.
+//! - [`Footprint`]: what a step touches, from which follows which steps depend on each other.
 //! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
 //! - [`Splitmix`]: the generator behind sampled schedules.
 //!
@@ -10,16 +11,18 @@
 
 #![no_std]
 
+mod footprint;
 mod operation;
 mod outcome;
 mod random;
 mod region;
 
+pub use footprint::{Footprint, Mode, Part, Pending, Relation};
 pub use operation::{Choice, Event, Operation, Phase, TIMEOUT};
 pub use outcome::{Outcome, Waiting};
 pub use random::Splitmix;
 pub use region::{
-    Backend, Command, Counters, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_TEXT,
-    MAX_THREADS, ModuleEntry, Output, Region, Reply, Request, Restart, Setup, ThreadEntry,
-    TimeMode, Turn, VERSION, text,
+    Backend, Command, Counters, MAX_ALTERNATIVES, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES,
+    MAX_TEXT, MAX_THREADS, ModuleEntry, Output, Policy, Region, Reply, Request, Restart, Setup,
+    ThreadEntry, TimeMode, Turn, VERSION, text,
 };

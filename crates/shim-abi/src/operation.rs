@@ -115,6 +115,9 @@ pub struct Event {
     pub object: u64,
     /// A value that goes with it: the other mutex, a count, a file descriptor.
     pub value: u64,
+    /// For a thread that goes on after having waited, one more than the number of the step that
+    /// let it; 0 for all others.
+    pub granted_by: u64,
 }
 
 /// What was chosen at one scheduling point: which thread, and which outcome of its step.

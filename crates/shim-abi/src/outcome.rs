@@ -25,6 +25,8 @@ pub enum Outcome {
     Paused,
     /// The schedule named a choice that is not there; `detail` is the step.
     Diverged,
+    /// Whatever could go on has been explored from here before.
+    Redundant,
     /// A step limit was reached.
     TooLong,
     /// The program did what we cannot control; the text says what.

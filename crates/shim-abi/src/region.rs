@@ -1,4 +1,4 @@
-use crate::{Choice, Event, Operation, Outcome, Phase, Splitmix, Waiting};
+use crate::{Choice, Event, Operation, Outcome, Pending, Phase, Splitmix, Waiting};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -10,6 +10,8 @@ pub const MAX_THREADS: usize = 128;
 pub const MAX_MODULES: usize = 256;
 /// How many steps an execution may have.
 pub const MAX_EVENTS: usize = 1 << 20;
+/// How many steps that could have been taken are written down in one execution.
+pub const MAX_ALTERNATIVES: usize = 1 << 22;
 /// How many bytes of each output stream are kept.
 pub const MAX_OUTPUT: usize = 1 << 18;
 /// How many bytes of instructions may be patched, trampolines included.
@@ -78,6 +80,8 @@ pub struct Setup {
     pub time: TimeMode,
     /// Whether memory is kept canonical, so that equal states have equal hashes.
     pub canonical: bool,
+    /// Whether output is a step: if not, its order between threads is not explored.
+    pub output_steps: bool,
     /// Whether every execution enters [`Reply::digest`].
     pub digest: bool,
     /// The exit code that counts as success.
@@ -107,6 +111,17 @@ pub enum Request {
     Hash,
 }
 
+/// How choices are made that no schedule gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Policy {
+    /// At random.
+    #[default]
+    Random,
+    /// The thread that runs goes on while it can, else the first that can; none that sleeps.
+    First,
+}
+
 /// A request with what it needs.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -115,6 +130,8 @@ pub struct Command {
     pub request: Request,
     /// How many choices of [`Region::schedule`] to follow before choosing at random.
     pub prefix: u32,
+    /// How choices are made after that.
+    pub policy: Policy,
     /// Stop before the step with this number; 0 never.
     pub pause_at: u32,
     /// Which saved state.
@@ -257,6 +274,8 @@ pub struct Region {
     pub patch_bytes: Cell<u32>,
     /// How many threads are described.
     pub thread_count: Cell<u32>,
+    /// How many steps of [`Region::sleep`] must not be taken first after the given choices.
+    pub sleep_count: Cell<u32>,
     /// How many choices [`Region::schedule`] holds.
     pub schedule_length: Cell<u32>,
     /// The modules.
@@ -269,6 +288,12 @@ pub struct Region {
     pub schedule: [Cell<Choice>; MAX_EVENTS],
     /// The steps taken.
     pub events: [Cell<Event>; MAX_EVENTS],
+    /// What was explored before, from the state after the given choices.
+    pub sleep: [Cell<Pending>; 2 * MAX_THREADS],
+    /// Where the alternatives of each step end.
+    pub alternative_ends: [Cell<u32>; MAX_EVENTS],
+    /// What could have been taken at each step, after the given choices.
+    pub alternatives: [Cell<Pending>; MAX_ALTERNATIVES],
     /// What to write where: see `native`'s `patching`.
     pub patches: [Cell<u8>; MAX_PATCHES],
 }

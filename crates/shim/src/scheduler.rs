@@ -1,9 +1,13 @@
 //! Points, choices, waits and wakes.
 //!
+//! `systematic`: how choices are made in a search of all schedules.
+//!
 //! A thread announces its next visible operation and then asks who goes on. Whoever is chosen
 //! performs what it announced. A blocking call is two steps: the request, which is always possible,
 //! and going on once it was granted. Nothing here depends on anything but the program's own past
 //! and the choices.
+
+mod systematic;
 
 use crate::carrier;
 use crate::controller;
@@ -43,6 +47,7 @@ pub(crate) fn obey(command: &Command) {
     PAUSE_AT.store(command.pause_at, Relaxed);
     MAX_STEPS.store(setup.max_steps.min(MAX_EVENTS as u32), Relaxed);
     TIME.0.set(setup.time);
+    systematic::obey(command);
 }
 
 /// How far virtual time goes on when every thread that could run stands back.
@@ -111,6 +116,8 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
 /// Lets a waiting thread go on.
 pub(crate) fn grant(thread: &Thread) {
     thread.set_status(Status::Ready);
+    // The step that is being taken has been counted already.
+    thread.granted_by.set(STEPS.load(Relaxed));
     let waited = thread.waiting.replace(Waiting::Nothing);
     let selectable = &state().selectable;
     selectable.set(selectable.get() - u16::from(is_selectable(waited)));
@@ -141,7 +148,8 @@ pub(crate) fn grant_all(waiting: Waiting, object: usize) {
 
 /// Chooses who goes on, and goes on with it.
 pub(crate) fn reschedule(state: &'static State) {
-    if STEPS.load(Relaxed) + 1 == PAUSE_AT.load(Relaxed) {
+    let pause_at = PAUSE_AT.load(Relaxed);
+    if pause_at != 0 && STEPS.load(Relaxed) + 1 >= pause_at {
         controller::pause();
     }
     let from = state.current();
@@ -259,6 +267,9 @@ fn choose(state: &'static State) -> Option<(Choice, u32)> {
             check_possible(state, wanted, mode);
             return Some((wanted, total));
         }
+        if systematic::is_on() {
+            return Some((systematic::choose(state, mode), total));
+        }
         let index = if total == 1 { 0 } else { pick(total) };
         let choice =
             if simple { nth_thread(can_run(state), index) } else { nth(state, index, mode) };
@@ -343,11 +354,32 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) {
         alternatives: alternatives.min(u32::from(u16::MAX)) as u16,
         object: thread.object.get() as u64,
         value: thread.value.get(),
+        granted_by: match thread.phase.get() {
+            Phase::Request => 0,
+            Phase::Resume => u64::from(thread.granted_by.get()),
+        },
     };
     region().events[step as usize].set(event);
     region().schedule[step as usize].set(Choice { thread: event.thread, outcome });
     STEPS.store(step + 1, Relaxed);
     moved();
+}
+
+/// Writes down that a thread was created: there was a choice before it only if others could run.
+pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
+    let state = state();
+    let number = u64::from(created.number.get());
+    if was_concurrent {
+        let event = &region().events[STEPS.load(Relaxed) as usize - 1];
+        event.set(Event { value: number, ..event.get() });
+        return;
+    }
+    let thread = state.current();
+    thread.announce(Operation::Create, created.function.get(), number);
+    if systematic::is_on() {
+        systematic::write_down_only(thread);
+    }
+    take(state, Choice { thread: thread.number.get(), outcome: 0 }, 1);
 }
 
 /// Tells the watchdog that the program moves.

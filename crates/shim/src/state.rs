@@ -61,6 +61,8 @@ pub(crate) struct Thread {
     pub(crate) robust: Cell<usize>,
     /// When its wait ends by itself; 0 never.
     pub(crate) deadline: Cell<u64>,
+    /// One more than the number of the step that last let it go on.
+    pub(crate) granted_by: Cell<u32>,
     /// Its thread control block, which is also its `pthread_t`.
     pub(crate) tcb: Cell<usize>,
     /// Where its thread-local storage begins.

@@ -232,8 +232,10 @@ pub(crate) extern "C" fn pthread_create(
             STACK_TOP - GUARD
         );
     }
+    let was_concurrent = state().is_concurrent();
     point(Operation::Create, function, 0);
     let thread = create(function, argument, detached != 0);
+    crate::scheduler::note_creation(thread, was_concurrent);
     store(handle, thread.tcb.get());
     0
 }

@@ -2,6 +2,7 @@
 
 use super::CommonArgs;
 use clap::{Args, ValueEnum};
+use everypath_explore::reduction::Reduction;
 use everypath_native::{Backend, Restart, TimeMode};
 use std::ffi::OsString;
 
@@ -11,14 +12,18 @@ What is looked for: crashes, aborts, failed assertions, unexpected exit codes, p
 handles, deadlocks, livelocks and threads that never stop.
 
 Examples:
-  everypath check -- ./bank                        sample 10,000 schedules of a program
-  everypath check --seed 7 --max-executions 1000000 -- ./bank --accounts 2
+  everypath check -- ./bank                        explore every schedule of a program
+  everypath check --strategy random --seed 7 --max-executions 1000000 -- ./bank --accounts 2
   everypath check --exit-code 3 -- ./bank          the program is expected to fail
   everypath replay everypath-trace.json            repeat what went wrong, step by step")]
 pub(crate) struct CheckArgs {
     /// How schedules are chosen
-    #[arg(long, value_enum, default_value_t = CheckStrategy::Random)]
+    #[arg(long, value_enum, default_value_t = CheckStrategy::Dfs)]
     pub(crate) strategy: CheckStrategy,
+
+    /// What is left out because it can make no difference (dfs)
+    #[arg(long, value_enum, default_value_t = ReductionName::Dpor)]
+    pub(crate) reduction: ReductionName,
 
     /// When a pending time-out may fire
     #[arg(long, value_enum, default_value_t = TimeName::Ordered)]
@@ -56,8 +61,27 @@ pub(crate) struct CheckArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckStrategy {
+    /// Every schedule, depth-first, up to equivalence
+    Dfs,
     /// Every choice is made at random; the verdict is sampled
     Random,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReductionName {
+    /// Schedules that only swap independent steps
+    Dpor,
+    /// Nothing
+    None,
+}
+
+impl From<ReductionName> for Reduction {
+    fn from(name: ReductionName) -> Self {
+        match name {
+            ReductionName::Dpor => Reduction::Dpor,
+            ReductionName::None => Reduction::None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,16 +4,18 @@ mod gdb;
 mod report;
 
 use super::replay_command;
-use crate::cli::{CheckArgs, ReplayArgs, RestartName};
+use crate::cli::{CheckArgs, CheckStrategy, ReductionName, ReplayArgs, RestartName};
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
 use crate::watch::Watch;
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
+use everypath_explore::Control;
 use everypath_native::{
-    Choice, Ending, Error, Launch, Names, Program, ProgramError, Replayed, Sampled, Sampling,
-    Setup, TimeMode,
+    Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Program, ProgramError, Replayed,
+    Sampling, Setup, TimeMode,
 };
-use everypath_trace::{SearchRecord, ShuffleRecord, Target, Trace, Verdict, file};
+use everypath_report::grouped;
+use everypath_trace::{Coverage, SearchRecord, ShuffleRecord, Target, Trace, Verdict, file};
 use report::{Counted, Found, Report};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -87,27 +89,46 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         watchdog: args.watchdog * 10,
         fresh: args.restart == RestartName::Exec,
     };
-    let workers = common.threads.map_or_else(cores, usize::from);
-    let executions = common.max_executions.unwrap_or(DEFAULT_EXECUTIONS);
-    let keep_going = common.keep_going;
-    let sampling = Sampling { launch, seed: common.seed, executions, workers, keep_going };
     let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
-    let (result, took, stopped) = watch.run(|control| everypath_native::sample(&sampling, control));
-    let sampled = match result {
-        Ok(sampled) => sampled,
+    let (result, took, stopped) = watch.run(|control| search(args, &launch, control));
+    let explored = match result {
+        Ok(explored) => explored,
         Err(error) => return Ok(Found::failed(&error)),
     };
-    let counted = Counted::of(&sampled, took.as_secs_f64());
-    let mut found = conclude(args, program, &sampling, &sampled);
-    if found.verdict == Verdict::Holds && stopped.is_some() {
-        found = Found::inconclusive(stopped.map(|why| why.to_string()).unwrap_or_default());
+    let counted = Counted::of(&explored, took.as_secs_f64());
+    let mut found = conclude(args, program, &launch, &explored);
+    if found.trace.is_none()
+        && let Some(why) = stopped
+    {
+        found = Found::inconclusive(why.to_string());
     }
     if found.verdict == Verdict::Holds && args.verify {
-        found = verify(&sampling);
+        found = verify(&launch, common.seed, found);
     }
     found.counted = counted;
     found.trace_path = trace.path();
     Ok(found)
+}
+
+/// Runs executions as the strategy says.
+fn search(args: &CheckArgs, launch: &Launch, control: &Control) -> Result<Explored, Error> {
+    let common = &args.common;
+    let launch = launch.clone();
+    let keep_going = common.keep_going;
+    match args.strategy {
+        CheckStrategy::Dfs => {
+            let reduction = args.reduction.into();
+            let executions = common.max_executions;
+            let exhaustive = Exhaustive { launch, reduction, executions, keep_going };
+            everypath_native::explore(&exhaustive, control)
+        }
+        CheckStrategy::Random => {
+            let workers = common.threads.map_or_else(cores, usize::from);
+            let executions = common.max_executions.unwrap_or(DEFAULT_EXECUTIONS);
+            let sampling = Sampling { launch, seed: common.seed, executions, workers, keep_going };
+            everypath_native::sample(&sampling, control)
+        }
+    }
 }
 
 fn cores() -> usize {
@@ -115,9 +136,18 @@ fn cores() -> usize {
 }
 
 /// What the executions mean: the first unexpected one is repeated before anything is said of it.
-fn conclude(args: &CheckArgs, program: &Program, sampling: &Sampling, sampled: &Sampled) -> Found {
-    let Some(first) = &sampled.first else { return Found::holds() };
-    let replayed = match everypath_native::replay(&sampling.launch, &first.schedule) {
+fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Explored) -> Found {
+    let Some(first) = &explored.first else {
+        return match args.strategy {
+            CheckStrategy::Dfs if explored.complete => Found::holds(Coverage::Exhaustive),
+            CheckStrategy::Dfs => Found::inconclusive(format!(
+                "the limit of {} executions was reached",
+                grouped(explored.executions)
+            )),
+            CheckStrategy::Random => Found::holds(Coverage::Sampled),
+        };
+    };
+    let replayed = match everypath_native::replay(launch, &first.schedule) {
         Ok(replayed) => replayed,
         Err(error) => return Found::failed(&error),
     };
@@ -139,17 +169,30 @@ fn conclude(args: &CheckArgs, program: &Program, sampling: &Sampling, sampled: &
                 exit_code: args.exit_code,
                 time: args.time.name().into(),
             };
-            let shuffle = ShuffleRecord {
-                generator: everypath_native::GENERATOR.into(),
-                seed: args.common.seed,
-            };
-            let search = SearchRecord {
-                strategy: "random".into(),
-                shuffle: Some(shuffle),
-                ..SearchRecord::default()
-            };
+            let search = record(args);
             Found::violated(trace_of(target, search, violation, &names))
         }
+    }
+}
+
+/// How the search was made, for the trace.
+fn record(args: &CheckArgs) -> SearchRecord {
+    match args.strategy {
+        CheckStrategy::Dfs => SearchRecord {
+            strategy: match args.reduction {
+                ReductionName::Dpor => "dfs with dpor".into(),
+                ReductionName::None => "dfs".into(),
+            },
+            ..SearchRecord::default()
+        },
+        CheckStrategy::Random => SearchRecord {
+            strategy: "random".into(),
+            shuffle: Some(ShuffleRecord {
+                generator: everypath_native::GENERATOR.into(),
+                seed: args.common.seed,
+            }),
+            ..SearchRecord::default()
+        },
     }
 }
 
@@ -169,9 +212,9 @@ fn trace_of(
 }
 
 /// Runs the same schedules carried and put back in every other way.
-fn verify(sampling: &Sampling) -> Found {
-    match everypath_native::compare(&sampling.launch, sampling.seed, VERIFIED) {
-        Ok(None) => Found { verified: Some(VERIFIED), ..Found::holds() },
+fn verify(launch: &Launch, seed: u64, found: Found) -> Found {
+    match everypath_native::compare(launch, seed, VERIFIED) {
+        Ok(None) => Found { verified: Some(VERIFIED), ..found },
         Ok(Some(difference)) => Found::inconclusive(format!(
             "--verify: the same schedule does not give the same execution: {difference}"
         )),

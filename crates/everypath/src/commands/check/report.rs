@@ -3,9 +3,9 @@
 use crate::commands::replay_command;
 use crate::result::{JsonCoverage, JsonViolation};
 use crate::watch::peak_memory;
-use everypath_native::{Error, Sampled};
+use everypath_native::{Error, Explored};
 use everypath_report::{grouped, native};
-use everypath_trace::{Trace, Verdict};
+use everypath_trace::{Coverage, Trace, Verdict};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -16,6 +16,7 @@ const SHOWN: usize = 30;
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     executions: u64,
+    redundant: u64,
     steps: u64,
     unexpected: u64,
     endings: Vec<(String, u64)>,
@@ -24,9 +25,10 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn of(sampled: &Sampled, seconds: f64) -> Self {
+    pub(super) fn of(sampled: &Explored, seconds: f64) -> Self {
         Counted {
             executions: sampled.executions,
+            redundant: sampled.redundant,
             steps: sampled.steps,
             unexpected: sampled.unexpected,
             endings: sampled.endings.iter().map(|(name, count)| (name.clone(), *count)).collect(),
@@ -40,6 +42,7 @@ impl Counted {
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) verdict: Verdict,
+    pub(super) coverage: Coverage,
     pub(super) reason: Option<String>,
     pub(super) trace: Option<Trace>,
     pub(super) defect: bool,
@@ -49,9 +52,10 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn holds() -> Self {
+    pub(super) fn holds(coverage: Coverage) -> Self {
         Found {
             verdict: Verdict::Holds,
+            coverage,
             reason: None,
             trace: None,
             defect: false,
@@ -62,11 +66,15 @@ impl Found {
     }
 
     pub(super) fn inconclusive(reason: String) -> Self {
-        Found { verdict: Verdict::Inconclusive, reason: Some(reason), ..Found::holds() }
+        Found {
+            verdict: Verdict::Inconclusive,
+            reason: Some(reason),
+            ..Found::holds(Coverage::Sampled)
+        }
     }
 
     pub(super) fn violated(trace: Trace) -> Self {
-        Found { verdict: Verdict::Violated, trace: Some(trace), ..Found::holds() }
+        Found { verdict: Verdict::Violated, trace: Some(trace), ..Found::holds(Coverage::Sampled) }
     }
 
     pub(super) fn failed(error: &Error) -> Self {
@@ -95,6 +103,7 @@ pub(super) struct JsonCheck {
 #[derive(Debug, Serialize)]
 struct JsonCheckStats {
     executions: u64,
+    redundant_executions: u64,
     events: u64,
     transitions: u64,
     seconds: f64,
@@ -129,7 +138,7 @@ impl Report {
             command: "check",
             target,
             verdict: found.verdict.to_string(),
-            coverage: JsonCoverage::sampled(),
+            coverage: JsonCoverage::new(found.coverage),
             reason: found.reason.clone(),
             violation: found.trace.as_ref().map(|trace| JsonViolation {
                 property: trace.violation.property.clone(),
@@ -140,6 +149,7 @@ impl Report {
             violations: if found.trace.is_some() { counted.unexpected } else { 0 },
             stats: JsonCheckStats {
                 executions: counted.executions,
+                redundant_executions: counted.redundant,
                 events: counted.steps,
                 transitions: counted.steps,
                 seconds: counted.seconds,
@@ -164,15 +174,23 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         (Some(trace), _) => native::text(trace, &replay_command(), trace_path, SHOWN) + "\n",
         (None, Some(reason)) => format!("INCONCLUSIVE: {target}: {reason}\n"),
         (None, None) => format!(
-            "HOLDS (sampled): {target} ended as expected in all {} executions\n",
-            grouped(counted.executions)
+            "HOLDS ({}): {target} ends as expected in {}\n",
+            found.coverage.kind(),
+            match found.coverage {
+                Coverage::Exhaustive => "every schedule".into(),
+                _ => format!("all {} sampled schedules", grouped(counted.executions)),
+            }
         ),
     };
     if counted.executions > 0 {
         let _ = writeln!(
             text,
-            "{} executions{}",
+            "{} executions{}{}",
             grouped(counted.executions),
+            match counted.redundant {
+                0 => String::new(),
+                redundant => format!(", {} of them redundant", grouped(redundant)),
+            },
             if counted.unexpected > 1 {
                 format!(", {} executions not as expected", grouped(counted.unexpected))
             } else {

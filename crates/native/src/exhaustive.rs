@@ -1,0 +1,187 @@
+//! Runs every schedule of a program, up to equivalence.
+
+use crate::error::Error;
+use crate::execution::{Execution, Explored, is_final};
+use crate::worker::{Launch, Modules, Worker};
+use everypath_explore::reduction::{
+    self, Alternative, Ended, Executed, Executor, Reduction, Stateless, Taken,
+};
+use everypath_explore::{Control, Progress};
+use everypath_shim_abi::{
+    Choice, Event, Footprint, Mode, Operation, Outcome, Part, Pending, Phase, Relation, Reply,
+    TIMEOUT,
+};
+use std::ops::ControlFlow;
+
+/// What to explore.
+#[derive(Clone, Debug)]
+pub struct Exhaustive {
+    /// The program.
+    pub launch: Launch,
+    /// What is left out because it can make no difference.
+    pub reduction: Reduction,
+    /// How many executions at most.
+    pub executions: Option<u64>,
+    /// Whether to go on after the first one that is not as expected.
+    pub keep_going: bool,
+}
+
+/// What a step touches, and the step itself if it is one that could be taken.
+#[derive(Clone, Debug)]
+struct Touch {
+    pending: Pending,
+    footprint: Footprint,
+}
+
+impl reduction::Footprint for Touch {
+    type Part = Part;
+
+    fn parts(&self) -> Vec<Part> {
+        self.footprint.parts().collect()
+    }
+
+    fn is_separable(part: Part) -> bool {
+        part.mode == Mode::Acquire
+    }
+
+    fn relation(earlier: Part, later: Part) -> reduction::Relation {
+        match earlier.relation(later) {
+            Relation::Independent => reduction::Relation::Independent,
+            Relation::Ordered => reduction::Relation::Ordered,
+            Relation::Racing => reduction::Relation::Racing,
+        }
+    }
+
+    fn commutes(&self, other: &Self) -> bool {
+        self.footprint.commutes(&other.footprint)
+    }
+
+    fn is_everything(&self) -> bool {
+        self.footprint.is_everything()
+    }
+}
+
+/// A worker that runs executions for the search.
+struct Runner<'a> {
+    worker: Worker,
+    control: &'a Control,
+    reply: Reply,
+}
+
+/// Why there is no execution.
+enum Stop {
+    Stopped,
+    Failed(Error),
+}
+
+impl Executor for Runner<'_> {
+    type Footprint = Touch;
+    type Error = Stop;
+
+    fn run(
+        &mut self,
+        schedule: &[reduction::Choice],
+        sleep: &[Alternative<Touch>],
+    ) -> Result<Executed<Touch>, Stop> {
+        let choices: Vec<Choice> = schedule
+            .iter()
+            .map(|choice| Choice { thread: choice.actor, outcome: choice.outcome })
+            .collect();
+        let sleep: Vec<Pending> = sleep.iter().map(|sleeping| sleeping.footprint.pending).collect();
+        let reply = self.worker.explore(&choices, &sleep, self.control).map_err(Stop::Failed)?;
+        self.reply = reply.ok_or(Stop::Stopped)?;
+        let alternatives = self.worker.alternatives(schedule.len()).into_iter();
+        Ok(Executed {
+            steps: taken(&self.worker.events()),
+            alternatives: alternatives
+                .map(|these| these.into_iter().map(alternative).collect())
+                .collect(),
+            ended: match self.reply.outcome {
+                Outcome::Redundant => Ended::Redundant,
+                Outcome::Exited | Outcome::Deadlock => Ended::Complete,
+                _ => Ended::Cut,
+            },
+        })
+    }
+}
+
+fn alternative(pending: Pending) -> Alternative<Touch> {
+    let by_itself = pending.is_timeout().then_some(TIMEOUT);
+    Alternative {
+        actor: pending.thread,
+        by_itself,
+        outcomes: if pending.is_timeout() { 1 } else { pending.outcomes },
+        footprint: Touch { pending, footprint: pending.footprint() },
+    }
+}
+
+/// The steps of an execution with what they touched: a request that was granted at once has no
+/// second step, so it touched what that would have.
+fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
+    let mut waited = vec![false; usize::from(u16::MAX) + 1];
+    let mut steps: Vec<Taken<Touch>> = events
+        .iter()
+        .rev()
+        .map(|event| {
+            let thread = usize::from(event.thread);
+            let granted = !waited[thread];
+            waited[thread] = event.phase == Phase::Resume;
+            let what = (event.operation, event.phase);
+            let footprint =
+                Footprint::new(what, (event.object, event.value), event.outcome, granted);
+            let creates = event.operation == Operation::Create;
+            Taken {
+                choice: reduction::Choice { actor: event.thread, outcome: event.outcome },
+                footprint: Touch { pending: Pending::default(), footprint },
+                creates: creates.then_some(event.value as u16),
+                after: (event.granted_by as usize).checked_sub(1),
+            }
+        })
+        .collect();
+    steps.reverse();
+    steps
+}
+
+/// Explores until an execution is not as expected, all were run, or somebody stops it.
+pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, Error> {
+    let modules = Modules::default();
+    let worker = Worker::start(&exhaustive.launch, &modules)?;
+    let mut explored = Explored { sites: worker.prepared.patches.sites, ..Explored::default() };
+    let mut runner = Runner { worker, control, reply: Reply::default() };
+    let mut search = Stateless::new(exhaustive.reduction);
+    let mut cut = false;
+    let result = search.run(&mut runner, |runner, executed| {
+        explored.executions += 1;
+        explored.steps += executed.steps.len() as u64;
+        explored.redundant += u64::from(executed.ended == Ended::Redundant);
+        if explored.executions.is_multiple_of(64) {
+            control.publish(Progress {
+                states: explored.executions,
+                events: explored.steps,
+                ..Progress::default()
+            });
+        }
+        let reply = &runner.reply;
+        let expected = reply.outcome == Outcome::Redundant
+            || reply.outcome == Outcome::Exited
+                && reply.detail == exhaustive.launch.setup.exit_code;
+        if !expected {
+            let number = explored.executions - 1;
+            explored.keep(Execution::of(&runner.worker, reply, number));
+            if !exhaustive.keep_going || is_final(reply.outcome) {
+                return ControlFlow::Break(());
+            }
+        }
+        cut |= reply.outcome == Outcome::TooLong;
+        match exhaustive.executions {
+            Some(most) if explored.executions >= most => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    match result {
+        Ok(complete) => explored.complete = complete && !cut,
+        Err(Stop::Stopped) => {}
+        Err(Stop::Failed(error)) => return Err(error),
+    }
+    Ok(explored)
+}

@@ -1,0 +1,256 @@
+//! What a step touches: the one table from which dependence follows.
+
+use crate::{Operation, Phase, TIMEOUT};
+
+/// How a part of a step uses an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Asks for a lock: who asks first gets it first.
+    Request,
+    /// Gets a lock at once: it cannot come before whoever had the lock gave it back.
+    Acquire,
+    /// Gives a lock back.
+    Release,
+    /// Looks only.
+    Read,
+    /// Everything else.
+    Write,
+    /// Touches everything there is: a step that must not be swapped with any other.
+    Everything,
+    /// Touches nothing of others; but whether it comes before the end of the process matters.
+    Nothing,
+}
+
+/// A part of a step: what it uses, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// How it is used.
+    pub mode: Mode,
+    /// The object, by its address.
+    pub object: u64,
+}
+
+/// What it means that two parts of different threads meet in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Their order makes no difference.
+    Independent,
+    /// The second cannot come before the first.
+    Ordered,
+    /// They could come in the other order, and that makes a difference.
+    Racing,
+}
+
+impl Part {
+    /// How this part and a later one of another thread are related.
+    pub fn relation(self, later: Part) -> Relation {
+        use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Write};
+        match (self.mode, later.mode) {
+            (Everything, _) | (_, Everything) => return Relation::Racing,
+            (Nothing, _) | (_, Nothing) => return Relation::Independent,
+            _ if self.object != later.object => return Relation::Independent,
+            _ => {}
+        }
+        match (self.mode, later.mode) {
+            // Who asked first, and all that writers do.
+            (Request | Read | Release | Write, Write) => Relation::Racing,
+            (Write, Request | Read | Release) | (Request, Request) => Relation::Racing,
+            // A lock that is got at once was given back before by all who had it.
+            (Release, Acquire) => Relation::Ordered,
+            // A lock can be asked for while it is held, and given back while it is asked for.
+            (Request, Release) | (Release, Request) => Relation::Independent,
+            // There is one holder at a time, so these are ordered by what lies between them.
+            // Who goes on has been granted it already, and nobody can still change that.
+            (Release, Release) | (Acquire, Acquire | Release | Request | Read | Write) => {
+                Relation::Independent
+            }
+            (Read, Read | Request | Release | Acquire) => Relation::Independent,
+            (Request, Read | Acquire) | (Release, Read) | (Write, Acquire) => Relation::Independent,
+            (Everything | Nothing, _) | (_, Everything | Nothing) => Relation::Racing,
+        }
+    }
+}
+
+/// The parts of a step, in the order in which they happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    parts: [Option<Part>; 4],
+}
+
+/// All files are one object: which of them are the same is not known before they are opened.
+const FILES: u64 = 1;
+
+impl Footprint {
+    /// What a step touches. `granted` says that what it asks for, it has at once.
+    pub fn new(
+        (operation, phase): (Operation, Phase),
+        (object, value): (u64, u64),
+        outcome: u16,
+        granted: bool,
+    ) -> Self {
+        use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Write};
+        if outcome == TIMEOUT {
+            return Footprint::of(&[(Everything, 0)]);
+        }
+        let then = |first: Mode, object| match granted {
+            true => Footprint::of(&[(first, object), (Acquire, object)]),
+            false => Footprint::of(&[(first, object)]),
+        };
+        match (operation, phase) {
+            // Whoever goes on after having waited comes after the step that let it: that is said of
+            // the step itself, since no table can know which of several it was.
+            (Operation::CondWait, Phase::Resume) => then(Request, value),
+            (Operation::Sleep, Phase::Resume) => Footprint::of(&[(Everything, 0)]),
+            (_, Phase::Resume) => Footprint::of(&[(Nothing, 0)]),
+            (
+                Operation::Start
+                | Operation::Create
+                | Operation::Yield
+                | Operation::Pause
+                | Operation::Sleep,
+                Phase::Request,
+            ) => Footprint::of(&[(Nothing, 0)]),
+            (Operation::Exit, _) => Footprint::of(&[(Release, object)]),
+            (Operation::Join | Operation::MutexLock | Operation::SpinLock, _) => {
+                then(Request, object)
+            }
+            (Operation::MutexUnlock | Operation::SpinUnlock, _) => {
+                Footprint::of(&[(Release, object)])
+            }
+            (Operation::CondWait, _) => Footprint::of(&[(Write, object), (Release, value)]),
+            (Operation::ReadLock | Operation::TryReadLock, _) => then(Read, object),
+            (
+                Operation::Detach
+                | Operation::MutexInit
+                | Operation::MutexDestroy
+                | Operation::MutexTrylock
+                | Operation::CondSignal
+                | Operation::CondBroadcast
+                | Operation::TryWriteLock
+                | Operation::RwUnlock
+                | Operation::SpinTrylock
+                | Operation::SemTrywait
+                | Operation::SemPost
+                | Operation::OnceDone
+                | Operation::FutexWake
+                | Operation::CompareExchange
+                | Operation::Exchange
+                | Operation::FetchModify,
+                _,
+            ) => Footprint::of(&[(Write, object)]),
+            (
+                Operation::WriteLock
+                | Operation::BarrierWait
+                | Operation::SemWait
+                | Operation::Once
+                | Operation::FutexWait,
+                _,
+            ) => then(Write, object),
+            (Operation::FutexRequeue, _) => Footprint::of(&[(Write, object), (Write, value)]),
+            (Operation::Output, _) => Footprint::of(&[(Write, object)]),
+            (Operation::FileRead, _) => Footprint::of(&[(Read, FILES)]),
+            (Operation::FileWrite, _) => Footprint::of(&[(Write, FILES)]),
+            (Operation::Signal | Operation::ProcessExit, _) => Footprint::of(&[(Everything, 0)]),
+        }
+    }
+
+    fn of(parts: &[(Mode, u64)]) -> Self {
+        let mut footprint = Footprint::default();
+        for (slot, &(mode, object)) in footprint.parts.iter_mut().zip(parts) {
+            *slot = Some(Part { mode, object });
+        }
+        footprint
+    }
+
+    /// The parts.
+    pub fn parts(&self) -> impl Iterator<Item = Part> + Clone + '_ {
+        self.parts.iter().flatten().copied()
+    }
+
+    /// Whether two steps of different threads can be swapped.
+    pub fn commutes(&self, later: &Footprint) -> bool {
+        self.parts().all(|part| later.parts().all(|other| part.relation(other) != Relation::Racing))
+    }
+
+    /// Whether the step touches everything there is.
+    pub fn is_everything(&self) -> bool {
+        self.parts().any(|part| part.mode == Mode::Everything)
+    }
+}
+
+/// A step that could be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Pending {
+    /// The thread's number.
+    pub thread: u16,
+    /// What it would do.
+    pub operation: Operation,
+    /// Whether it would ask or go on.
+    pub phase: Phase,
+    /// In how many ways; [`TIMEOUT`] if its time-out would fire.
+    pub outcomes: u16,
+    /// The address of what it would work on.
+    pub object: u64,
+    /// A value that goes with it.
+    pub value: u64,
+}
+
+impl Pending {
+    /// Whether its time-out would fire.
+    pub fn is_timeout(&self) -> bool {
+        self.outcomes == TIMEOUT
+    }
+
+    /// What it would touch, if it got everything that it asks for.
+    pub fn footprint(&self) -> Footprint {
+        let outcome = if self.is_timeout() { TIMEOUT } else { 0 };
+        Footprint::new((self.operation, self.phase), (self.object, self.value), outcome, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(operation: Operation, object: u64) -> Footprint {
+        Footprint::new((operation, Phase::Request), (object, 0), 0, true)
+    }
+
+    #[test]
+    fn asking_for_one_lock_races_and_for_two_does_not() {
+        let lock = |object| step(Operation::MutexLock, object);
+        assert!(!lock(8).commutes(&lock(8)));
+        assert!(lock(8).commutes(&lock(16)));
+    }
+
+    #[test]
+    fn giving_back_is_seen_by_who_only_tries() {
+        let unlock = step(Operation::MutexUnlock, 8);
+        assert!(!unlock.commutes(&step(Operation::MutexTrylock, 8)));
+    }
+
+    #[test]
+    fn the_end_of_the_process_commutes_with_nothing() {
+        let end = step(Operation::ProcessExit, 0);
+        for &operation in Operation::ALL {
+            assert!(!end.commutes(&step(operation, 8)), "{operation}");
+        }
+    }
+
+    #[test]
+    fn dependence_does_not_depend_on_the_order() {
+        for &a in Operation::ALL {
+            for &b in Operation::ALL {
+                for phases in [(Phase::Request, Phase::Request), (Phase::Request, Phase::Resume)] {
+                    let a = Footprint::new((a, phases.0), (8, 16), 0, true);
+                    let b = Footprint::new((b, phases.1), (8, 16), 0, true);
+                    let races = |a: &Footprint, b: &Footprint| {
+                        a.parts().any(|a| b.parts().any(|b| a.relation(b) == Relation::Racing))
+                    };
+                    assert_eq!(races(&a, &b), races(&b, &a), "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Choices in a search of all schedules: the checker gives the first ones, we go on from there.
+//!
+//! The thread that runs goes on while it can. What the checker has explored before from the same
+//! state sleeps until something happens that it depends on (sleep sets, Godefroid 1996). All that
+//! could have been chosen is written down.
+
+use super::offers;
+use crate::controller;
+use crate::region::region;
+use crate::state::{State, Status, Thread};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use everypath_shim_abi::{
+    Choice, Command, MAX_ALTERNATIVES, Outcome, Pending, Policy, Request, TIMEOUT, TimeMode,
+};
+
+static ON: AtomicBool = AtomicBool::new(false);
+/// How many alternatives were written down in this execution.
+static WRITTEN: AtomicU32 = AtomicU32::new(0);
+/// How many steps sleep.
+static SLEEPING: AtomicU32 = AtomicU32::new(0);
+
+/// Takes over what a command asks for.
+pub(super) fn obey(command: &Command) {
+    ON.store(command.policy == Policy::First, Relaxed);
+    if command.request == Request::Run {
+        WRITTEN.store(0, Relaxed);
+        SLEEPING.store(region().sleep_count.get(), Relaxed);
+    }
+}
+
+/// Whether choices are systematic.
+pub(super) fn is_on() -> bool {
+    ON.load(Relaxed)
+}
+
+/// The step that a thread could take.
+fn pending(thread: &Thread, outcomes: u32) -> Pending {
+    let blocked = thread.status() == Status::Blocked;
+    Pending {
+        thread: thread.number.get(),
+        operation: thread.operation.get(),
+        phase: thread.phase.get(),
+        outcomes: if blocked { TIMEOUT } else { outcomes.min(u32::from(TIMEOUT) - 1) as u16 },
+        object: thread.object.get() as u64,
+        value: thread.value.get(),
+    }
+}
+
+fn sleeps(alternative: &Pending) -> bool {
+    region().sleep[..SLEEPING.load(Relaxed) as usize].iter().any(|sleeping| {
+        let sleeping = sleeping.get();
+        sleeping.thread == alternative.thread && sleeping.is_timeout() == alternative.is_timeout()
+    })
+}
+
+/// Chooses, and writes down what else could have been chosen.
+pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
+    let step = super::STEPS.load(Relaxed) as usize;
+    let mut written = WRITTEN.load(Relaxed) as usize;
+    let current = state.current.get();
+    let mut chosen: Option<Pending> = None;
+    for thread in state.threads() {
+        let outcomes = offers(state, thread, mode);
+        if outcomes == 0 {
+            continue;
+        }
+        let alternative = pending(thread, outcomes);
+        if written == MAX_ALTERNATIVES {
+            controller::ended(Outcome::TooLong, step as i32);
+        }
+        region().alternatives[written].set(alternative);
+        written += 1;
+        // A time-out is taken only if nothing else can be; the thread that runs goes first.
+        let better = |than: Pending| {
+            let rank = |of: &Pending| (of.is_timeout(), of.thread != current);
+            rank(&alternative) < rank(&than)
+        };
+        if !sleeps(&alternative) && chosen.is_none_or(better) {
+            chosen = Some(alternative);
+        }
+    }
+    WRITTEN.store(written as u32, Relaxed);
+    region().alternative_ends[step].set(written as u32);
+    let Some(chosen) = chosen else { controller::ended(Outcome::Redundant, 0) };
+    wake_dependent(&chosen);
+    let outcome = if chosen.is_timeout() { TIMEOUT } else { 0 };
+    Choice { thread: chosen.thread, outcome }
+}
+
+/// Writes down the only step that can be taken.
+pub(super) fn write_down_only(thread: &Thread) {
+    let step = super::STEPS.load(Relaxed) as usize;
+    let written = WRITTEN.load(Relaxed) as usize;
+    if (step as u32) < super::PREFIX.load(Relaxed) || written == MAX_ALTERNATIVES {
+        return;
+    }
+    let only = pending(thread, 1);
+    region().alternatives[written].set(only);
+    WRITTEN.store(written as u32 + 1, Relaxed);
+    region().alternative_ends[step].set(written as u32 + 1);
+    wake_dependent(&only);
+}
+
+/// What depends on the chosen step sleeps no more.
+fn wake_dependent(chosen: &Pending) {
+    let taken = chosen.footprint();
+    let region = region();
+    let mut kept = 0;
+    for at in 0..SLEEPING.load(Relaxed) as usize {
+        let sleeping = region.sleep[at].get();
+        if sleeping.footprint().commutes(&taken) {
+            region.sleep[kept].set(sleeping);
+            kept += 1;
+        }
+    }
+    SLEEPING.store(kept as u32, Relaxed);
+}
