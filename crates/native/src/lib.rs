@@ -4,6 +4,7 @@
 //! - [`Launch`]: what to start, and how it is carried and put back.
 //! - [`sample`]: runs executions with schedules chosen at random, and keeps what went wrong.
 //! - [`explore()`]: runs every schedule, up to equivalence.
+//! - [`executions`]: the same, one after the other, each to be looked at.
 //! - [`replay`]: repeats one execution exactly, and says what it did in words.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
@@ -18,6 +19,7 @@ mod compare;
 mod error;
 mod execution;
 mod exhaustive;
+mod executions;
 mod patching;
 pub mod program;
 #[expect(unsafe_code, reason = "maps the memory that is shared with a worker")]
@@ -35,6 +37,7 @@ pub use compare::compare;
 pub use error::Error;
 pub use execution::{Execution, Explored};
 pub use exhaustive::{Exhaustive, explore};
+pub use executions::{Executions, executions};
 pub use program::{Program, ProgramError};
 pub use replay::{Replayed, Stack, Standing, replay, stand};
 pub use sample::{Sampling, sample};

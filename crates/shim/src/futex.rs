@@ -11,6 +11,7 @@ const WAIT: i32 = 0;
 const WAKE: i32 = 1;
 const REQUEUE: i32 = 3;
 const CMP_REQUEUE: i32 = 4;
+const UNLOCK_INHERITING: i32 = 7;
 const WAIT_BITSET: i32 = 9;
 const WAKE_BITSET: i32 = 10;
 const CLOCK_REALTIME: i32 = 256;
@@ -40,6 +41,9 @@ pub(crate) fn waiters(word: usize, mask: u32) -> u32 {
 
 /// Does what the system call does; returns a result or a negative error.
 pub(crate) fn futex(call: Call) -> isize {
+    if is_invalid(&call) {
+        return -(errno::EINVAL as isize);
+    }
     match call.operation & COMMAND {
         WAIT => sleep(call, EVERYBODY, relative(call.timeout)),
         WAIT_BITSET => {
@@ -49,10 +53,22 @@ pub(crate) fn futex(call: Call) -> isize {
         }
         WAKE => wake(call.word, call.value, EVERYBODY),
         WAKE_BITSET => wake(call.word, call.value, call.third),
+        // libc asks whether the kernel knows priority inheritance: it does, and nobody holds that.
+        UNLOCK_INHERITING if load::<u32>(call.word) == 0 => -(errno::EPERM as isize),
         REQUEUE => requeue(call, false),
         CMP_REQUEUE => requeue(call, true),
         other => stop!("the program uses futex operation {other}, which everypath does not model"),
     }
+}
+
+/// Whether the kernel would refuse to look at a call.
+fn is_invalid(call: &Call) -> bool {
+    let command = call.operation & COMMAND;
+    let waits = command == WAIT || command == WAIT_BITSET;
+    let masked = command == WAIT_BITSET || command == WAKE_BITSET;
+    !call.word.is_multiple_of(size_of::<u32>())
+        || (masked && call.third == 0)
+        || (waits && call.timeout != 0 && !crate::time::is_valid(call.timeout))
 }
 
 fn relative(timeout: usize) -> Option<u64> {

@@ -240,13 +240,15 @@ fn prepare_main(block: usize) {
     let mut name = [0; 16];
     name[..4].copy_from_slice(b"main");
     main.name.set(name);
-    main.context.prepare(main.stack_top(), run_main as *const () as usize, 0, block);
+    main.function.set(call_main as *const () as usize);
+    let entry = crate::thread::run_main as *const () as usize;
+    main.context.prepare(main.stack_top(), entry, (&raw const *main) as usize, block);
     files::open_standard_streams();
     state().umask.set(0o022);
     controller::main_is_ready();
 }
 
-extern "C" fn run_main(_argument: usize) {
+extern "C" fn call_main(_argument: usize) {
     let [argc, argv, environment] = ARGUMENTS.each_ref().map(|argument| argument.load(Relaxed));
     let main = MAIN_FUNCTION.load(Relaxed);
     let code = libc::call!(main, fn(i32, usize, usize) -> i32, argc as i32, argv, environment);

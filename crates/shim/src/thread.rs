@@ -56,6 +56,7 @@ global_asm!(
 
 unsafe extern "C" {
     fn everypath_thread(thread: &Thread) -> !;
+    fn pthread_attr_setdetachstate(attributes: usize, state: c_int) -> c_int;
     fn pthread_attr_getdetachstate(attributes: usize, state: *mut c_int) -> c_int;
     fn pthread_attr_getstacksize(attributes: usize, size: *mut usize) -> c_int;
     fn pthread_attr_init(attributes: usize) -> c_int;
@@ -63,6 +64,12 @@ unsafe extern "C" {
     fn pthread_attr_setguardsize(attributes: usize, size: usize) -> c_int;
     fn pthread_getspecific(key: u32) -> usize;
     fn pthread_setspecific(key: u32, value: usize) -> c_int;
+}
+
+/// The first frame of the thread that runs `main`, which libc has prepared.
+pub(crate) extern "C" fn run_main(thread: usize) {
+    // SAFETY: as for `run`. JUSTIFICATION: as for `run`.
+    unsafe { everypath_thread(crate::memory::view(thread)) }
 }
 
 extern "C" fn run(thread: usize) {
@@ -88,15 +95,16 @@ pub(crate) fn end(thread: &Thread) -> ! {
         crate::controller::ended(Outcome::Panicked, i32::from(thread.number.get()));
     }
     crate::sync::release_robust(thread);
+    if state.alive.get() == 1 {
+        // The last thread has ended without anybody calling exit: that is its last act.
+        let exit = libc::real_cached!("exit", "GLIBC_2.2.5");
+        libc::call!(exit, fn(i32), 0);
+    }
     state.alive.set(state.alive.get() - 1);
     thread.set_status(Status::Ended);
     grant_all(Waiting::Join, thread.tcb.get());
     if thread.detached.get() {
         forget(state, thread);
-    }
-    if state.alive.get() == 0 {
-        // The last thread ended without anybody calling exit: the process ends with code 0.
-        crate::process::finish(0);
     }
     reschedule(state);
     unreachable!("an ended thread is never chosen")
@@ -267,6 +275,13 @@ fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> 
     0
 }
 
+fn join_until(handle: usize, result: usize, clock: i32, until: usize) -> i32 {
+    if until != 0 && !crate::time::is_valid(until) {
+        return errno::EINVAL;
+    }
+    join(handle, result, crate::time::deadline(clock, until), false)
+}
+
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_join(handle: usize, result: usize) -> i32 {
@@ -282,13 +297,13 @@ extern "C" fn pthread_tryjoin_np(handle: usize, result: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_timedjoin_np(handle: usize, result: usize, until: usize) -> i32 {
-    join(handle, result, crate::time::deadline(crate::time::REALTIME, until), false)
+    join_until(handle, result, crate::time::REALTIME, until)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_clockjoin_np(handle: usize, result: usize, clock: i32, until: usize) -> i32 {
-    join(handle, result, crate::time::deadline(clock, until), false)
+    join_until(handle, result, clock, until)
 }
 
 /// Stands in for libc's function.
@@ -315,10 +330,6 @@ pub(crate) extern "C" fn pthread_detach(handle: usize) -> i32 {
 pub(crate) extern "C" fn pthread_exit(result: usize) -> ! {
     let thread = state().current();
     thread.result.set(result);
-    if thread.number.get() == MAIN {
-        run_destructors();
-        end(thread);
-    }
     let real = libc::real_cached!("pthread_exit", "GLIBC_2.2.5");
     libc::call!(real, fn(usize), result);
     unreachable!("pthread_exit does not return")
@@ -334,8 +345,27 @@ extern "C" fn pthread_getattr_np(handle: usize, attributes: usize) -> i32 {
         pthread_attr_init(attributes);
         pthread_attr_setstack(attributes, low, STACK_TOP - GUARD);
         pthread_attr_setguardsize(attributes, crate::memory::PAGE);
+        pthread_attr_setdetachstate(attributes, c_int::from(thread.detached.get()));
     }
     0
+}
+
+/// Stands in for libc's function: there is one policy, since the order of threads is ours.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_getschedparam(handle: usize, policy: usize, parameters: usize) -> i32 {
+    const OTHER: i32 = 0;
+    if find(handle).is_none() {
+        return errno::ESRCH;
+    }
+    store(policy, OTHER);
+    store(parameters, 0i32);
+    0
+}
+
+/// Stands in for libc's function: a wish that changes nothing.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_setschedparam(handle: usize, _policy: i32, _parameters: usize) -> i32 {
+    if find(handle).is_none() { errno::ESRCH } else { 0 }
 }
 
 /// Stands in for libc's function.

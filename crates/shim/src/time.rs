@@ -55,7 +55,8 @@ pub(crate) fn nanoseconds(address: usize) -> u64 {
 
 /// Whether a `timespec` is one.
 pub(crate) fn is_valid(address: usize) -> bool {
-    (0..SECOND as i64).contains(&load::<[i64; 2]>(address)[1])
+    let [seconds, nanoseconds] = load::<[i64; 2]>(address);
+    seconds >= 0 && (0..SECOND as i64).contains(&nanoseconds)
 }
 
 /// The virtual moment of an absolute `timespec`; none if there is none.

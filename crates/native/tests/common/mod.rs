@@ -16,12 +16,16 @@ impl Compiled {
     }
 }
 
-/// Compiles `tests/programs/SOURCE`: C with `cc`, Rust with `rustc`.
+/// Compiles `tests/programs/SOURCE`: C with `cc`, C++ with `c++`, Rust with `rustc`.
 pub(crate) fn compile(source: &str, options: &[&str]) -> Compiled {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("program");
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let compiler = if source.ends_with(".rs") { "rustc" } else { "cc" };
+    let compiler = match source.rsplit('.').next() {
+        Some("rs") => "rustc",
+        Some("cpp") => "c++",
+        _ => "cc",
+    };
     let output = Command::new(compiler)
         .args(options)
         .arg("-o")

@@ -18,7 +18,10 @@ fn clock_of(cond: usize) -> i32 {
 
 fn wait_on(cond: usize, held: usize, patience: Patience) -> i32 {
     point(Operation::CondWait, cond, held as u64);
-    let count = mutex::release_fully(held);
+    let count = match mutex::release_fully(held) {
+        Ok(count) => count,
+        Err(error) => return error,
+    };
     state().current().announce(Operation::CondWait, cond, held as u64);
     let woken = wait(Waiting::Cond, cond, patience.deadline());
     // Going on means asking for the mutex again.
@@ -30,6 +33,11 @@ fn wait_on(cond: usize, held: usize, patience: Patience) -> i32 {
     }
 }
 
+fn wait_until(cond: usize, held: usize, clock: i32, until: usize) -> i32 {
+    Patience::until(clock, until)
+        .map_or_else(|error| error, |patience| wait_on(cond, held, patience))
+}
+
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_cond_wait(cond: usize, held: usize) -> i32 {
@@ -39,19 +47,13 @@ pub(super) extern "C" fn pthread_cond_wait(cond: usize, held: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_cond_timedwait(cond: usize, held: usize, until: usize) -> i32 {
-    if !crate::time::is_valid(until) {
-        return errno::EINVAL;
-    }
-    wait_on(cond, held, Patience::until(clock_of(cond), until))
+    wait_until(cond, held, clock_of(cond), until)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_cond_clockwait(cond: usize, held: usize, clock: i32, until: usize) -> i32 {
-    if !crate::time::is_valid(until) {
-        return errno::EINVAL;
-    }
-    wait_on(cond, held, Patience::until(clock, until))
+    wait_until(cond, held, clock, until)
 }
 
 /// Stands in for libc's function.

@@ -16,7 +16,9 @@ mod spin;
 pub(crate) use mutex::release_robust;
 
 use crate::state::{Thread, state};
+use crate::sys::errno;
 use crate::thread::FIRST_TID;
+use crate::time::{MONOTONIC, REALTIME};
 use everypath_shim_abi::Waiting;
 
 /// How long a caller is ready to wait.
@@ -31,9 +33,12 @@ enum Patience {
 }
 
 impl Patience {
-    /// Until the moment of a `timespec` on a clock.
-    fn until(clock: i32, address: usize) -> Self {
-        crate::time::deadline(clock, address).map_or(Patience::Forever, Patience::Until)
+    /// Until the moment of a `timespec` on a clock; an error if it is none.
+    fn until(clock: i32, address: usize) -> Result<Self, i32> {
+        if !is_clock(clock) || !crate::time::is_valid(address) {
+            return Err(errno::EINVAL);
+        }
+        Ok(crate::time::deadline(clock, address).map_or(Patience::Forever, Patience::Until))
     }
 
     fn deadline(self) -> Option<u64> {
@@ -42,6 +47,11 @@ impl Patience {
             Patience::Try | Patience::Forever => None,
         }
     }
+}
+
+/// Whether time-outs can be on a clock.
+fn is_clock(clock: i32) -> bool {
+    clock == REALTIME || clock == MONOTONIC
 }
 
 /// The number by which the running thread is known as an owner.

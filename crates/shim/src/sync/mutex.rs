@@ -1,6 +1,6 @@
 //! Mutexes of every kind.
 
-use super::{Patience, my_tid, tid};
+use super::{Patience, is_clock, my_tid, tid};
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store, view};
 use crate::scheduler::{Woken, first_waiter, grant, point, wait};
@@ -34,12 +34,19 @@ const LOST: u32 = 0x7fff_ffff;
 const RECURSIVE: i32 = 1;
 const ERROR_CHECKING: i32 = 2;
 const ROBUST: i32 = 16;
+const INHERITING: i32 = 32;
+const PROTECTING: i32 = 64;
 /// Marks a held robust mutex whose last owner died.
 const INCONSISTENT: u32 = 0x8000_0000;
 
 impl Mutex {
     fn is(&self, kind: i32) -> bool {
         self.kind.get() & 3 == kind
+    }
+
+    /// Whether libc takes it without looking at its owner.
+    fn is_plain(&self) -> bool {
+        self.kind.get() & (ROBUST | INHERITING | PROTECTING) == 0
     }
 
     fn is_robust(&self) -> bool {
@@ -117,6 +124,17 @@ fn lock(address: usize, patience: Patience) -> i32 {
     acquire(address, patience)
 }
 
+fn lock_until(address: usize, clock: i32, until: usize) -> i32 {
+    match Patience::until(clock, until) {
+        Ok(patience) => lock(address, patience),
+        // A moment that is none only matters to who has to wait for it.
+        Err(error) => match lock(address, Patience::Try) {
+            errno::EBUSY => error,
+            result => result,
+        },
+    }
+}
+
 /// Takes a mutex or waits for it, as part of a step that has been taken.
 pub(super) fn acquire(address: usize, patience: Patience) -> i32 {
     let mutex: &Mutex = view(address);
@@ -131,7 +149,7 @@ pub(super) fn acquire(address: usize, patience: Patience) -> i32 {
             mutex.count.set(mutex.count.get() + 1);
             return 0;
         }
-        if mutex.is(ERROR_CHECKING) && patience != Patience::Try {
+        if mutex.is(ERROR_CHECKING) && (patience != Patience::Try || !mutex.is_plain()) {
             return errno::EDEADLK;
         }
     }
@@ -166,12 +184,17 @@ pub(super) fn release(address: usize) -> i32 {
     0
 }
 
-/// Gives a mutex back however often it is held; returns how often that was.
-pub(super) fn release_fully(address: usize) -> u32 {
+/// Gives a mutex back however often it is held; returns how often that was, or why not.
+pub(super) fn release_fully(address: usize) -> Result<u32, i32> {
     let mutex: &Mutex = view(address);
     let count = mutex.count.replace(1);
-    release(address);
-    count
+    match release(address) {
+        0 => Ok(count),
+        error => {
+            mutex.count.set(count);
+            Err(error)
+        }
+    }
 }
 
 /// Sets how often a mutex is held.
@@ -194,13 +217,13 @@ pub(super) extern "C" fn pthread_mutex_trylock(mutex: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_timedlock(mutex: usize, until: usize) -> i32 {
-    lock(mutex, Patience::until(REALTIME, until))
+    lock_until(mutex, REALTIME, until)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_mutex_clocklock(mutex: usize, clock: i32, until: usize) -> i32 {
-    lock(mutex, Patience::until(clock, until))
+    if is_clock(clock) { lock_until(mutex, clock, until) } else { errno::EINVAL }
 }
 
 /// Stands in for libc's function.

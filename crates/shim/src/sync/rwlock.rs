@@ -118,13 +118,13 @@ extern "C" fn pthread_rwlock_tryrdlock(lock: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_timedrdlock(lock: usize, until: usize) -> i32 {
-    read(lock, Patience::until(REALTIME, until))
+    Patience::until(REALTIME, until).map_or_else(|error| error, |patience| read(lock, patience))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_clockrdlock(lock: usize, clock: i32, until: usize) -> i32 {
-    read(lock, Patience::until(clock, until))
+    Patience::until(clock, until).map_or_else(|error| error, |patience| read(lock, patience))
 }
 
 /// Stands in for libc's function.
@@ -142,13 +142,13 @@ extern "C" fn pthread_rwlock_trywrlock(lock: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_timedwrlock(lock: usize, until: usize) -> i32 {
-    write(lock, Patience::until(REALTIME, until))
+    Patience::until(REALTIME, until).map_or_else(|error| error, |patience| write(lock, patience))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_clockwrlock(lock: usize, clock: i32, until: usize) -> i32 {
-    write(lock, Patience::until(clock, until))
+    Patience::until(clock, until).map_or_else(|error| error, |patience| write(lock, patience))
 }
 
 /// Stands in for libc's function.

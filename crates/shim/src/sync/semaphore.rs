@@ -29,6 +29,13 @@ fn take(address: usize, patience: Patience) -> i32 {
     }
 }
 
+fn take_until(address: usize, clock: i32, until: usize) -> i32 {
+    match Patience::until(clock, until) {
+        Ok(patience) => take(address, patience),
+        Err(error) => fail(error) as i32,
+    }
+}
+
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_wait(semaphore: usize) -> i32 {
@@ -44,13 +51,13 @@ extern "C" fn sem_trywait(semaphore: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_timedwait(semaphore: usize, until: usize) -> i32 {
-    take(semaphore, Patience::until(REALTIME, until))
+    take_until(semaphore, REALTIME, until)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_clockwait(semaphore: usize, clock: i32, until: usize) -> i32 {
-    take(semaphore, Patience::until(clock, until))
+    take_until(semaphore, clock, until)
 }
 
 /// Stands in for libc's function.

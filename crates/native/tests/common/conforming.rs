@@ -1,0 +1,57 @@
+//! Programs that must do under control what they do by themselves.
+
+use crate::common::{Compiled, compile};
+use everypath_native::{Execution, Launch, Outcome, Setup, compare, executions};
+use std::ffi::OsString;
+use std::process::Command;
+
+/// How many schedules a program is run with, and how many of them in every way we know.
+const SCHEDULES: usize = 200;
+const COMPARED: u64 = 12;
+const SEED: u64 = 1;
+/// Steps that no execution of these programs needs.
+const MAX_STEPS: u32 = 100_000;
+/// Long enough for a busy machine.
+const WATCHDOG: u32 = 100;
+
+/// The program with arguments, as the command line starts it.
+pub(crate) fn launch(compiled: &Compiled, arguments: &[&str]) -> Launch {
+    Launch {
+        program: compiled.path.clone(),
+        arguments: arguments.iter().map(OsString::from).collect(),
+        environment: Vec::new(),
+        setup: Setup { max_steps: MAX_STEPS, ..Setup::default() },
+        watchdog: WATCHDOG,
+        fresh: false,
+    }
+}
+
+fn shown(execution: &Execution) -> String {
+    format!(
+        "execution {}: {:?} {} {}\n{}{}",
+        execution.number,
+        execution.outcome,
+        execution.detail,
+        execution.text,
+        String::from_utf8_lossy(&execution.stdout),
+        String::from_utf8_lossy(&execution.stderr)
+    )
+}
+
+/// Compiles a program and runs it by itself, and then under control with many schedules and in
+/// every way we know: it must always end well and say the same.
+pub(crate) fn conforms(source: &str, options: &[&str]) {
+    let compiled = compile(source, options);
+    let native = Command::new(&compiled.path).env_clear().output().expect("the program starts");
+    let said = String::from_utf8_lossy(&native.stdout);
+    assert!(native.status.success(), "by itself: {}\n{said}", native.status);
+    assert!(!said.is_empty(), "a program that says nothing shows nothing");
+    let launch = launch(&compiled, &[]);
+    for execution in executions(&launch, SEED).expect("it can be controlled").take(SCHEDULES) {
+        let execution = execution.expect("it stays under control");
+        let well = (execution.outcome, execution.detail) == (Outcome::Exited, 0);
+        assert!(well && execution.stdout == native.stdout, "{}", shown(&execution));
+        assert!(execution.stderr == native.stderr, "{}", shown(&execution));
+    }
+    assert_eq!(compare(&launch, SEED, COMPARED).expect("it can be controlled"), None);
+}

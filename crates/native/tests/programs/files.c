@@ -1,0 +1,222 @@
+// Files: those of the machine are read as they are, what is written stays within the execution.
+#include "check.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static char folder[256];
+
+static const char *in_folder(const char *name) {
+    static char paths[4][512];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, 512, "%s/%s", folder, name);
+    return path;
+}
+
+static void descriptors(void) {
+    char text[32] = "";
+    int fd = open(in_folder("given"), O_RDONLY);
+    CHECK(fd >= 3);
+    IS(read(fd, text, sizeof text), 11);
+    IS(strcmp(text, "given text\n"), 0);
+    IS(read(fd, text, sizeof text), 0);
+    IS(lseek(fd, 6, SEEK_SET), 6);
+    IS(read(fd, text, 4), 4);
+    IS(memcmp(text, "text", 4), 0);
+    IS(lseek(fd, -5, SEEK_END), 6);
+    IS(lseek(fd, 1, SEEK_CUR), 7);
+    FAILS(lseek(fd, -20, SEEK_CUR), EINVAL);
+    IS(pread(fd, text, 5, 0), 5);
+    IS(memcmp(text, "given", 5), 0);
+    IS(lseek(fd, 0, SEEK_CUR), 7);
+    FAILS(write(fd, "x", 1), EBADF);
+    int copy = dup(fd);
+    CHECK(copy > fd);
+    IS(lseek(copy, 0, SEEK_CUR), 7);
+    IS(lseek(copy, 2, SEEK_SET), 2);
+    IS(lseek(fd, 0, SEEK_CUR), 2);
+    IS(dup2(fd, 120), 120);
+    IS(fcntl(fd, F_DUPFD, 110), 110);
+    IS(fcntl(fd, F_GETFD), 0);
+    IS(fcntl(fd, F_SETFD, FD_CLOEXEC), 0);
+    IS(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    IS(fcntl(copy, F_GETFD), 0);
+    IS(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+    struct stat status, same;
+    IS(fstat(fd, &status), 0);
+    CHECK(S_ISREG(status.st_mode) && status.st_size == 11);
+    IS(stat(in_folder("given"), &same), 0);
+    CHECK(same.st_ino == status.st_ino && same.st_size == 11);
+    IS(close(fd), 0);
+    FAILS(read(fd, text, 1), EBADF);
+    FAILS(close(fd), EBADF);
+    IS(read(120, text, 1), 1);
+    IS(close(copy) + close(120) + close(110), 0);
+    FAILS(open(in_folder("missing"), O_RDONLY), ENOENT);
+    FAILS(open(in_folder("missing/file"), O_RDWR | O_CREAT, 0600), ENOENT);
+    FAILS(open(in_folder("given/file"), O_RDWR | O_CREAT, 0600), ENOTDIR);
+    FAILS(open(folder, O_WRONLY), EISDIR);
+    IS(access(in_folder("given"), R_OK), 0);
+    FAILS(access(in_folder("missing"), F_OK), ENOENT);
+    FAILS(stat(in_folder("missing"), &status), ENOENT);
+    puts("descriptors");
+}
+
+static void writing(void) {
+    char text[32] = "";
+    struct stat status;
+    // Nothing of an earlier execution is there.
+    FAILS(open(in_folder("new"), O_RDONLY), ENOENT);
+    int fd = open(in_folder("new"), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    CHECK(fd >= 0);
+    IS(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    FAILS(open(in_folder("new"), O_RDWR | O_CREAT | O_EXCL, 0640), EEXIST);
+    IS(write(fd, "hello world", 11), 11);
+    IS(pwrite(fd, "W", 1, 6), 1);
+    IS(lseek(fd, 0, SEEK_SET), 0);
+    IS(read(fd, text, 20), 11);
+    IS(strcmp(text, "hello World"), 0);
+    IS(ftruncate(fd, 5), 0);
+    IS(fstat(fd, &status), 0);
+    CHECK(status.st_size == 5 && (status.st_mode & 0777) == 0640);
+    IS(lseek(fd, 8, SEEK_SET), 8);
+    IS(write(fd, "!", 1), 1);
+    IS(pread(fd, text, 20, 0), 9);
+    IS(memcmp(text, "hello\0\0\0!", 9), 0);
+    int appending = open(in_folder("new"), O_WRONLY | O_APPEND);
+    IS(write(appending, "end", 3), 3);
+    FAILS(read(appending, text, 1), EBADF);
+    IS(fcntl(appending, F_GETFL) & (O_ACCMODE | O_APPEND), O_WRONLY | O_APPEND);
+    IS(close(appending), 0);
+    IS(stat(in_folder("new"), &status), 0);
+    IS(status.st_size, 12);
+    IS(rename(in_folder("new"), in_folder("new")), 0);
+    IS(rename(in_folder("new"), in_folder("renamed")), 0);
+    FAILS(access(in_folder("new"), F_OK), ENOENT);
+    IS(pread(fd, text, 20, 0), 12);
+    // A file without a name lives as long as somebody has it open.
+    IS(unlink(in_folder("renamed")), 0);
+    FAILS(unlink(in_folder("renamed")), ENOENT);
+    IS(pread(fd, text, 20, 0), 12);
+    IS(memcmp(text, "hello\0\0\0!end", 12), 0);
+    IS(close(fd), 0);
+    fd = open(in_folder("renamed"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    IS(lseek(fd, 0, SEEK_END), 0);
+    IS(close(fd), 0);
+    IS(unlink(in_folder("renamed")), 0);
+    puts("writing");
+}
+
+// What the program does to a file that was there: the test looks afterwards that nothing happened.
+static void changing(int controlled) {
+    char text[32] = "";
+    if (!controlled) return;
+    int reading = open(in_folder("given"), O_RDONLY);
+    int fd = open(in_folder("given"), O_RDWR);
+    IS(write(fd, "taken", 5), 5);
+    IS(pread(fd, text, 20, 0), 11);
+    IS(memcmp(text, "taken text", 10), 0);
+    IS(pread(reading, text, 5, 0), 5);
+    IS(memcmp(text, "taken", 5), 0);
+    IS(rename(in_folder("given"), in_folder("moved")), 0);
+    FAILS(access(in_folder("given"), F_OK), ENOENT);
+    IS(unlink(in_folder("moved")), 0);
+    IS(close(fd) + close(reading), 0);
+}
+
+static void folders(void) {
+    struct stat status;
+    IS(mkdir(in_folder("inner"), 0755), 0);
+    FAILS(mkdir(in_folder("inner"), 0755), EEXIST);
+    IS(stat(in_folder("inner"), &status), 0);
+    CHECK(S_ISDIR(status.st_mode));
+    int fd = open(in_folder("inner/file"), O_WRONLY | O_CREAT, 0600);
+    CHECK(fd >= 0);
+    IS(close(fd), 0);
+    FAILS(unlink(in_folder("inner")), EISDIR);
+    FAILS(rmdir(in_folder("inner/file")), ENOTDIR);
+    FAILS(rmdir(in_folder("inner")), ENOTEMPTY);
+    IS(unlink(in_folder("inner/file")), 0);
+    IS(rmdir(in_folder("inner")), 0);
+    FAILS(stat(in_folder("inner"), &status), ENOENT);
+    puts("folders");
+}
+
+static void stdio(void) {
+    char line[64];
+    FILE *file = fopen(in_folder("lines"), "w+");
+    CHECK(file != NULL);
+    for (int i = 0; i < 2000; i++) fprintf(file, "line %d\n", i);
+    IS(fseek(file, 0, SEEK_SET), 0);
+    CHECK(fgets(line, sizeof line, file) != NULL);
+    IS(strcmp(line, "line 0\n"), 0);
+    IS(fseek(file, -10, SEEK_END), 0);
+    CHECK(fgets(line, sizeof line, file) != NULL);
+    IS(strcmp(line, "line 1999\n"), 0);
+    CHECK(fgets(line, sizeof line, file) == NULL && feof(file));
+    IS(fclose(file), 0);
+    file = fopen(in_folder("lines"), "a");
+    IS(fputs("last\n", file) < 0, 0);
+    IS(fclose(file), 0);
+    file = fopen(in_folder("lines"), "r");
+    int count = 0;
+    while (fgets(line, sizeof line, file)) count++;
+    IS(count, 2001);
+    IS(strcmp(line, "last\n"), 0);
+    IS(fclose(file), 0);
+    CHECK(fopen(in_folder("missing"), "r") == NULL && errno == ENOENT);
+    IS(remove(in_folder("lines")), 0);
+    puts("stdio");
+}
+
+static void *appends(void *name) {
+    int fd = open(in_folder("log"), O_WRONLY | O_APPEND);
+    for (int i = 0; i < 2; i++) IS(write(fd, name, 4), 4);
+    IS(close(fd), 0);
+    return NULL;
+}
+
+static void together(void) {
+    IS(close(open(in_folder("log"), O_WRONLY | O_CREAT, 0600)), 0);
+    pthread_t one = start(appends, "one\n"), other = start(appends, "two\n");
+    join(one);
+    join(other);
+    struct stat status;
+    IS(stat(in_folder("log"), &status), 0);
+    IS(status.st_size, 16);
+    IS(unlink(in_folder("log")), 0);
+    puts("together");
+}
+
+static void devices(void) {
+    char bytes[64], more[64];
+    int fd = open("/dev/null", O_RDWR);
+    IS(write(fd, "x", 1), 1);
+    IS(read(fd, bytes, 1), 0);
+    IS(close(fd), 0);
+    fd = open("/dev/zero", O_RDONLY);
+    memset(bytes, 1, sizeof bytes);
+    IS(read(fd, bytes, sizeof bytes), 64);
+    IS(bytes[63], 0);
+    IS(close(fd), 0);
+    fd = open("/dev/urandom", O_RDONLY);
+    IS(read(fd, bytes, sizeof bytes), 64);
+    IS(read(fd, more, sizeof more), 64);
+    CHECK(memcmp(bytes, more, 64) != 0);
+    IS(close(fd), 0);
+    IS(read(0, bytes, 1), 0);
+    puts("devices");
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc > 1 && strlen(argv[1]) < sizeof folder);
+    strcpy(folder, argv[1]);
+    descriptors();
+    writing();
+    folders();
+    stdio();
+    together();
+    devices();
+    changing(argc > 2);
+    return 0;
+}
