@@ -164,6 +164,7 @@ pub(crate) fn load(slot: u32) {
     if MAPPED[slot as usize].load(Relaxed) == 0 {
         crate::fail::fatal("there is no such saved state");
     }
+    forget_threads();
     let base = place(slot);
     let image: &Image = crate::memory::view(base);
     let mut at = base + size_of::<Image>();
@@ -177,6 +178,11 @@ pub(crate) fn load(slot: u32) {
         let alive = state().threads().filter(|thread| thread.is_alive());
         alive.for_each(scrub);
     }
+}
+
+/// Frees the places of all threads: a copy brings back its own, and nothing of later ones.
+pub(crate) fn forget_threads() {
+    state().threads().for_each(|thread| thread.set_status(Status::Free));
 }
 
 /// Puts back what a copy remembers beside memory.

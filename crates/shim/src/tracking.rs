@@ -87,6 +87,7 @@ fn protect(low: usize, high: usize) -> bool {
 
 /// Copies back what was written since the last restore.
 pub(crate) fn restore() {
+    crate::snapshot::forget_threads();
     first_image(restore_span);
     crate::snapshot::restore_first_book();
 }

@@ -10,12 +10,6 @@ pub(crate) struct Compiled {
     pub(crate) path: PathBuf,
 }
 
-impl Compiled {
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        std::fs::read(&self.path).expect("the compiler wrote a file")
-    }
-}
-
 /// Compiles `tests/programs/SOURCE`: C with `cc`, C++ with `c++`, Rust with `rustc`.
 pub(crate) fn compile(source: &str, options: &[&str]) -> Compiled {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
