@@ -1,8 +1,8 @@
 //! Patched programs: what the plan says, and what happens when they are run.
 
-mod common;
 #[path = "common/bytes.rs"]
 mod bytes;
+mod common;
 
 use common::{Compiled, compile};
 use everypath_native::atomics::{Counters, Layout, Patch, Plan, Site, SiteKind, plan};

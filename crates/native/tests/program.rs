@@ -1,8 +1,8 @@
 //! What is said about files before they are started.
 
-mod common;
 #[path = "common/bytes.rs"]
 mod bytes;
+mod common;
 
 use common::compile;
 use everypath_native::{Program, ProgramError};

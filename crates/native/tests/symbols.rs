@@ -1,8 +1,8 @@
 //! Addresses of compiled programs, as words.
 
-mod common;
 #[path = "common/bytes.rs"]
 mod bytes;
+mod common;
 
 use common::{Compiled, compile};
 use everypath_native::atomics::{Counters, Layout, SiteKind, plan};
