@@ -61,3 +61,19 @@ pub enum Error {
     #[error("a defect of everypath: {0}")]
     Defect(String),
 }
+
+impl Error {
+    /// Whether the reason may lie in this machine: then [`crate::doctor`] can say more.
+    pub fn may_be_the_machine(&self) -> bool {
+        match self {
+            Error::System { .. }
+            | Error::Start { .. }
+            | Error::NotPreloaded { .. }
+            | Error::Uncontrolled(_) => true,
+            Error::Module { .. }
+            | Error::Patch { .. }
+            | Error::TooManyPatches { .. }
+            | Error::Defect(_) => false,
+        }
+    }
+}

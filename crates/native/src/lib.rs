@@ -8,6 +8,7 @@
 //! - [`replay`]: repeats one execution exactly, and says what it did in words.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
+//! - [`doctor`]: what this machine offers for all this.
 //! - [`atomics`]: which instructions become scheduling points, and how they are patched.
 //! - [`symbols`]: addresses to functions, source lines and variables; stacks.
 //!
@@ -16,6 +17,8 @@
 
 pub mod atomics;
 mod compare;
+#[expect(unsafe_code, reason = "asks the kernel and the C library for what std does not tell")]
+pub mod doctor;
 mod error;
 mod execution;
 mod executions;

@@ -3,7 +3,7 @@
 mod gdb;
 mod report;
 
-use super::replay_command;
+use super::{program_environment, program_folders, replay_command};
 use crate::cli::{CheckArgs, CheckStrategy, ReductionName, ReplayArgs, RestartName};
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
@@ -18,7 +18,7 @@ use everypath_report::grouped;
 use everypath_trace::{Coverage, SearchRecord, ShuffleRecord, Target, Trace, Verdict, file};
 use report::{Counted, Found, Report};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 
 /// How many schedules are sampled if nobody says.
@@ -60,15 +60,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
 }
 
 fn open(name: &OsString) -> Result<Program, ProgramError> {
-    #[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
-    Program::open(Path::new(name), &folders)
-}
-
-/// The environment that the program gets: ours, without what would reach into its loader.
-fn environment() -> Vec<(OsString, OsString)> {
-    std::env::vars_os().filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"LD_")).collect()
+    Program::open(Path::new(name), &program_folders())
 }
 
 fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Found, Usage> {
@@ -84,7 +76,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
     let launch = Launch {
         program: program.path.clone(),
         arguments: args.command[1..].to_vec(),
-        environment: environment(),
+        environment: program_environment(),
         setup,
         watchdog: args.watchdog * 10,
         fresh: args.restart == RestartName::Exec,
@@ -247,7 +239,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     let launch = Launch {
         program: opened.path,
         arguments: arguments.iter().map(Into::into).collect(),
-        environment: environment(),
+        environment: program_environment(),
         setup,
         watchdog: 100,
         fresh: false,

@@ -15,6 +15,7 @@ use crate::usage::Usage;
 use crate::{HOLDS, USAGE};
 use clap::{CommandFactory, FromArgMatches};
 use everypath_trace::{Trace, file};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,6 +59,18 @@ fn replay_command() -> String {
     let path = std::env::args_os().next().map(PathBuf::from);
     let name = path.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     name.unwrap_or_else(|| "everypath".into()) + " replay"
+}
+
+/// The folders where programs are looked for by name.
+fn program_folders() -> Vec<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).collect()
+}
+
+/// The environment that a program gets: ours, without what would reach into its loader.
+fn program_environment() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"LD_")).collect()
 }
 
 /// Reads a trace file.

@@ -79,7 +79,11 @@ impl Found {
 
     pub(super) fn failed(error: &Error) -> Self {
         let defect = matches!(error, Error::Defect(_));
-        Found { defect, ..Found::inconclusive(error.to_string()) }
+        let mut reason = error.to_string();
+        if error.may_be_the_machine() {
+            reason += "; everypath doctor says whether this machine is at fault";
+        }
+        Found { defect, ..Found::inconclusive(reason) }
     }
 }
 
