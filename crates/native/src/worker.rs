@@ -278,8 +278,10 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Both fail only if it has ended already.
-        let _gone = self.child.kill();
+        // SAFETY: signals the group that our child leads. JUSTIFICATION: std can kill the child
+        // only, and what it forked for an execution would live on.
+        unsafe { libc::kill(-(self.child.id() as libc::pid_t), libc::SIGKILL) };
+        // Fails only if it was waited for already.
         let _status = self.child.wait();
     }
 }
@@ -295,7 +297,9 @@ fn spawn(launch: &Launch, region: RawFd, shim: RawFd) -> io::Result<Child> {
         .env("LD_BIND_NOW", "1")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stderr(Stdio::null())
+        // A Ctrl-C at the terminal is for the checker, which ends its workers in good order.
+        .process_group(0);
     // SAFETY: between fork and exec, only system calls are made.
     // JUSTIFICATION: std cannot hand over descriptors, fix addresses or tie the child's life to ours.
     unsafe { command.pre_exec(move || prepare_child(region, shim, checker)) };
