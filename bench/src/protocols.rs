@@ -29,7 +29,7 @@ pub fn run() -> Result<()> {
     let name = format!("AODV, depth {AODV_DEPTH}");
     exploration::<aodv::Model>(&name, &aodv_config(), AODV_DEPTH)?;
     let name = format!("diffusion, depth {DIFFUSION_DEPTH}");
-    let config = Config { nodes: 4, bugs: vec!["cache-timeout".into()] };
+    let config = Config { bugs: vec!["cache-timeout".into()], ..Config::new(4) };
     exploration::<diffusion::Model>(&name, &config, DIFFUSION_DEPTH)?;
     println!("\n## Where the time goes: AODV, depth {AODV_DEPTH}, bfs, relation\n");
     operations()?;
@@ -38,7 +38,7 @@ pub fn run() -> Result<()> {
 }
 
 fn aodv_config() -> Config {
-    Config { nodes: 3, bugs: vec!["reboot-forgets".into()] }
+    Config { bugs: vec!["reboot-forgets".into()], ..Config::new(3) }
 }
 
 /// The whole space within a depth bound.

@@ -1,6 +1,6 @@
 //! A system whose operations are timed one by one.
 
-use everypath_explore::{Canonical, Property, Relation, Step, System};
+use everypath_explore::{Canonical, Property, Relation, Step, System, Tally};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -163,6 +163,13 @@ impl<S: System> Relation for Timed<S> {
         self.inner.relation().map_or(bytes.len(), |relation| relation.key_len(bytes))
     }
 
+    fn tally(&self, rest: &[u8]) -> Tally {
+        self.clock.time(Operation::Compare, || match self.inner.relation() {
+            Some(relation) => relation.tally(rest),
+            None => Tally::default(),
+        })
+    }
+
     fn simulates(&self, larger: &[u8], smaller: &[u8]) -> bool {
         let relation = self.inner.relation();
         self.clock.time(Operation::Compare, || match relation {
@@ -180,7 +187,8 @@ mod tests {
 
     #[test]
     fn a_timed_model_is_explored_like_the_plain_one() {
-        let build = || Model::build(&Config { nodes: 3, bugs: vec!["reboot-forgets".into()] });
+        let config = Config { bugs: vec!["reboot-forgets".into()], ..Config::new(3) };
+        let build = || Model::build(&config);
         for order in [Order::Bfs, Order::Dfs, Order::DfsRecursive] {
             let search =
                 Search { order, max_depth: Some(9), keep_going: true, ..Search::default() };

@@ -50,7 +50,7 @@ mod watch;
 pub use catalog::Catalog;
 pub use everypath_explore::{
     Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Relation,
-    Step, System, Ties, canonical,
+    Step, System, Tally, Ties, canonical,
 };
 pub use exit::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 

@@ -283,7 +283,7 @@ impl<'a, S: System> Engine<'a, S> {
         }
         let work = Work { node: self.store(&bytes, hash), depth: 0, choice: 0, from: 0 };
         self.lineage.link(work.node, ROOT, 0);
-        self.frontier.push(work, None);
+        self.frontier.push(work, &[]);
     }
 
     /// Stores the initial state: as visited, or (adding current) as waiting.
@@ -447,7 +447,7 @@ impl<'a, S: System> Engine<'a, S> {
     fn put_back(&mut self, batch: &[Work], more: bool) {
         if self.rules.one_step && more {
             let work = Work { from: batch[0].from + 1, ..batch[0] };
-            self.frontier.push(work, None);
+            self.frontier.push(work, &[]);
         } else if self.rules.rule.keeps_keys() {
             for work in batch {
                 let (shard, number) = self.place(work.node);
@@ -495,7 +495,7 @@ impl<'a, S: System> Engine<'a, S> {
                 let (choice, node) = (record.choice, self.node(shard, stored));
                 self.lineage.link(node, parent.node, choice);
                 let work = Work { node, depth: candidate.depth, choice, from: 0 };
-                self.frontier.push(work, expansion.ranks.get(number));
+                self.frontier.push(work, expansion.rank(number));
             }
         }
     }

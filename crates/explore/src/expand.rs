@@ -63,8 +63,10 @@ pub(crate) struct Expansion {
     pub(crate) records: Vec<Record>,
     /// The violations among them.
     pub(crate) breaches: Vec<Breach>,
-    /// The ranks of the records, in best-first search.
-    pub(crate) ranks: Vec<Vec<i64>>,
+    /// The ranks of the records, end to end, in best-first search.
+    ranks: Vec<i64>,
+    /// Where in `ranks` that of each record ends.
+    rank_ends: Vec<usize>,
     /// For each state in which nothing was enabled, how many records came before it.
     pub(crate) dead_ends: Vec<usize>,
     /// Whether the state has more steps, when they are taken one at a time.
@@ -125,9 +127,17 @@ impl Expansion {
         self.records.clear();
         self.breaches.clear();
         self.ranks.clear();
+        self.rank_ends.clear();
         self.dead_ends.clear();
         self.more = false;
         self.end = 0;
+    }
+
+    /// The rank of a record; empty unless the search is best-first.
+    pub(crate) fn rank(&self, record: usize) -> &[i64] {
+        let end = self.rank_ends.get(record).copied().unwrap_or(0);
+        let start = if record == 0 || end == 0 { 0 } else { self.rank_ends[record - 1] };
+        &self.ranks[start..end]
     }
 
     /// The hashes of the records that count and may be stored.
@@ -153,6 +163,8 @@ pub(crate) struct Worker<S: System> {
     current: S::State,
     next: S::State,
     steps: Vec<Step>,
+    /// The node that `current` and `steps` belong to, if they still do.
+    loaded: Option<u32>,
     /// The step being taken, so that a panic can be laid at its door.
     taking: Option<usize>,
     pub(crate) expansion: Expansion,
@@ -164,6 +176,7 @@ impl<S: System> Worker<S> {
             current: system.initial(),
             next: system.initial(),
             steps: Vec::new(),
+            loaded: None,
             taking: None,
             expansion: Expansion::default(),
         }
@@ -181,8 +194,9 @@ impl<S: System> Worker<S> {
             // The working states may have been left in disorder by the panic.
             self.current = rules.system.initial();
             self.next = rules.system.initial();
+            self.loaded = None;
             match self.taking {
-                Some(choice) if !rules.one_step => from = choice + 1,
+                Some(choice) if !self.expansion.more => from = choice + 1,
                 _ => return,
             }
         }
@@ -191,6 +205,7 @@ impl<S: System> Worker<S> {
     /// The steps enabled in `state`, in the order in which they are explored.
     pub(crate) fn enumerate(&mut self, rules: &Rules<'_, S>, bytes: &[u8]) -> &[Step] {
         let (_, own) = rules.split(bytes);
+        self.loaded = None;
         self.current.read(&mut &own[..]);
         self.steps.clear();
         rules.system.enabled(&self.current, &mut self.steps);
@@ -204,19 +219,25 @@ impl<S: System> Worker<S> {
     }
 
     fn expand_from(&mut self, rules: &Rules<'_, S>, job: Job<'_>, from: usize) {
-        self.enumerate(rules, job.bytes);
+        // A state whose steps are taken one at a time often comes back at once.
+        if from == 0 || self.loaded != Some(job.work.node) {
+            self.enumerate(rules, job.bytes);
+        }
         let (contained, own) = rules.split(job.bytes);
-        let Worker { current, next, steps, taking, expansion } = self;
-        let end = if rules.one_step { steps.len().min(from + 1) } else { steps.len() };
+        let class = if rules.deepest(job.work.depth + 1) { Class::Deepest } else { Class::Safe };
+        let Worker { current, next, steps, loaded, taking, expansion } = self;
+        // Successors at the bound are not explored, so nothing comes between them.
+        let one_step = rules.one_step && class == Class::Safe;
+        let end = if one_step { steps.len().min(from + 1) } else { steps.len() };
+        *loaded = (end < steps.len()).then_some(job.work.node);
         expansion.more = end < steps.len();
         if steps.is_empty() {
             expansion.dead_ends.push(expansion.records.len());
         }
-        let class = if rules.deepest(job.work.depth + 1) { Class::Deepest } else { Class::Safe };
         for (choice, &step) in steps[..end].iter().enumerate().skip(from) {
             *taking = Some(choice);
             // The last step may use up the state itself.
-            let state = if choice + 1 == end {
+            let state = if choice + 1 == steps.len() {
                 &mut *current
             } else {
                 rules.system.restore(current, own, next);
@@ -251,7 +272,7 @@ impl<S: System> Worker<S> {
                     hash: 0,
                     class: Class::Unsafe,
                 });
-                out.ranks.resize(out.records.len(), Vec::new());
+                out.rank_ends.resize(out.records.len(), out.ranks.len());
                 BreachAt::Record(out.records.len() - 1)
             }
             None => BreachAt::Enabled(job.index, out.records.len()),
@@ -286,8 +307,10 @@ impl Expansion {
             record.hash = rules.rule.hash(&self.bytes[record.start..]);
         }
         if let Some(rank) = rules.rank {
-            let safe = record.class == Class::Safe;
-            self.ranks.push(if safe { rank.tuple(state) } else { Vec::new() });
+            if record.class == Class::Safe {
+                rank.append(state, &mut self.ranks);
+            }
+            self.rank_ends.push(self.ranks.len());
         }
         self.records.push(record);
     }

@@ -28,7 +28,7 @@ pub(crate) enum Frontier {
 /// Ordered by rank, highest first; among equals by turn, highest first.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Ranked {
-    rank: Vec<i64>,
+    rank: Box<[i64]>,
     /// The number of its arrival, negative if the first comes first.
     turn: i64,
     work: Work,
@@ -64,7 +64,7 @@ impl Frontier {
     }
 
     /// Adds a state; its rank matters to best-first search only.
-    pub(crate) fn push(&mut self, work: Work, rank: Option<&Vec<i64>>) {
+    pub(crate) fn push(&mut self, work: Work, rank: &[i64]) {
         match self {
             Frontier::Queue(queue) => queue.push_back(work),
             Frontier::Stack(stack) => stack.push(work),
@@ -74,7 +74,7 @@ impl Frontier {
                     Ties::Last => *arrivals,
                     Ties::First => -*arrivals,
                 };
-                heap.push(Ranked { rank: rank.cloned().unwrap_or_default(), turn, work });
+                heap.push(Ranked { rank: rank.into(), turn, work });
             }
         }
     }
@@ -102,7 +102,7 @@ mod tests {
         let ranks: [&[i64]; 6] = [&[1], &[2, -1], &[2], &[1], &[2, -1, 0], &[-5, 9]];
         for (node, rank) in ranks.iter().enumerate() {
             let work = Work { node: node as u32, depth: 0, choice: 0, from: 0 };
-            frontier.push(work, Some(&rank.to_vec()));
+            frontier.push(work, rank);
         }
         let (mut order, mut batch) = (Vec::new(), Vec::new());
         while frontier.len() > 0 {

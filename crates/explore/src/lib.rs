@@ -13,6 +13,7 @@
 //! The engine knows no sockets, processes, clocks, environment or terminals, and its results do
 //! not depend on how many threads computed them.
 
+mod buckets;
 pub mod canonical;
 mod confirm;
 mod control;
@@ -33,6 +34,7 @@ mod shuffle;
 mod states;
 mod system;
 mod table;
+mod tally;
 mod visited;
 
 pub use canonical::Canonical;
@@ -48,3 +50,4 @@ pub use replay::{ReplayError, Replayed, replay};
 pub use search::{Add, Order, Search, VisitedKind};
 pub use shuffle::GENERATOR;
 pub use system::{Relation, System};
+pub use tally::Tally;

@@ -58,7 +58,12 @@ impl<T> Rank<T> {
     /// The tuple of a state.
     pub fn tuple(&self, state: &T) -> Vec<i64> {
         let mut tuple = Vec::new();
-        (self.measure)(state, &mut tuple);
+        self.append(state, &mut tuple);
         tuple
+    }
+
+    /// Appends the tuple of a state to others.
+    pub(crate) fn append(&self, state: &T, tuples: &mut Vec<i64>) {
+        (self.measure)(state, tuples);
     }
 }

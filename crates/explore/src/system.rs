@@ -1,6 +1,6 @@
 //! What the engine explores.
 
-use crate::{Canonical, Step};
+use crate::{Canonical, Step, Tally};
 
 /// Anything whose next step is chosen from outside.
 ///
@@ -50,6 +50,12 @@ pub trait System: Sync {
 pub trait Relation: Sync {
     /// The length of the key at the front of `bytes`.
     fn key_len(&self, bytes: &[u8]) -> usize;
+
+    /// A glance at the rest of a state: [`Relation::simulates`] is asked only if the tally of the
+    /// larger [may include](Tally::may_include) that of the smaller.
+    fn tally(&self, _rest: &[u8]) -> Tally {
+        Tally::default()
+    }
 
     /// Whether the state whose rest is `larger` simulates the one whose rest is `smaller`; their
     /// keys are equal.

@@ -3,6 +3,7 @@
 //! A [`Shard`] holds the states whose hash falls into it together with its index, so that threads
 //! can fill different shards at the same time.
 
+use crate::buckets::{Buckets, Member};
 use crate::states::States;
 use crate::system::Relation;
 use crate::table::{Key, KeyTable, Lookup, Table};
@@ -82,7 +83,7 @@ pub(crate) struct Shard {
     index: Index,
     /// How many states are visited.
     pub(crate) visited: u64,
-    /// The depth of each state by number, where that matters.
+    /// The depth of each state by number, where that matters and is not kept in the index.
     depths: Option<Vec<u32>>,
     /// What became of the states of the current batch, and how many were asked for.
     admissions: Vec<Admission>,
@@ -100,17 +101,15 @@ pub(crate) fn shard_of(hash: u128, shards: usize) -> usize {
 
 enum Index {
     Exact(Table),
-    /// Finds the first state with a key; the others are linked from it.
-    Buckets {
+    /// Finds the states with a key; `deep` says whether their depths matter.
+    Related {
         table: Table,
-        next: Vec<u32>,
+        buckets: Buckets,
+        deep: bool,
     },
     Fingerprints(KeyTable<u128>),
     Packed(KeyTable<u64>),
 }
-
-/// The end of a bucket.
-const NONE: u32 = u32::MAX;
 
 /// A state shown to a shard.
 #[derive(Clone, Copy)]
@@ -135,11 +134,15 @@ impl Shard {
     pub(crate) fn new(rule: Rule<'_>, depth_matters: bool) -> Self {
         let index = match rule {
             Rule::Equality => Index::Exact(Table::default()),
-            Rule::Relation(..) => Index::Buckets { table: Table::default(), next: Vec::new() },
+            Rule::Relation(..) => Index::Related {
+                table: Table::default(),
+                buckets: Buckets::default(),
+                deep: depth_matters,
+            },
             Rule::Hash => Index::Fingerprints(KeyTable::new(depth_matters)),
             Rule::Packed(_) => Index::Packed(KeyTable::new(depth_matters)),
         };
-        let own_depths = depth_matters && !rule.keeps_keys();
+        let own_depths = depth_matters && matches!(rule, Rule::Equality);
         Shard {
             states: States::default(),
             index,
@@ -175,16 +178,22 @@ impl Shard {
         match &self.index {
             Index::Packed(table) => table.prefetch(hash as u64),
             Index::Fingerprints(table) => table.prefetch(hash),
-            Index::Exact(table) | Index::Buckets { table, .. } => table.prefetch(hash as u64),
+            Index::Exact(table) | Index::Related { table, .. } => table.prefetch(hash as u64),
         }
     }
 
     /// Fetches the states that the look-ups of these hashes will compare, whose slots were
     /// fetched before.
     pub(crate) fn prefetch_states(&self, hashes: impl Iterator<Item = u128>) {
-        if let Index::Exact(table) | Index::Buckets { table, .. } = &self.index {
-            let guesses = hashes.filter_map(|hash| table.guess(hash as u64));
-            guesses.for_each(|number| self.states.prefetch(number));
+        let guess = |table: &Table, hash| table.guess(hash as u64);
+        match &self.index {
+            Index::Exact(table) => hashes
+                .filter_map(|hash| guess(table, hash))
+                .for_each(|number| self.states.prefetch(number)),
+            Index::Related { table, buckets, .. } => hashes
+                .filter_map(|hash| guess(table, hash))
+                .for_each(|bucket| self.states.prefetch(buckets.any(bucket))),
+            Index::Fingerprints(_) | Index::Packed(_) => {}
         }
     }
 
@@ -199,7 +208,7 @@ impl Shard {
                 admit_key(table, &mut self.states, candidate.hash, candidate)
             }
             Index::Exact(_) => self.admit_exact(candidate),
-            Index::Buckets { .. } => self.admit_related(rule, candidate),
+            Index::Related { .. } => self.admit_related(rule, candidate),
         };
         self.visited += u64::from(matches!(admission, Admission::Fresh(_)));
         admission
@@ -224,49 +233,47 @@ impl Shard {
 
     #[inline(never)]
     fn admit_related(&mut self, rule: Rule<'_>, candidate: Candidate<'_>) -> Admission {
-        let (Index::Buckets { table, next }, Rule::Relation(relation, _)) = (&mut self.index, rule)
+        let (Index::Related { table, buckets, deep }, Rule::Relation(relation, _)) =
+            (&mut self.index, rule)
         else {
             unreachable!("made for a relation")
         };
         let states = &mut self.states;
         let hash = candidate.hash as u64;
-        table.reserve(states.len(), |number| rule.hash(states.get(number)) as u64);
+        table.reserve(buckets.len(), |bucket| rule.hash(states.get(buckets.any(bucket))) as u64);
         let (key, rest) = candidate.bytes().split_at(rule.key_len(candidate.bytes()));
-        let found = table.find(hash, |number| {
-            let bytes = states.get(number);
+        let found = table.find(hash, |bucket| {
+            let bytes = states.get(buckets.any(bucket));
             &bytes[..rule.key_len(bytes)] == key
         });
-        if let Lookup::Found(head) = found {
-            let mut number = head;
-            let mut same = None;
-            while number != NONE {
-                let other = &states.get(number)[key.len()..];
-                let reached = self.depths.as_ref().map_or(0, |depths| depths[number as usize]);
-                if reached <= candidate.depth && relation.simulates(other, rest) {
-                    return Admission::Known;
-                }
-                // Without depths, an equal state was reached soon enough and has been returned.
-                if self.depths.is_some() && other == rest {
-                    same = Some(number);
-                }
-                number = next[number as usize];
+        let tally = relation.tally(rest);
+        let depth = if *deep { candidate.depth } else { 0 };
+        if let Lookup::Found(bucket) = found {
+            let bytes = |member: &Member| &states.get(member.number)[key.len()..];
+            let simulating = |member: &Member| {
+                // Nobody can predict either alone, but hardly ever are both true: one branch.
+                (member.depth <= depth) & member.tally.may_include(tally)
+                    && relation.simulates(bytes(member), rest)
+            };
+            let members = buckets.members(bucket);
+            if let Some(at) = members.iter().position(simulating) {
+                // A state that simulates many comes to the front, where it is found soon.
+                members.swap(at, 0);
+                return Admission::Known;
             }
-            if let Some(number) = same {
-                return lower(&mut self.depths, number, candidate.depth);
+            // An equal state that was reached soon enough has been found.
+            let same = |member: &&mut Member| member.tally == tally && bytes(member) == rest;
+            if let Some(member) = members.iter_mut().filter(|_| *deep).find(same) {
+                member.depth = depth;
+                return Admission::Shallower(member.number);
             }
         }
         let number = candidate.stored.unwrap_or_else(|| states.push(candidate.bytes()));
-        if next.len() <= number as usize {
-            next.resize(number as usize + 1, NONE);
-        }
+        let member = Member { tally, depth, number };
         match found {
-            Lookup::Found(head) => {
-                next[number as usize] = next[head as usize];
-                next[head as usize] = number;
-            }
-            Lookup::Vacant(slot) => table.fill(slot, hash, number),
+            Lookup::Found(bucket) => buckets.add(bucket, member),
+            Lookup::Vacant(slot) => table.fill(slot, hash, buckets.open(member)),
         }
-        note(&mut self.depths, number, candidate.depth);
         Admission::Fresh(number)
     }
 }

@@ -1,6 +1,6 @@
 //! The packets in flight.
 
-use crate::{Canonical, Kind, NodeId, Options};
+use crate::{Canonical, Kind, NodeId, Options, Tally};
 
 /// A packet on its way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,6 +55,12 @@ pub trait Cloud<P>: Canonical + Send {
 
     /// All packets, in the order in which the cloud keeps them.
     fn envelopes(&self) -> impl Iterator<Item = Envelope<P>>;
+
+    /// A glance at what the cloud that wrote `bytes` holds: one that includes another has a tally
+    /// that may include the other's.
+    fn tally(_bytes: &[u8]) -> Tally {
+        Tally::default()
+    }
 
     /// Whether the cloud that wrote `larger` holds every packet of the one that wrote `smaller`,
     /// as often as it does.

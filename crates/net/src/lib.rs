@@ -28,7 +28,7 @@ mod world;
 pub use cloud::{Cloud, Envelope};
 pub use everypath_explore::{
     Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Relation,
-    Step, System, Ties, canonical,
+    Step, System, Tally, Ties, canonical,
 };
 pub use links::{LinkError, LinkFault};
 pub use list::List;

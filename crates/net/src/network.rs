@@ -3,7 +3,8 @@
 use crate::world::key_len;
 use crate::{
     Action, Bug, Cause, Cloud, Config, Context, Envelope, EventKind, Feature, Kind, Line, Model,
-    NodeId, NodeRange, Options, Order, Property, Rank, Report, Scenario, Step, System, World,
+    NodeId, NodeRange, Options, Order, Property, Rank, Report, Scenario, Step, System, Tally,
+    World,
 };
 use everypath_explore::Relation;
 use std::time::Duration;
@@ -180,6 +181,11 @@ impl<P: Scenario> Relation for Network<P> {
     #[inline]
     fn key_len(&self, bytes: &[u8]) -> usize {
         key_len(bytes)
+    }
+
+    #[inline]
+    fn tally(&self, rest: &[u8]) -> Tally {
+        P::Cloud::tally(rest)
     }
 
     #[inline]

@@ -1,14 +1,15 @@
 //! A network that may deliver any packet next.
 
-use crate::{Canonical, Cloud, Envelope, Kind, NodeId, Options, Order};
+use crate::{Canonical, Cloud, Envelope, Kind, NodeId, Options, Order, Tally};
+use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 /// Packets of which any may be delivered or lost next: a multiset.
 ///
 /// They are kept as they are written, one after the other and in ascending order of their bytes:
 /// a byte for the length of what follows, the receiver, the sender, the packet. Restoring a state
-/// copies these bytes, and only the packet that is delivered is ever decoded. In front of them are
-/// written eight bytes that tell most pools apart at a glance, and how many bytes follow.
+/// copies these bytes, and only the packet that is delivered is ever decoded. In front of them is
+/// written how many bytes follow.
 #[derive(Clone, Debug)]
 pub struct Pool<P> {
     bytes: Vec<u8>,
@@ -136,79 +137,40 @@ impl<P: Canonical + Default> Cloud<P> for Pool<P> {
         Items(&self.bytes).map(decode)
     }
 
+    #[inline]
+    fn tally(bytes: &[u8]) -> Tally {
+        Tally::of(Items(packets(bytes)))
+    }
+
     /// Both are in ascending order, so one walk along both decides.
     #[inline]
     fn includes(larger: &[u8], smaller: &[u8]) -> bool {
-        if smaller.len() > larger.len() || !Tally::read(larger).may_include(Tally::read(smaller)) {
-            return false;
-        }
-        if smaller.len() == larger.len() {
+        if smaller.len() >= larger.len() {
             return smaller == larger;
         }
         let (larger, smaller) = (packets(larger), packets(smaller));
         let mut candidates = Items(larger);
-        Items(smaller).all(|wanted| candidates.find(|item| *item >= wanted) == Some(wanted))
+        Items(smaller).all(|wanted| {
+            let mut orders = candidates.by_ref().map(|item| item.cmp(wanted));
+            orders.find(|order| order.is_ge()) == Some(Ordering::Equal)
+        })
     }
 }
 
-/// How many packets there are of each of sixteen sorts, four bits each; seven stands for more.
-///
-/// The sort of a packet is a hash of its bytes. If a pool includes another, it has at least as
-/// many of each sort. States with the same nodes are many when packets pile up, and a new one is
-/// compared with each of them: this is one subtraction, and it settles nearly all comparisons.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tally(u64);
-
-impl Tally {
-    const BYTES: usize = 8;
-    const MOST: u64 = 7;
-
-    fn of(bytes: &[u8]) -> Self {
-        let mut tally = 0;
-        for item in Items(bytes) {
-            let mixed = item.iter().fold(0u64, |mixed, byte| {
-                (mixed ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            });
-            let shift = (mixed >> 60) * 4;
-            if tally >> shift & 0xf < Self::MOST {
-                tally += 1 << shift;
-            }
-        }
-        Tally(tally)
-    }
-
-    /// The tally in front of what a pool has written.
-    #[inline]
-    fn read(bytes: &[u8]) -> Self {
-        let first = bytes.first_chunk().expect("a pool writes its tally");
-        Tally(u64::from_le_bytes(*first))
-    }
-
-    /// Whether no sort is rarer here than in `other`.
-    #[inline]
-    fn may_include(self, other: Tally) -> bool {
-        // The highest bit of each sort is free: it takes what the subtraction borrows.
-        const FREE: u64 = 0x8888_8888_8888_8888;
-        ((self.0 | FREE) - other.0) & FREE == FREE
-    }
-}
-
-/// The packets behind the tally and the length.
+/// The packets behind the length.
 #[inline]
 fn packets(bytes: &[u8]) -> &[u8] {
-    let mut rest = &bytes[Tally::BYTES..];
+    let mut rest = bytes;
     usize::read(&mut 0, &mut rest);
     rest
 }
 
 impl<P: Canonical + Default> Canonical for Pool<P> {
     fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&Tally::of(&self.bytes).0.to_le_bytes());
         self.bytes.len().write(bytes);
         bytes.extend_from_slice(&self.bytes);
     }
     fn read(&mut self, bytes: &mut &[u8]) {
-        *bytes = &bytes[Tally::BYTES..];
         let mut length = 0usize;
         length.read(bytes);
         let (own, rest) = bytes.split_at(length);

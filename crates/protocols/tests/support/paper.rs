@@ -138,10 +138,8 @@ fn is_subset(smaller: &[Vec<u8>], larger: &[Vec<u8>]) -> bool {
     smaller.iter().all(|wanted| candidates.find(|packet| *packet >= wanted) == Some(wanted))
 }
 
-/// The packets in the bytes of a network: after eight bytes and their length in all, each with its
-/// own length.
+/// The packets in the bytes of a network: after their length in all, each with its own length.
 fn packets(mut bytes: &[u8]) -> Vec<Vec<u8>> {
-    bytes = &bytes[8..];
     usize::read(&mut 0, &mut bytes);
     let mut packets = Vec::new();
     while let Some((length, rest)) = bytes.split_first() {
