@@ -1,7 +1,10 @@
 //! What is known of a model that can be simulated.
 
-use everypath_net::simulate::{Panicked, Run, Settings, simulate};
+use everypath_net::simulate::{Panicked, Run, Settings, simulate_while};
 use everypath_net::{NodeRange, Options, Sources, Traffic};
+
+/// One replication, see [`simulate_while`].
+type Simulate = fn(&Options, &Settings, &dyn Fn(u64) -> bool) -> Result<Option<Run>, Panicked>;
 
 /// A simulation, whatever the type of its protocol.
 #[derive(Clone, Copy)]
@@ -11,7 +14,8 @@ pub(crate) struct Simulated {
     pub(crate) reboots: bool,
     /// Who sends to whom.
     pub(crate) sources: fn(&Options) -> Sources,
-    pub(crate) run: fn(&Options, &Settings) -> Result<Run, Panicked>,
+    /// Runs it while the function says so; `None` if that was not to the end.
+    pub(crate) run: Simulate,
 }
 
 impl Simulated {
@@ -21,7 +25,7 @@ impl Simulated {
             sizes: P::SIZES,
             reboots: P::REBOOTS,
             sources: |options| P::build(options).sources(),
-            run: simulate::<P>,
+            run: simulate_while::<P>,
         }
     }
 }

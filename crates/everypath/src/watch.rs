@@ -70,12 +70,22 @@ impl Watch {
         &self,
         search: impl FnOnce(&Control) -> R,
     ) -> (R, Duration, Option<Stopped>) {
+        self.run_showing(|control, elapsed| explored(control.progress(), elapsed), search)
+    }
+
+    /// The same for any work; `line` tells how far it has come after a time.
+    pub(crate) fn run_showing<R: Send>(
+        &self,
+        line: impl Fn(&Control, Duration) -> String + Sync,
+        work: impl FnOnce(&Control) -> R,
+    ) -> (R, Duration, Option<Stopped>) {
         let control = Control::default();
         let finished = (Mutex::new(false), Condvar::new());
         let started = now();
+        let line = |elapsed| line(&control, elapsed);
         thread::scope(|scope| {
-            let watcher = scope.spawn(|| self.watch(&control, &finished));
-            let result = search(&control);
+            let watcher = scope.spawn(|| self.watch(&control, &line, &finished));
+            let result = work(&control);
             let took = started.elapsed();
             *finished.0.lock().expect("the watcher does not panic") = true;
             finished.1.notify_all();
@@ -84,16 +94,21 @@ impl Watch {
         })
     }
 
-    /// Waits until the search has finished, looking at the limits in between.
-    fn watch(&self, control: &Control, finished: &(Mutex<bool>, Condvar)) -> Option<Stopped> {
-        let line = ProgressLine::new(self.quiet);
+    /// Waits until the work is finished, looking at the limits in between.
+    fn watch(
+        &self,
+        control: &Control,
+        line: &(dyn Fn(Duration) -> String + Sync),
+        finished: &(Mutex<bool>, Condvar),
+    ) -> Option<Stopped> {
+        let shown = ProgressLine::new(self.quiet);
         let mut stopped = None;
         let mut done = finished.0.lock().expect("the search does not panic while holding it");
         while !*done {
             let tick = self.remaining().unwrap_or(TICK).min(TICK);
             done = finished.1.wait_timeout(done, tick).expect("as above").0;
             if !*done {
-                line.show(control.progress());
+                shown.show(line);
                 stopped = stopped.or_else(|| self.reason());
                 if stopped.is_some() {
                     control.stop();
@@ -138,20 +153,24 @@ impl ProgressLine {
         ProgressLine { bar, started: now() }
     }
 
-    fn show(&self, progress: Progress) {
+    fn show(&self, line: &dyn Fn(Duration) -> String) {
         let Some(bar) = &self.bar else { return };
-        let Progress { states, events, depth, frontier } = progress;
-        let rate = states as f64 / self.started.elapsed().as_secs_f64();
-        bar.set_message(format!(
-            "{} states, {} events, depth {depth}, frontier {}, {} states/s, {} MiB",
-            grouped(states),
-            grouped(events),
-            grouped(frontier),
-            grouped(rate as u64),
-            grouped(memory().unwrap_or(0) >> 20),
-        ));
+        let memory = grouped(memory().unwrap_or(0) >> 20);
+        bar.set_message(format!("{}, {memory} MiB", line(self.started.elapsed())));
         bar.tick();
     }
+}
+
+/// How far a search has come.
+fn explored(progress: Progress, elapsed: Duration) -> String {
+    let Progress { states, events, depth, frontier } = progress;
+    format!(
+        "{} states, {} events, depth {depth}, frontier {}, {} states/s",
+        grouped(states),
+        grouped(events),
+        grouped(frontier),
+        grouped((states as f64 / elapsed.as_secs_f64()) as u64),
+    )
 }
 
 impl Drop for ProgressLine {

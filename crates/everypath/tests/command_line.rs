@@ -342,6 +342,24 @@ fn a_simulation_has_every_metric_with_its_values() {
 }
 
 #[test]
+fn a_simulation_that_is_stopped_says_so_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = "simulate aodv --duration 1000000 --max-seconds 0.2 --json result.json";
+    let output = everypath(folder.path(), options);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let reason = "the limit of 0.2 seconds was reached after 0 of 5 replications";
+    assert!(text.starts_with(&format!("INCONCLUSIVE: {reason}\n")), "{text}");
+    let json = fs::read(folder.path().join("result.json")).unwrap();
+    let result: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(result["reason"], reason);
+    assert_eq!(
+        result["metrics"]["offered"]["values"],
+        serde_json::json!([null, null, null, null, null])
+    );
+}
+
+#[test]
 fn a_replication_is_the_run_of_its_seed() {
     let together = simulate("arq --loss 0.1 --replications 4 --seed 9");
     for number in 0..4 {

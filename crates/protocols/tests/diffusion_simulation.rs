@@ -19,6 +19,15 @@ fn on_a_chain_almost_all_data_arrives_after_its_way() {
     }
 }
 
+/// Gradients live for two minutes; the sink says again what it is interested in.
+#[test]
+fn data_flows_for_longer_than_a_gradient_lives() {
+    let settings = Settings { duration: Duration::from_secs(600), ..Settings::default() };
+    let run = run(Topology::chain(5), &settings);
+    assert_eq!(run.counts.offered, 2400);
+    assert!(run.counts.delivered >= 2388, "{:?}", run.counts);
+}
+
 #[test]
 fn nothing_appears_or_vanishes() {
     for seed in 0..5 {

@@ -1,6 +1,6 @@
 //! The options of `everypath simulate`.
 
-use super::BuildArgs;
+use super::{BuildArgs, seconds};
 use clap::{Args, ValueEnum};
 use everypath_net::simulate::Arrivals;
 use std::ops::RangeInclusive;
@@ -66,6 +66,10 @@ pub(crate) struct SimulateArgs {
     /// The seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) seed: u64,
+
+    /// Stop after S seconds
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = seconds)]
+    pub(crate) max_seconds: Option<f64>,
 
     /// Write the result as JSON (`-` for standard output, which then carries nothing else)
     #[arg(long, value_name = "FILE")]

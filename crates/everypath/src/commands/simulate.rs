@@ -9,15 +9,19 @@ use crate::network::Asked;
 use crate::output::{self, Json};
 use crate::simulated::Simulated;
 use crate::usage::Usage;
-use crate::{HOLDS, VIOLATED};
+use crate::watch::{Stopped, Watch};
+use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
+use everypath_explore::Control;
 use everypath_net::simulate::{Arrivals, METRICS, Panicked, Settings};
 use everypath_net::{NodeId, Options, Sources};
+use everypath_report::grouped;
 use plots::Plots;
 use report::Report;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 /// How finely the distribution of the delay is drawn.
 const QUANTILES: usize = 200;
@@ -28,13 +32,19 @@ pub(crate) fn run(catalog: &Catalog, args: &SimulateArgs) -> Result<u8, Usage> {
     if let Some(warning) = plan.asked.warning(args.seed).filter(|_| !args.quiet) {
         output::warning(&warning);
     }
-    let report = Report::new(&plan, plan.run());
+    let watch = Watch::new(args.max_seconds, None, args.quiet);
+    let (replications, stopped) = plan.run(&watch);
+    let report = Report::new(&plan, replications, stopped);
     plan.json.write(&report.json)?;
     let plots = plan.plots.as_ref().map(|plots| plots.write(&plan, &report)).transpose()?;
     if !args.quiet && !matches!(plan.json, Json::Stdout) {
         output::print(&(report.text() + &plots.unwrap_or_default()));
     }
-    Ok(if report.json.panic.is_some() { VIOLATED } else { HOLDS })
+    Ok(match &report.json {
+        json if json.panic.is_some() => VIOLATED,
+        json if json.reason.is_some() => INCONCLUSIVE,
+        _ => HOLDS,
+    })
 }
 
 /// A request that was checked.
@@ -57,6 +67,9 @@ struct Replication {
     /// The distribution of the delay.
     delays: Vec<f64>,
 }
+
+/// The replications that came to their end, by number.
+type Finished = BTreeMap<u32, Result<Replication, Panicked>>;
 
 impl Plan {
     /// Checks the whole request before any work starts.
@@ -104,18 +117,44 @@ impl Plan {
         self.asked.topology.as_deref().unwrap_or("chain")
     }
 
-    /// Runs all replications, side by side. How many threads do it does not change the result.
-    fn run(&self) -> Vec<Result<Replication, Panicked>> {
+    /// Runs all replications, or as many as the limits allow; those that came to their end, and
+    /// why not all did.
+    fn run(&self, watch: &Watch) -> (Finished, Option<Stopped>) {
+        let (events, ended) = (AtomicU64::new(0), AtomicU32::new(0));
+        let line = |_: &Control, elapsed: Duration| {
+            let events = events.load(Ordering::Relaxed);
+            let ended = ended.load(Ordering::Relaxed);
+            let rate = grouped((events as f64 / elapsed.as_secs_f64()) as u64);
+            let of = grouped(self.replications.into());
+            format!("{ended} of {of} replications, {} events, {rate} events/s", grouped(events))
+        };
+        let (finished, _, stopped) = watch.run_showing(line, |control| {
+            let go_on = |more| {
+                events.fetch_add(more, Ordering::Relaxed);
+                !control.stopped()
+            };
+            self.run_all(&ended, &go_on)
+        });
+        // A limit that was reached as the last one ended has cut nothing short.
+        let all = finished.len() == self.replications as usize;
+        (finished, stopped.filter(|_| !all))
+    }
+
+    /// Runs replications side by side while `go_on` says so. How many threads do it does not
+    /// change the result.
+    fn run_all(&self, ended: &AtomicU32, go_on: &(dyn Fn(u64) -> bool + Sync)) -> Finished {
         let next = AtomicU32::new(0);
         let finished = Mutex::new(BTreeMap::new());
         let work = || {
-            loop {
+            while go_on(0) {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 if number >= self.replications {
                     break;
                 }
-                let replication = self.replicate(number);
-                finished.lock().expect("no thread has panicked").insert(number, replication);
+                if let Some(result) = self.replicate(number, go_on).transpose() {
+                    finished.lock().expect("no thread has panicked").insert(number, result);
+                    ended.fetch_add(1, Ordering::Relaxed);
+                }
             }
         };
         let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -124,16 +163,20 @@ impl Plan {
                 scope.spawn(work);
             }
         });
-        finished.into_inner().expect("no thread has panicked").into_values().collect()
+        finished.into_inner().expect("no thread has panicked")
     }
 
-    fn replicate(&self, number: u32) -> Result<Replication, Panicked> {
+    fn replicate(
+        &self,
+        number: u32,
+        go_on: &dyn Fn(u64) -> bool,
+    ) -> Result<Option<Replication>, Panicked> {
         let seed = self.seed(number);
         let options = Options::from(&self.asked.with_links(seed));
         let settings = Settings { seed, ..self.settings.clone() };
-        let run = (self.simulated.run)(&options, &settings)?;
+        let Some(run) = (self.simulated.run)(&options, &settings, go_on)? else { return Ok(None) };
         let values = METRICS.iter().map(|metric| metric.value(&run)).collect();
-        Ok(Replication { values, delays: run.delay_quantiles(QUANTILES) })
+        Ok(Some(Replication { values, delays: run.delay_quantiles(QUANTILES) }))
     }
 }
 
@@ -177,7 +220,7 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
     use clap::Parser;
-    use std::time::Duration;
+    use everypath_net::simulate::simulate_while;
 
     #[test]
     fn a_panic_of_a_handler_is_a_finding_about_the_model() {
@@ -186,16 +229,15 @@ mod tests {
             panic!("this is a simulation");
         };
         let mut plan = Plan::new(&Catalog::built_in(), &args).unwrap();
-        plan.simulated.run = |options, settings| {
+        plan.simulated.run = |options, settings, go_on| {
             if settings.seed < 8 {
-                return everypath_net::simulate::simulate::<everypath_protocols::Arq>(
-                    options, settings,
-                );
+                return simulate_while::<everypath_protocols::Arq>(options, settings, go_on);
             }
             let time = Duration::from_millis(1500);
             Err(Panicked { node: 1, time, message: "panicked: no".into() })
         };
-        let report = Report::new(&plan, plan.run());
+        let (finished, stopped) = plan.run(&Watch::new(None, None, true));
+        let report = Report::new(&plan, finished, stopped);
         assert_eq!(
             report.text(),
             "VIOLATED: a handler of arq panics\n  \

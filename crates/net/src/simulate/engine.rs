@@ -11,14 +11,29 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+/// How many events happen before it is asked again whether to go on.
+const ASK: u64 = 4096;
+
 /// Simulates a protocol once.
 ///
 /// The same options and settings give the same run, on every machine. A panic of a handler ends
 /// the run and is an error of the protocol.
 pub fn simulate<P: Traffic>(options: &Options, settings: &Settings) -> Result<Run, Panicked> {
+    let run = simulate_while::<P>(options, settings, &|_| true)?;
+    Ok(run.expect("nothing stops it before its end"))
+}
+
+/// Simulates a protocol once, as long as `go_on` says so; `None` if it was stopped.
+///
+/// It is asked time and again, and told how many events happened since it was asked last.
+pub fn simulate_while<P: Traffic>(
+    options: &Options,
+    settings: &Settings,
+    go_on: &dyn Fn(u64) -> bool,
+) -> Result<Option<Run>, Panicked> {
     let mut simulation = Simulation::<P>::new(options, settings);
-    match handler::run(|| simulation.go()) {
-        Ok(()) => Ok(simulation.finish()),
+    match handler::run(|| simulation.go(go_on)) {
+        Ok(finished) => Ok(finished.then(|| simulation.finish())),
         Err(message) => Err(Panicked {
             node: simulation.current,
             time: Duration::from_nanos(simulation.medium.now),
@@ -86,18 +101,14 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         }
     }
 
-    /// Starts all nodes and goes on to the end.
-    fn go(&mut self) {
+    /// Starts all nodes and goes on to the end; whether it came there.
+    fn go(&mut self, go_on: &dyn Fn(u64) -> bool) -> bool {
         for id in 0..self.medium.timers.len() as NodeId {
             self.enter(id);
             let node = self.protocol.start(&mut self.medium.port(id));
             self.nodes.push(node);
         }
-        for (from, to) in self.pairs.clone() {
-            if let Some((id, command)) = self.protocol.prepare(from, to) {
-                self.command(id, command);
-            }
-        }
+        self.prepare();
         for pair in 0..self.pairs.len() {
             let phase = match self.settings.arrivals {
                 Arrivals::Constant => self.arrivals.below(nanos(self.settings.interval).max(1)),
@@ -107,7 +118,15 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         }
         self.schedule_failure();
         let end = nanos(self.settings.duration);
+        let mut asked = 0;
         while let Some((moment, event)) = self.medium.queue.take(end) {
+            let events = self.medium.meter.counts.events;
+            if events >= asked + ASK {
+                if !go_on(events - asked) {
+                    return false;
+                }
+                asked = events;
+            }
             self.medium.now = moment.time;
             match event {
                 Event::Fire(id, timer) => {
@@ -118,10 +137,12 @@ impl<'a, P: Traffic> Simulation<'a, P> {
                     }
                 }
                 Event::Arrive { from, to, packet } => self.receive(to, from, packet),
+                Event::Renew => self.prepare(),
                 Event::Send(pair) => self.send(pair),
                 Event::Fail => self.fail(),
             }
         }
+        true
     }
 
     /// A handler of a node is about to run.
@@ -147,6 +168,18 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         self.enter(id);
         let node = &mut self.nodes[usize::from(id)];
         self.protocol.command(node, command, &mut self.medium.port(id));
+    }
+
+    /// Everyone is asked what must come before data, and will be again.
+    fn prepare(&mut self) {
+        for (from, to) in self.pairs.clone() {
+            if let Some((id, command)) = self.protocol.prepare(from, to) {
+                self.command(id, command);
+            }
+        }
+        if let Some(renewal) = self.protocol.renewal() {
+            self.medium.after(nanos(renewal).max(1), Event::Renew);
+        }
     }
 
     /// The application of a pair sends data, and will again.

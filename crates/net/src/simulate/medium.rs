@@ -22,6 +22,8 @@ pub(super) enum Event<P: Protocol> {
     },
     /// The turn of a timer has come.
     Fire(NodeId, P::Timer),
+    /// All pairs are prepared again.
+    Renew,
     /// The pair with this number sends data.
     Send(usize),
     /// Some node fails.

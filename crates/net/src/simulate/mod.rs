@@ -22,7 +22,7 @@ mod summary;
 mod timers;
 mod traffic;
 
-pub use engine::{Panicked, simulate};
+pub use engine::{Panicked, simulate, simulate_while};
 pub use meter::{Counts, Run};
 pub use metrics::{METRICS, Metric, Unit};
 pub use random::GENERATOR;

@@ -1,6 +1,7 @@
 //! What a protocol says in order to be simulated.
 
 use crate::{NodeId, NodeRange, Protocol};
+use std::time::Duration;
 
 /// A protocol that carries application data, so that its performance can be measured.
 ///
@@ -61,6 +62,11 @@ pub trait Traffic: Protocol {
     ///
     /// A sink that must announce its interest does so here.
     fn prepare(&self, _from: NodeId, _to: NodeId) -> Option<(NodeId, Self::Command)> {
+        None
+    }
+
+    /// How often it is asked that again; `None` for never.
+    fn renewal(&self) -> Option<Duration> {
         None
     }
 

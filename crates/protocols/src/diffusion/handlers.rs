@@ -6,7 +6,7 @@ use everypath_net::{Context, NodeId, Report};
 use std::time::Duration;
 
 /// How long a gradient lives without being renewed.
-const GRADIENT: Duration = Duration::from_secs(120);
+pub(super) const GRADIENT: Duration = Duration::from_secs(120);
 /// How long a sample stays in the data cache.
 const SAMPLE: Duration = Duration::from_secs(90);
 /// For how long an interest is not passed on again.

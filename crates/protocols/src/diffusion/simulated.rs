@@ -1,7 +1,9 @@
 //! Directed diffusion with traffic, to be measured.
 
+use super::handlers::GRADIENT;
 use super::{Command, Diffusion};
 use everypath_net::{NodeId, NodeRange, Sources, Traffic};
+use std::time::Duration;
 
 impl Traffic for Diffusion {
     const SIZES: NodeRange = NodeRange { min: 2, max: 10_000, default: 25 };
@@ -11,9 +13,13 @@ impl Traffic for Diffusion {
         Sources::Fixed(vec![(self.source, self.sink)])
     }
 
-    /// The interest is sent once; gradients live for two minutes.
     fn prepare(&self, _from: NodeId, to: NodeId) -> Option<(NodeId, Command)> {
         Some((to, Command::Subscribe))
+    }
+
+    /// Twice in the life of a gradient, so that one interest may be lost.
+    fn renewal(&self) -> Option<Duration> {
+        Some(GRADIENT / 2)
     }
 
     fn data(&self, _from: NodeId, _to: NodeId, number: u32) -> Option<Command> {

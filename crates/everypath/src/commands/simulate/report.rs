@@ -1,8 +1,9 @@
 //! What `everypath simulate` says, in words and for machines.
 
-use super::{Plan, Replication};
+use super::{Finished, Plan, Replication};
+use crate::watch::Stopped;
 use everypath_net::Sources;
-use everypath_net::simulate::{Arrivals, GENERATOR, METRICS, Metric, Panicked, Summary};
+use everypath_net::simulate::{Arrivals, GENERATOR, METRICS, Metric, Summary};
 use everypath_report::{grouped, significant};
 use serde::ser::{Serialize, Serializer};
 
@@ -22,6 +23,9 @@ pub(super) struct JsonSimulation {
     command: &'static str,
     target: &'static str,
     parameters: JsonParameters,
+    /// Why not all replications came to their end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) panic: Option<JsonPanic>,
     pub(super) metrics: JsonMetrics,
@@ -81,15 +85,16 @@ pub(super) struct JsonMetric {
 }
 
 impl Report {
-    pub(super) fn new(plan: &Plan, results: Vec<Result<Replication, Panicked>>) -> Report {
+    pub(super) fn new(plan: &Plan, finished: Finished, stopped: Option<Stopped>) -> Report {
+        let ended = finished.len();
+        let nothing = || Replication { values: vec![None; METRICS.len()], delays: Vec::new() };
+        let mut replications: Vec<Replication> =
+            (0..plan.replications).map(|_| nothing()).collect();
         let mut panic = None;
-        let mut replications = Vec::new();
-        for (number, result) in (0..).zip(results) {
+        for (number, result) in finished {
             match result {
-                Ok(replication) => replications.push(replication),
+                Ok(replication) => replications[number as usize] = replication,
                 Err(panicked) => {
-                    let values = vec![None; METRICS.len()];
-                    replications.push(Replication { values, delays: Vec::new() });
                     panic.get_or_insert(JsonPanic {
                         seed: plan.seed(number),
                         node: panicked.node,
@@ -109,6 +114,10 @@ impl Report {
                 command: "simulate",
                 target: plan.name,
                 parameters: parameters(plan),
+                reason: stopped.map(|stopped| {
+                    let all = grouped(plan.replications.into());
+                    format!("{stopped} after {} of {all} replications", grouped(ended as u64))
+                }),
                 panic,
                 metrics: JsonMetrics(metrics.collect()),
             },
@@ -131,7 +140,9 @@ impl Report {
                 self.json.target
             );
         }
-        self.head.clone() + "\n" + &self.table()
+        let reason = self.json.reason.as_ref();
+        let verdict = reason.map_or(String::new(), |why| format!("INCONCLUSIVE: {why}\n"));
+        verdict + &self.head + "\n" + &self.table()
     }
 
     fn table(&self) -> String {
