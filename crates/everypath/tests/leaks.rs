@@ -44,7 +44,7 @@ impl Place {
 
     fn check(&self, options: &[&str], ending: &str) -> Child {
         Command::new(env!("CARGO_BIN_EXE_everypath"))
-            .args(["check", "--threads", "2"])
+            .args(["check", "--strategy", "random", "--threads", "2"])
             .args(options)
             .arg("--")
             .arg(&self.program)

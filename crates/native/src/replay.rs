@@ -90,7 +90,8 @@ fn stack(worker: &Worker, symbols: &mut Symbols, thread: &ThreadEntry) -> Vec<Fr
 }
 
 fn place(worker: &Worker, symbols: &mut Symbols, thread: &ThreadEntry) -> Option<Frame> {
-    stack(worker, symbols, thread).into_iter().next()
+    // A line inside the language's library says less than none.
+    stack(worker, symbols, thread).into_iter().next().filter(|frame| !frame.is_foreign())
 }
 
 /// An execution that stands at its end, for a debugger to look at.

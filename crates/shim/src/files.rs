@@ -101,7 +101,7 @@ struct HostFiles {
 unsafe impl Sync for HostFiles {}
 
 const COPIES: usize = 0x5ea0_0000_0000;
-const COPIES_SIZE: usize = 1 << 38;
+const COPIES_SIZE: usize = 1 << 37;
 static HOST_FILES: HostFiles = HostFiles {
     files: [const {
         Cell::new(HostFile {

@@ -90,7 +90,7 @@ pub(crate) fn arm() {
     arm_kernel_thread(0);
 }
 
-const ALTERNATE: usize = 0x5ec0_0000_0000;
+const ALTERNATE: usize = 0x5ef0_0000_0000;
 const ALTERNATE_SIZE: usize = 0x2_0000;
 static MAPPED: [core::sync::atomic::AtomicBool; everypath_shim_abi::MAX_THREADS] =
     [const { core::sync::atomic::AtomicBool::new(false) }; everypath_shim_abi::MAX_THREADS];

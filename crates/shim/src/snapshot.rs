@@ -44,7 +44,7 @@ struct Image {
 
 /// Copies are kept in places of this size.
 const PLACE: usize = 1 << 34;
-const PLACES: u32 = 256;
+const PLACES: u32 = 32;
 
 /// The mappings of the program: written once, before the first copy.
 struct Fixed {

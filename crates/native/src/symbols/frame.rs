@@ -63,7 +63,7 @@ const RUST_LIBRARY: &str = "/lib/rustlib/src/rust/library/";
 
 impl Frame {
     /// Whether the function belongs to a library of the language, to libc or to the shim.
-    fn is_foreign(&self) -> bool {
+    pub(crate) fn is_foreign(&self) -> bool {
         let starts = |text: &str, prefixes: &[&str]| prefixes.iter().any(|p| text.starts_with(p));
         let function = self.function.as_deref().unwrap_or_default();
         let file = self.file.as_deref().unwrap_or_default();

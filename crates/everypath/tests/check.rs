@@ -1,0 +1,191 @@
+//! `everypath check` and `replay` on real programs, through the command line.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A folder with the compiled programs of `programs/`.
+struct Programs {
+    folder: TempDir,
+}
+
+impl Programs {
+    fn new(names: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            compile(name, &folder.path().join(Path::new(name).file_stem().unwrap()));
+        }
+        Programs { folder }
+    }
+
+    fn everypath(&self, arguments: &str) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_everypath"))
+            .args(arguments.split_whitespace())
+            .current_dir(self.folder.path())
+            .env_remove("RUST_BACKTRACE")
+            .output()
+            .unwrap()
+    }
+
+    /// Runs a check; its exit code and its result.
+    fn check(&self, arguments: &str) -> (i32, Value) {
+        let output = self.everypath(&format!("check --json - {arguments}"));
+        let code = output.status.code().unwrap();
+        let result = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{arguments}: {error}: {output:?}"));
+        (code, result)
+    }
+}
+
+fn compile(name: &str, to: &Path) {
+    let source: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../programs", name].iter().collect();
+    let mut compiler = if name.ends_with(".rs") {
+        let mut rustc = Command::new("rustc");
+        rustc.args(["--edition", "2024", "-g", "-O"]);
+        rustc
+    } else {
+        let mut cc = Command::new("cc");
+        cc.args(["-g", "-O1", "-pthread"]);
+        cc
+    };
+    let output = compiler.arg("-o").arg(to).arg(source).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn property(result: &Value) -> &str {
+    result["violation"]["property"].as_str().unwrap_or("none")
+}
+
+#[test]
+fn philosophers_deadlock_unless_one_is_left_handed() {
+    let programs = Programs::new(&["philosophers.c"]);
+    for count in 2..=6 {
+        let (code, result) = programs.check(&format!("-- ./philosophers {count}"));
+        assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
+        let message = result["violation"]["message"].as_str().unwrap();
+        assert_eq!(message.matches("held by thread").count(), count, "{message}");
+        let (code, result) = programs.check(&format!("-- ./philosophers {count} fixed"));
+        assert_eq!(
+            (code, result["coverage"]["kind"].as_str()),
+            (0, Some("exhaustive")),
+            "{result}"
+        );
+    }
+    // Three forks, each asked for in one of two orders; not all by the second hand first.
+    let (_, result) = programs.check("--keep-going -- ./philosophers 3");
+    assert_eq!(result["stats"]["executions"], 7);
+    assert_eq!(result["violations"], 1);
+}
+
+#[test]
+fn reduction_and_plain_search_agree() {
+    let programs = Programs::new(&["philosophers.c"]);
+    for arguments in ["2", "2 fixed"] {
+        let run = |reduction: &str| {
+            programs.check(&format!(
+                "--keep-going --reduction {reduction} -- ./philosophers {arguments}"
+            ))
+        };
+        let ((plain_code, plain), (code, reduced)) = (run("none"), run("dpor"));
+        assert_eq!((plain_code, property(&plain)), (code, property(&reduced)));
+        let executions = |result: &Value| result["stats"]["executions"].as_u64().unwrap();
+        assert!(executions(&reduced) * 100 < executions(&plain), "{plain} {reduced}");
+    }
+}
+
+#[test]
+fn waking_one_waiter_may_wake_the_wrong_one() {
+    let programs = Programs::new(&["buffer.c"]);
+    let (code, result) = programs.check("-- ./buffer");
+    assert_eq!((code, result["verdict"].as_str()), (0, Some("holds")), "{result}");
+    let (code, result) = programs.check("-- ./buffer one");
+    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
+}
+
+#[test]
+fn a_race_behind_uncontended_locks_is_found_and_repeated() {
+    let programs = Programs::new(&["bank.rs"]);
+    let run = Command::new(programs.folder.path().join("bank")).status().unwrap();
+    assert!(run.success(), "without control the program does not fail");
+    for seed in 1..=5 {
+        let random = format!("--strategy random --max-executions 2000 --seed {seed} -- ./bank");
+        let (code, result) = programs.check(&random);
+        assert_eq!((code, property(&result)), (1, "panic"), "{result}");
+        assert_eq!(result["coverage"]["kind"], "sampled");
+        for _ in 0..3 {
+            let replay = programs.everypath("replay everypath-trace.json");
+            let text = String::from_utf8(replay.stdout).unwrap();
+            assert_eq!(replay.status.code(), Some(1), "{text}");
+            assert!(text.contains("bank::withdraw at "), "{text}");
+            assert!(text.ends_with("Replayed: every step as recorded, the same violation.\n"));
+        }
+    }
+    let (code, _) = programs.check("-- ./bank");
+    assert_eq!(code, 1);
+    let (code, result) = programs.check("-- ./bank fixed");
+    assert_eq!((code, result["coverage"]["kind"].as_str()), (0, Some("exhaustive")), "{result}");
+}
+
+#[test]
+fn the_number_of_workers_does_not_change_the_result() {
+    let programs = Programs::new(&["philosophers.c"]);
+    let run = |threads| {
+        let options = format!("--strategy random --threads {threads} -- ./philosophers 3");
+        let (_, result) = programs.check(&options);
+        let trace = std::fs::read(programs.folder.path().join("everypath-trace.json")).unwrap();
+        (result["stats"]["executions"].clone(), trace)
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn executions_are_the_same_however_they_are_carried() {
+    let programs = Programs::new(&["buffer.c", "bank.rs"]);
+    for program in ["./buffer", "./bank fixed"] {
+        let (code, result) = programs
+            .check(&format!("--strategy random --max-executions 200 --verify -- {program}"));
+        assert_eq!(code, 0, "{result}");
+        assert_eq!(result["stats"]["verified_executions"], 200);
+    }
+}
+
+#[test]
+fn a_changed_program_is_not_replayed_unless_forced() {
+    let programs = Programs::new(&["philosophers.c"]);
+    programs.check("-- ./philosophers 3");
+    let program = programs.folder.path().join("philosophers");
+    let mut bytes = std::fs::read(&program).unwrap();
+    bytes.push(0);
+    std::fs::write(&program, bytes).unwrap();
+    let refused = programs.everypath("replay everypath-trace.json");
+    assert_eq!(refused.status.code(), Some(2));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("has changed since the trace was recorded"), "{message}");
+    assert_eq!(programs.everypath("replay --force everypath-trace.json").status.code(), Some(1));
+}
+
+#[test]
+fn limits_make_a_search_inconclusive() {
+    let programs = Programs::new(&["philosophers.c"]);
+    let (code, result) =
+        programs.check("--reduction none --max-executions 50 -- ./philosophers 3 fixed");
+    assert_eq!((code, result["verdict"].as_str()), (3, Some("inconclusive")));
+    assert_eq!(result["reason"], "the limit of 50 executions was reached");
+    let (code, result) = programs.check("--max-depth 5 -- ./philosophers 3 fixed");
+    assert_eq!(code, 3, "{result}");
+    assert!(result["reason"].as_str().unwrap().contains("more than 5 steps"), "{result}");
+}
+
+#[test]
+fn what_is_no_program_is_refused_with_one_line() {
+    let programs = Programs::new(&[]);
+    std::fs::write(programs.folder.path().join("text"), "hello").unwrap();
+    for (arguments, expected) in
+        [("check -- ./missing", 2), ("check -- ./text", 2), ("check -- .", 2), ("check", 2)]
+    {
+        let output = programs.everypath(arguments);
+        assert_eq!(output.status.code(), Some(expected), "{arguments}: {output:?}");
+        assert!(!output.stderr.is_empty());
+    }
+}
