@@ -85,6 +85,7 @@ impl<'a> Names<'a> {
                 format!("joins {}", self.by_handle(event.object))
             }
             (Operation::Join, ..) => format!("has joined {}", self.by_handle(event.object)),
+            (Operation::TryJoin, ..) => format!("tries to join {}", self.by_handle(event.object)),
             (Operation::Detach, ..) => format!("detaches {}", self.by_handle(event.object)),
             (Operation::Yield, ..) => "yields".into(),
             (Operation::Pause, ..) => "spins".into(),
@@ -347,7 +348,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         Operation::BarrierWait => "barrier",
         Operation::SpinLock | Operation::SpinTrylock | Operation::SpinUnlock => "spin lock",
         Operation::SemWait | Operation::SemTrywait | Operation::SemPost => "semaphore",
-        Operation::Once | Operation::OnceDone => "once",
+        Operation::Once | Operation::OnceDone | Operation::OnceSeen => "once",
         Operation::FutexWait
         | Operation::FutexWake
         | Operation::FutexRequeue
@@ -355,7 +356,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Exchange
         | Operation::FetchModify => "word",
         Operation::FileRead | Operation::FileWrite => "file",
-        Operation::Join | Operation::Detach => "thread",
+        Operation::Join | Operation::TryJoin | Operation::Detach => "thread",
         Operation::Start
         | Operation::Create
         | Operation::Exit
@@ -394,7 +395,9 @@ fn verb(operation: Operation) -> &'static str {
         Operation::SemWait => "waits for semaphore",
         Operation::SemTrywait => "tries semaphore",
         Operation::SemPost => "posts semaphore",
-        Operation::Once | Operation::OnceDone => "runs initialiser",
+        Operation::Once => "runs initialiser",
+        Operation::OnceDone => "has run initialiser",
+        Operation::OnceSeen => "sees as done initialiser",
         Operation::FutexWait => "waits at futex",
         Operation::FutexWake => "wakes futex",
         Operation::FutexRequeue => "requeues futex",

@@ -110,6 +110,8 @@ impl Footprint {
                 | Operation::Sleep,
                 Phase::Request,
             ) => Footprint::of(&[(Nothing, 0)]),
+            // A thread that ends with robust mutexes gives them back, whichever they are.
+            (Operation::Exit, _) if value != 0 => Footprint::of(&[(Everything, 0)]),
             (Operation::Exit, _) => Footprint::of(&[(Release, object)]),
             (Operation::Join | Operation::MutexLock | Operation::SpinLock, _) => {
                 then(Request, object)
@@ -119,8 +121,10 @@ impl Footprint {
             }
             (Operation::CondWait, _) => Footprint::of(&[(Write, object), (Release, value)]),
             (Operation::ReadLock | Operation::TryReadLock, _) => then(Read, object),
+            (Operation::OnceSeen, _) => Footprint::of(&[(Read, object)]),
             (
                 Operation::Detach
+                | Operation::TryJoin
                 | Operation::MutexInit
                 | Operation::MutexDestroy
                 | Operation::MutexTrylock

@@ -90,7 +90,7 @@ extern "C" fn finish(thread: &Thread) -> ! {
 /// Ends the running thread for good.
 pub(crate) fn end(thread: &Thread) -> ! {
     let state = state();
-    point(Operation::Exit, thread.tcb.get(), 0);
+    point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
     if thread.panicking.get() != 0 && thread.detached.get() {
         crate::controller::ended(Outcome::Panicked, i32::from(thread.number.get()));
     }
@@ -249,7 +249,7 @@ pub(crate) extern "C" fn pthread_create(
 }
 
 fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> i32 {
-    point(Operation::Join, handle, 0);
+    point(if only_try { Operation::TryJoin } else { Operation::Join }, handle, 0);
     let Some(thread) = find(handle) else { return errno::ESRCH };
     if thread.detached.get() || thread.joined.get() {
         return errno::EINVAL;

@@ -31,6 +31,8 @@ fn of_cpp() -> usize {
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_once(control: usize, initialiser: usize) -> i32 {
     if load::<u32>(control) == DONE {
+        // It stays so; but whether it was so when this thread looked can make a difference.
+        point(Operation::OnceSeen, control, 0);
         return 0;
     }
     point(Operation::Once, control, 0);

@@ -12,6 +12,10 @@ use std::fmt::Write;
 /// How many steps are printed; `everypath show` prints all.
 const SHOWN: usize = 30;
 
+/// What a verdict takes for granted.
+const ASSUMPTION: &str = "Assumes that threads share data only by locks, calls and atomic \
+                          read-modify-writes: plain loads and stores are not seen.";
+
 /// What was counted.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
@@ -96,6 +100,7 @@ pub(super) struct JsonCheck {
     target: String,
     verdict: String,
     coverage: JsonCoverage,
+    assumption: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     violation: Option<JsonViolation>,
@@ -143,6 +148,7 @@ impl Report {
             target,
             verdict: found.verdict.to_string(),
             coverage: JsonCoverage::new(found.coverage),
+            assumption: ASSUMPTION,
             reason: found.reason.clone(),
             violation: found.trace.as_ref().map(|trace| JsonViolation {
                 property: trace.violation.property.clone(),
@@ -201,6 +207,10 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
                 String::new()
             }
         );
+    }
+    if found.verdict == Verdict::Holds {
+        text.push_str(ASSUMPTION);
+        text.push('\n');
     }
     if let Some(verified) = found.verified {
         let _ = writeln!(
