@@ -3,12 +3,14 @@
 //! In a Markdown page, a block marked `console` is a session: a line that starts with `$ ` is a
 //! command, and what follows, up to the next command, is its output, standard error included. A
 //! command that fails has its exit code as the last line, as `[exit 2]`. The commands of a page
-//! run one after the other in an empty folder of their own.
+//! run one after the other in a folder of their own that holds nothing but `programs/`, as a clone
+//! of the repository does.
 //!
 //! To write the true output into a page, set `UPDATE_TRANSCRIPTS` and run the tests.
 
 use anyhow::{Context, Result};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
@@ -43,6 +45,8 @@ pub fn check(page: &Path, program: &Path) {
 /// The page with the true output of its sessions.
 fn run(text: &str, program: &Path) -> Result<String> {
     let folder = tempfile::tempdir()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has a parent")?;
+    symlink(root.join("programs"), folder.path().join("programs"))?;
     let mut page = String::new();
     let mut in_session = false;
     for line in text.lines() {
@@ -69,6 +73,7 @@ fn session(command: &str, program: &Path, folder: &Path) -> Result<String> {
         .arg("-c")
         .arg(format!("PATH='{bin}':\"$PATH\"; exec 2>&1; {command}"))
         .env("NO_COLOR", "1")
+        .env_remove("RUST_BACKTRACE")
         .env("COLUMNS", "100")
         .current_dir(folder)
         .output()?;

@@ -17,6 +17,11 @@ fn readme() {
 }
 
 #[test]
+fn native_guide() {
+    page("../../docs/guide/native-programs.md");
+}
+
+#[test]
 fn bad_input() {
     page("tests/pages/bad-input.md");
 }
