@@ -5,7 +5,7 @@
 //! used, so that equal states are equal bytes.
 
 use crate::libc::fail;
-use crate::memory::{ARENA, HEAP, HEAP_END, copy, load, round_up, store, zero};
+use crate::memory::{ARENA, HEAP, HEAP_END, PAGE, copy, load, round_up, store, zero};
 use crate::state::state;
 use crate::sys::errno;
 
@@ -210,13 +210,13 @@ extern "C" fn posix_memalign(result: usize, alignment: usize, size: usize) -> i3
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn valloc(size: usize) -> usize {
-    memalign(crate::memory::PAGE, size)
+    memalign(PAGE, size)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pvalloc(size: usize) -> usize {
-    memalign(crate::memory::PAGE, round_up(size, crate::memory::PAGE))
+    memalign(PAGE, round_up(size, PAGE))
 }
 
 /// Stands in for libc's function.
@@ -231,15 +231,41 @@ extern "C" fn malloc_trim(_keep: usize) -> i32 {
     0
 }
 
-/// Gives a mapping back: to the free lists if it is whole, else only cleared.
+/// In front of a mapping's header: how long the mapping is.
+const LENGTH: usize = HEADER + 8;
+
+/// A cleared block of whole pages.
+pub(crate) fn allocate_mapping(length: usize) -> usize {
+    let Some(padded) = length.checked_add(PAGE + 2 * HEADER) else { return 0 };
+    let block = allocate(padded);
+    if block == 0 {
+        return 0;
+    }
+    let pointer = round_up(block + 2 * HEADER, PAGE);
+    store(pointer - LENGTH, length);
+    store(pointer - HEADER, ALIGNED);
+    store(pointer - HEADER + 8, block);
+    pointer
+}
+
+/// Gives pages back: to the free lists if they are a whole mapping, else they are only cleared.
 pub(crate) fn release_mapping(address: usize, length: usize) {
-    let whole = address.is_multiple_of(crate::memory::PAGE)
-        && load::<u64>(address - HEADER) == ALIGNED
-        && usable(address) < length + 2 * crate::memory::PAGE + usable(address) / 4;
+    // Pages inside a mapping may hold anything, also what looks like a header.
+    let whole = load::<u64>(address - HEADER) == ALIGNED
+        && load::<usize>(address - LENGTH) == length
+        && holds(load(address - HEADER + 8));
     if whole {
         release(address);
     } else {
         zero(address, length);
+    }
+}
+
+/// Makes a mapping shorter where it is.
+pub(crate) fn shorten_mapping(address: usize, old: usize, new: usize) {
+    zero(address + new, old - new);
+    if load::<usize>(address - LENGTH) == old {
+        store(address - LENGTH, new);
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn map(request: Request) -> isize {
         stop!("the program maps a file to share it");
     }
     let target = if flags & FIXED == 0 {
-        heap::allocate_aligned(PAGE, length)
+        heap::allocate_mapping(length)
     } else if heap::holds(address) {
         zero(address, length);
         address
@@ -64,6 +64,10 @@ pub(crate) fn map(request: Request) -> isize {
 
 /// Does what the system call does. What is unmapped in part stays reserved, cleared.
 pub(crate) fn unmap(address: usize, length: usize) -> isize {
+    if !address.is_multiple_of(PAGE) || length == 0 {
+        return -(errno::EINVAL as isize);
+    }
+    let length = round_up(length, PAGE);
     if heap::holds(address) {
         heap::release_mapping(address, length);
         return 0;
@@ -79,11 +83,19 @@ pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize
     if !heap::holds(address) || flags & !MAY_MOVE != 0 {
         stop!("the program moves a mapping in a way that everypath does not model (mremap)");
     }
-    let target = heap::allocate_aligned(PAGE, round_up(new, PAGE));
+    let (old, new) = (round_up(old, PAGE), round_up(new, PAGE));
+    if new == 0 || !address.is_multiple_of(PAGE) {
+        return -(errno::EINVAL as isize);
+    }
+    if new <= old {
+        heap::shorten_mapping(address, old, new);
+        return address as isize;
+    }
+    let target = if flags & MAY_MOVE == 0 { 0 } else { heap::allocate_mapping(new) };
     if target == 0 {
         return -(errno::ENOMEM as isize);
     }
-    copy(target, address, old.min(new));
+    copy(target, address, old);
     heap::release_mapping(address, old);
     target as isize
 }
