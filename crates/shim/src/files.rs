@@ -5,13 +5,20 @@
 
 use crate::fail::stop;
 use crate::heap;
-use crate::memory::{bytes, c_string, copy, load, store, write, zero};
+use crate::memory::{bytes, copy, load, store, write, zero};
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::{errno, number, sys};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::Operation;
+
+mod names;
+mod path;
+
+pub(crate) use names::{make_directory, remove, rename};
+
+use path::Path;
 
 const DESCRIPTORS: usize = 256;
 const DESCRIPTIONS: usize = 128;
@@ -75,6 +82,8 @@ struct Written {
 pub(crate) struct Files {
     /// For each descriptor, one more than the number of what it is open on.
     descriptors: [Cell<u8>; DESCRIPTORS],
+    /// Which of them a new program would not inherit: nobody starts one, but programs look.
+    close_on_exec: [Cell<bool>; DESCRIPTORS],
     open: [Cell<Open>; DESCRIPTIONS],
     written: [Cell<Written>; WRITTEN],
 }
@@ -118,11 +127,15 @@ static HOST_FILES: HostFiles = HostFiles {
 };
 
 const ACCESS_MODE: i32 = 3;
+const WRITE_ONLY: i32 = 1;
 const CREATE: i32 = 0o100;
 const EXCLUSIVE: i32 = 0o200;
 const TRUNCATE: i32 = 0o1000;
 const APPEND: i32 = 0o2000;
 const DIRECTORY: i32 = 0o200_000;
+const CLOSE_ON_EXEC: i32 = 0o2_000_000;
+/// Flags that only matter while a file is opened.
+const OPENING: i32 = CREATE | EXCLUSIVE | TRUNCATE | CLOSE_ON_EXEC | 0o400;
 const AT_FDCWD: i32 = -100;
 
 const REGULAR: u32 = 0o100_000;
@@ -140,72 +153,10 @@ pub(crate) fn open_standard_streams() {
     }
 }
 
-/// An absolute path without `.`, `..` and doubled slashes.
-struct Path {
-    bytes: [u8; MAX_PATH],
-    length: usize,
-}
-
-impl Path {
-    fn new(directory: i32, given: usize) -> Result<Path, i32> {
-        let given = c_string(given);
-        let mut path = Path { bytes: [0; MAX_PATH], length: 0 };
-        if given.is_empty() {
-            return Err(errno::ENOENT);
-        }
-        if given[0] != b'/' {
-            if directory != AT_FDCWD {
-                stop!("the program opens a file relative to a directory that it opened");
-            }
-            let mut here = [0u8; MAX_PATH];
-            let length = sys!(number::GETCWD, here.as_mut_ptr(), MAX_PATH);
-            if length < 1 {
-                return Err(errno::ENOENT);
-            }
-            path.extend(&here[..length as usize - 1])?;
-        }
-        path.extend(given)?;
-        Ok(path)
-    }
-
-    fn extend(&mut self, more: &[u8]) -> Result<(), i32> {
-        for part in more.split(|&byte| byte == b'/') {
-            match part {
-                b"" | b"." => {}
-                b".." => {
-                    let kept = self.as_slice().iter().rposition(|&byte| byte == b'/');
-                    self.length = kept.unwrap_or(0);
-                }
-                _ if self.length + part.len() + 2 > MAX_PATH => return Err(36),
-                _ => {
-                    self.bytes[self.length] = b'/';
-                    self.bytes[self.length + 1..][..part.len()].copy_from_slice(part);
-                    self.length += part.len() + 1;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn as_slice(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
-
-    /// The bytes with a zero after them.
-    fn c_string(&mut self) -> usize {
-        if self.length == 0 {
-            self.bytes[0] = b'/';
-            self.length = 1;
-        }
-        self.bytes[self.length] = 0;
-        self.bytes.as_ptr() as usize
-    }
-}
-
 fn written(path: &[u8]) -> Option<usize> {
     state().files.written.iter().position(|file| {
         let file = file.get();
-        file.used && bytes(file.path, file.path_length) == path
+        file.path != 0 && bytes(file.path, file.path_length) == path
     })
 }
 
@@ -233,7 +184,6 @@ fn host(path: &mut Path) -> Result<usize, i32> {
 }
 
 fn copy_from_machine(path: &mut Path) -> HostFile {
-    const CLOSE_ON_EXEC: i32 = 0o2_000_000;
     const NONBLOCK: i32 = 0o4000;
     let c_path = path.c_string();
     let mut file = HostFile {
@@ -285,8 +235,10 @@ fn new_open(open: Open) -> isize {
     };
     match lowest_free(0) {
         Some(descriptor) => {
-            files.open[description].set(Open { references: 1, ..open });
+            let flags = open.flags & !OPENING;
+            files.open[description].set(Open { references: 1, flags, ..open });
             files.descriptors[descriptor].set(description as u8 + 1);
+            files.close_on_exec[descriptor].set(open.flags & CLOSE_ON_EXEC != 0);
             descriptor as isize
         }
         None => -(errno::EMFILE as isize),
@@ -353,8 +305,12 @@ fn open_path(directory: i32, given: usize, flags: i32, mode: u32) -> Result<isiz
             Ok(new_open(Open { kind: Kind::Host, flags, index, ..Open::default() }))
         }
         Ok(_) if flags & CREATE != 0 && flags & EXCLUSIVE != 0 => Err(errno::EEXIST),
+        Ok(index) if mode_of(&HOST_FILES.files[index].get()) & FORMAT == FOLDER => {
+            Err(errno::EISDIR)
+        }
         Ok(index) => Ok(open_written(adopt(&path, index, flags & TRUNCATE != 0), flags)),
         Err(errno::ENOENT) if flags & CREATE != 0 => {
+            names::check_parent(&path)?;
             Ok(open_written(make(&path, mode & !state().umask.get(), false), flags))
         }
         Err(error) => Err(error),
@@ -396,6 +352,13 @@ fn adopt(path: &Path, host: usize, empty: bool) -> usize {
     if !empty {
         resize(index, file.length);
         copy(state().files.written[index].get().data, file.data, file.length);
+    }
+    // Who has it open already sees what is written from now on.
+    for slot in &state().files.open {
+        let open = slot.get();
+        if open.kind == Kind::Host && usize::from(open.index) == host {
+            slot.set(Open { kind: Kind::Written, index: index as u16, ..open });
+        }
     }
     index
 }
@@ -441,6 +404,9 @@ pub(crate) fn contents(descriptor: i32) -> Option<(usize, usize)> {
 pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u64>) -> isize {
     let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
     let mut open = slot.get();
+    if open.flags & ACCESS_MODE == WRITE_ONLY {
+        return -(errno::EBADF as isize);
+    }
     match open.kind {
         Kind::Zero => zero(address, length),
         Kind::Random => crate::random::fill(address, length),
@@ -521,6 +487,9 @@ pub(crate) fn close(descriptor: i32) -> isize {
     state().files.descriptors[descriptor as usize].set(0);
     open.references -= 1;
     slot.set(if open.references == 0 { Open::default() } else { open });
+    if open.kind == Kind::Written {
+        names::forget_unused(usize::from(open.index));
+    }
     0
 }
 
@@ -541,15 +510,28 @@ pub(crate) fn duplicate(descriptor: i32, from: usize, exactly: Option<usize>) ->
     slot.set(Open { references: open.references + 1, ..open });
     let files = &state().files;
     files.descriptors[target].set(files.descriptors[descriptor as usize].get());
+    files.close_on_exec[target].set(false);
     target as isize
 }
 
 /// Does what the system call does.
 pub(crate) fn control(descriptor: i32, command: i32, argument: usize) -> isize {
     let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let close_on_exec = |descriptor: isize| &state().files.close_on_exec[descriptor as usize];
     match command {
-        0 | 1030 => duplicate(descriptor, argument, None),
-        1 | 2 => 0,
+        0 => duplicate(descriptor, argument, None),
+        1030 => {
+            let copy = duplicate(descriptor, argument, None);
+            if copy >= 0 {
+                close_on_exec(copy).set(true);
+            }
+            copy
+        }
+        1 => isize::from(close_on_exec(descriptor as isize).get()),
+        2 => {
+            close_on_exec(descriptor as isize).set(argument & 1 != 0);
+            0
+        }
         3 => slot.get().flags as isize,
         4 => {
             let open = slot.get();
@@ -675,65 +657,4 @@ fn exists(path: &mut Path) -> bool {
         Some(index) => !state().files.written[index].get().removed,
         None => sys!(number::FACCESSAT, AT_FDCWD, path.c_string(), 0) == 0,
     }
-}
-
-/// Does what the system call does: a file of the machine is only removed from sight.
-pub(crate) fn remove(directory: i32, given: usize) -> isize {
-    let mut path = match Path::new(directory, given) {
-        Ok(path) => path,
-        Err(error) => return -(error as isize),
-    };
-    point(Operation::FileWrite, 0, 0);
-    if !exists(&mut path) {
-        return -(errno::ENOENT as isize);
-    }
-    let index = make(&path, 0, false);
-    let slot = &state().files.written[index];
-    slot.set(Written { removed: true, ..slot.get() });
-    0
-}
-
-/// Does what the system call does.
-pub(crate) fn make_directory(directory: i32, given: usize, mode: u32) -> isize {
-    let mut path = match Path::new(directory, given) {
-        Ok(path) => path,
-        Err(error) => return -(error as isize),
-    };
-    point(Operation::FileWrite, 0, 0);
-    if exists(&mut path) {
-        return -(errno::EEXIST as isize);
-    }
-    make(&path, mode & !state().umask.get(), true);
-    0
-}
-
-/// Does what the system call does.
-pub(crate) fn rename(from: usize, to: usize) -> isize {
-    let paths = Path::new(AT_FDCWD, from).and_then(|f| Ok((f, Path::new(AT_FDCWD, to)?)));
-    let (mut from, to) = match paths {
-        Ok(paths) => paths,
-        Err(error) => return -(error as isize),
-    };
-    point(Operation::FileWrite, 0, 0);
-    let source = match written(from.as_slice()) {
-        Some(index) if state().files.written[index].get().removed => None,
-        Some(index) => Some(index),
-        None => host(&mut from).ok().map(|file| adopt(&from, file, false)),
-    };
-    let Some(source) = source else { return -(errno::ENOENT as isize) };
-    let target = make(&to, 0, false);
-    let files = &state().files;
-    let (old, new) = (files.written[source].get(), files.written[target].get());
-    let moved = Written { path: new.path, path_length: new.path_length, ..old };
-    files.written[target].set(moved);
-    let gone = Written { removed: true, data: 0, length: 0, capacity: 0, ..old };
-    files.written[source].set(gone);
-    for open in &files.open {
-        let mut description = open.get();
-        if description.kind == Kind::Written && usize::from(description.index) == source {
-            description.index = target as u16;
-            open.set(description);
-        }
-    }
-    0
 }
