@@ -85,6 +85,8 @@ fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
     match wait(Waiting::Futex, call.word, deadline) {
         Woken::Granted => 0,
         Woken::TimedOut => -(errno::ETIMEDOUT as isize),
+        Woken::Interrupted { restart: true } => sleep(call, mask, deadline),
+        Woken::Interrupted { restart: false } => -(errno::EINTR as isize),
     }
 }
 

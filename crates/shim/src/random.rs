@@ -28,7 +28,7 @@ extern "C" fn getrandom(address: usize, length: usize, _flags: u32) -> isize {
 extern "C" fn getentropy(address: usize, length: usize) -> i32 {
     const MOST: usize = 256;
     if length > MOST {
-        return fail(errno::EINVAL) as i32;
+        return fail(errno::EIO) as i32;
     }
     fill(address, length);
     0

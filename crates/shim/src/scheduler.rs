@@ -12,7 +12,7 @@ mod systematic;
 use crate::carrier;
 use crate::controller;
 use crate::region::{region, setup};
-use crate::state::{State, Status, Thread, state};
+use crate::state::{Interruption, State, Status, Thread, state};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
@@ -92,13 +92,18 @@ pub(crate) enum Woken {
     Granted,
     /// Time ran out.
     TimedOut,
+    /// A signal was handled; system calls are to be made again if its action says so.
+    Interrupted {
+        /// Whether it says so.
+        restart: bool,
+    },
 }
 
 /// Blocks the thread until another grants it what it waits for, or its deadline passes.
 pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Woken {
     let state = state();
     let thread = state.current();
-    let last = state.waiters(waiting, object).map(|other| other.place.get()).max();
+    let last = state.waiters_on(object).map(|other| other.place.get()).max();
     thread.place.set(last.map_or(1, |place| place + 1));
     thread.object.set(object);
     thread.waiting.set(waiting);
@@ -110,7 +115,11 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
     reschedule(state);
     thread.mask.set(0);
     thread.place.set(0);
-    if thread.timed_out.replace(false) { Woken::TimedOut } else { Woken::Granted }
+    match thread.interruption.replace(Interruption::None) {
+        Interruption::None if thread.timed_out.replace(false) => Woken::TimedOut,
+        Interruption::None => Woken::Granted,
+        kind => Woken::Interrupted { restart: kind == Interruption::Restarting },
+    }
 }
 
 /// Lets a waiting thread go on.

@@ -6,8 +6,8 @@ use crate::fail::stop;
 use crate::libc::fail;
 use crate::memory::{load, store};
 use crate::region::reply;
-use crate::scheduler::point;
-use crate::state::{Action, SIGNALS, State, Thread, state};
+use crate::scheduler::{grant, point};
+use crate::state::{Action, Interruption, SIGNALS, State, Status, Thread, state};
 use crate::sys::{errno, number, sys};
 use crate::thread::FIRST_TID;
 use core::arch::global_asm;
@@ -29,7 +29,12 @@ const IGNORED: [i32; 4] = [17, 23, 28, 18];
 const DEFAULT: usize = 0;
 const IGNORE: usize = 1;
 
+/// How a signal says that it was sent.
+const SENT_TO_PROCESS: i32 = 0;
+const SENT_TO_THREAD: i32 = -6;
+
 const SA_SIGINFO: i32 = 4;
+const SA_RESTART: i32 = 0x1000_0000;
 const SA_RESTORER: usize = 0x0400_0000;
 const SA_ONSTACK: usize = 0x0800_0000;
 const SA_NODEFER: usize = 0x4000_0000;
@@ -172,12 +177,22 @@ pub(crate) fn handle_here(signal: i32) {
             // While it is handled, the signal itself and those of the action's mask are blocked.
             let thread = state.current();
             let before = thread.blocked_signals.get();
-            thread.blocked_signals.set(before | bit(signal) | action.mask);
-            let mut info = [0u64; 16];
-            info[0] = signal as u64;
+            let itself = if action.flags & SA_NODEFER as i32 != 0 { 0 } else { bit(signal) };
+            thread.blocked_signals.set(before | itself | action.mask);
+            // What the handler does must not change what the step that it interrupts came to.
+            let kept = (thread.outcome.get(), thread.timed_out.get(), thread.interruption.get());
+            let by_process = thread.pending_by_process.get() & bit(signal) != 0;
+            thread.pending_by_process.set(thread.pending_by_process.get() & !bit(signal));
+            let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
+            let mut info = [0i32; 32];
+            info[..3].copy_from_slice(&[signal, 0, code]);
+            info[4] = FIRST_TID;
             let machine = [0u64; 128];
             call_handler(signal, &action, info.as_ptr() as usize, machine.as_ptr() as usize);
             thread.blocked_signals.set(before);
+            thread.outcome.set(kept.0);
+            thread.timed_out.set(kept.1);
+            thread.interruption.set(kept.2);
         }
     }
 }
@@ -217,11 +232,28 @@ fn send(thread: &Thread, signal: i32) -> isize {
         ended(Outcome::Aborted, signal);
     }
     thread.pending.set(thread.pending.get() | bit(signal));
-    if thread.number.get() != state().current.get() && !thread.waiting_is_nothing() {
-        stop!("the program sends a signal to a thread that waits, which everypath does not model");
+    if thread.blocked_signals.get() & bit(signal) == 0 {
+        interrupt(thread, signal, &action);
     }
     deliver_pending(state());
     0
+}
+
+/// Lets a thread that waits handle a signal first, if there is anything to do.
+fn interrupt(thread: &Thread, signal: i32, action: &Action) {
+    let nothing = match action.handler {
+        IGNORE => true,
+        DEFAULT => IGNORED.contains(&signal),
+        _ => false,
+    };
+    if thread.status() == Status::Blocked && !nothing {
+        let restarts = action.flags & SA_RESTART != 0;
+        thread.interruption.set(match restarts {
+            true => Interruption::Restarting,
+            false => Interruption::Failing,
+        });
+        grant(thread);
+    }
 }
 
 /// Does what the system calls do: only threads of this process can be meant.
@@ -238,7 +270,17 @@ pub(crate) fn kill_process(pid: i32, signal: i32) -> isize {
     if pid != FIRST_TID && pid != 0 {
         stop!("the program sends a signal to another process");
     }
-    send(state().current(), signal)
+    if !(1..SIGNALS as i32).contains(&signal) {
+        return send(state().current(), signal);
+    }
+    // Any thread that does not block it may handle it; it is the one that asks, if it can be.
+    let takes =
+        |thread: &&Thread| thread.is_alive() && thread.blocked_signals.get() & bit(signal) == 0;
+    let current = state().current();
+    let thread = Some(current).filter(takes).or_else(|| state().threads().find(takes));
+    let thread = thread.unwrap_or(current);
+    thread.pending_by_process.set(thread.pending_by_process.get() | bit(signal));
+    send(thread, signal)
 }
 
 /// Stands in for libc's function.
@@ -283,6 +325,9 @@ extern "C" fn sigaction(signal: i32, new: usize, old: usize) -> i32 {
         store(old + MASK, before.mask);
         store(old + FLAGS, before.flags);
     }
+    if new != 0 && (signal == SIGKILL || signal == SIGSTOP) {
+        return fail(errno::EINVAL) as i32;
+    }
     if new != 0 {
         let flags = load(new + FLAGS);
         slot.set(Action { handler: load(new), mask: load(new + MASK), flags });
@@ -296,7 +341,8 @@ extern "C" fn signal(signal: i32, handler: usize) -> usize {
     if !(1..SIGNALS as i32).contains(&signal) {
         return fail(errno::EINVAL) as usize;
     }
-    let before = state().actions[signal as usize].replace(Action { handler, mask: 0, flags: 0 });
+    let action = Action { handler, mask: 0, flags: SA_RESTART };
+    let before = state().actions[signal as usize].replace(action);
     before.handler
 }
 
@@ -334,6 +380,14 @@ extern "C" fn sigprocmask(how: i32, new: usize, old: usize) -> i32 {
         0 => 0,
         error => fail(error) as i32,
     }
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn sigpending(set: usize) -> i32 {
+    let thread = state().current();
+    store(set, thread.pending.get() & thread.blocked_signals.get());
+    0
 }
 
 /// Stands in for libc's function: faults are handled on a stack of ours.

@@ -29,6 +29,19 @@ pub(crate) enum Status {
     Ended,
 }
 
+/// Whether a signal has ended a wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Interruption {
+    /// None has.
+    #[default]
+    None,
+    /// One has, and its action lets calls fail.
+    Failing,
+    /// One has, and its action lets calls be made again.
+    Restarting,
+}
+
 /// One thread of the program.
 #[derive(Debug)]
 #[repr(C)]
@@ -45,6 +58,8 @@ pub(crate) struct Thread {
     pub(crate) detached: Cell<bool>,
     pub(crate) joined: Cell<bool>,
     pub(crate) timed_out: Cell<bool>,
+    /// Whether a signal has ended its wait.
+    pub(crate) interruption: Cell<Interruption>,
     /// The outcome that was chosen for its step.
     pub(crate) outcome: Cell<u16>,
     pub(crate) number: Cell<u16>,
@@ -72,8 +87,10 @@ pub(crate) struct Thread {
     pub(crate) result: Cell<usize>,
     /// Its own stream of random bytes.
     pub(crate) random: Cell<Splitmix>,
-    /// Signals that were sent to it, and those that it blocks.
+    /// Signals that were sent to it, those of them that were sent to the process, and those that
+    /// it blocks.
     pub(crate) pending: Cell<u64>,
+    pub(crate) pending_by_process: Cell<u64>,
     pub(crate) blocked_signals: Cell<u64>,
     /// Registers of the program at a patched instruction or a trapped call; zeros otherwise.
     pub(crate) at: Cell<[u64; 3]>,
@@ -110,11 +127,6 @@ impl Thread {
     /// Whether it has not ended.
     pub(crate) fn is_alive(&self) -> bool {
         matches!(self.status.get(), Status::Ready | Status::Blocked)
-    }
-
-    /// Whether nothing keeps it from going on.
-    pub(crate) fn waiting_is_nothing(&self) -> bool {
-        self.status.get() == Status::Ready
     }
 
     /// Sets what the next step does.
@@ -238,6 +250,11 @@ impl State {
 
     /// Those that wait for `waiting` on `object`, in no particular order.
     pub(crate) fn waiters(&self, waiting: Waiting, object: usize) -> impl Iterator<Item = &Thread> {
+        self.waiters_on(object).filter(move |thread| thread.waiting.get() == waiting)
+    }
+
+    /// Those that wait for anything on `object`, in no particular order.
+    pub(crate) fn waiters_on(&self, object: usize) -> impl Iterator<Item = &Thread> {
         let mut left = self.blocked.bits();
         let blocked = core::iter::from_fn(move || {
             let number = left.trailing_zeros();
@@ -246,9 +263,7 @@ impl State {
         });
         blocked.filter(move |thread| {
             // Granting one while looking at the others must not hide them.
-            thread.status.get() == Status::Blocked
-                && thread.waiting.get() == waiting
-                && thread.object.get() == object
+            thread.status.get() == Status::Blocked && thread.object.get() == object
         })
     }
 

@@ -218,12 +218,15 @@ pub(crate) mod errno {
     pub(crate) const EPERM: i32 = 1;
     pub(crate) const ENOENT: i32 = 2;
     pub(crate) const ESRCH: i32 = 3;
+    pub(crate) const EINTR: i32 = 4;
+    pub(crate) const EIO: i32 = 5;
     pub(crate) const EBADF: i32 = 9;
     pub(crate) const EAGAIN: i32 = 11;
     pub(crate) const ENOMEM: i32 = 12;
     pub(crate) const EACCES: i32 = 13;
     pub(crate) const EBUSY: i32 = 16;
     pub(crate) const EEXIST: i32 = 17;
+    pub(crate) const ENOTDIR: i32 = 20;
     pub(crate) const EISDIR: i32 = 21;
     pub(crate) const EINVAL: i32 = 22;
     pub(crate) const EMFILE: i32 = 24;
@@ -232,6 +235,7 @@ pub(crate) mod errno {
     pub(crate) const ERANGE: i32 = 34;
     pub(crate) const EDEADLK: i32 = 35;
     pub(crate) const ENOSYS: i32 = 38;
+    pub(crate) const ENOTEMPTY: i32 = 39;
     pub(crate) const EOVERFLOW: i32 = 75;
     pub(crate) const ETIMEDOUT: i32 = 110;
     pub(crate) const EOWNERDEAD: i32 = 130;

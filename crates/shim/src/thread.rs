@@ -257,7 +257,7 @@ fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> 
     if thread.number.get() == state().current.get() {
         return errno::EDEADLK;
     }
-    if thread.status() != Status::Ended {
+    while thread.status() != Status::Ended {
         if only_try {
             return errno::EBUSY;
         }

@@ -3,7 +3,7 @@
 use crate::fail::stop;
 use crate::libc::fail;
 use crate::memory::{load, store};
-use crate::scheduler::{point, stand_back, wait};
+use crate::scheduler::{Woken, point, stand_back, wait};
 use crate::state::state;
 use crate::sys::errno;
 use everypath_shim_abi::{Operation, Waiting};
@@ -68,23 +68,26 @@ pub(crate) fn deadline(clock: i32, address: usize) -> Option<u64> {
     Some(nanoseconds(address).saturating_sub(origin))
 }
 
-/// Sleeps until a virtual moment.
-pub(crate) fn sleep_until(moment: u64) {
+/// Sleeps until a virtual moment; says whether a signal came first.
+fn is_interrupted_until(moment: u64) -> bool {
     let state = state();
     if !crate::controller::is_running() {
-        return;
+        return false;
     }
     if state.is_concurrent() {
         point(Operation::Sleep, 0, moment);
         state.current().announce(Operation::Sleep, 0, moment);
-        wait(Waiting::Time, 0, Some(moment));
-    } else {
-        state.clock.set(state.clock.get().max(moment));
+        return matches!(wait(Waiting::Time, 0, Some(moment)), Woken::Interrupted { .. });
     }
+    state.clock.set(state.clock.get().max(moment));
+    false
 }
 
-fn sleep_for(nanoseconds: u64) {
-    sleep_until(state().clock.get().saturating_add(nanoseconds));
+/// Sleeps for a while; returns how much of it is left because a signal came.
+fn sleep_for(nanoseconds: u64) -> u64 {
+    let moment = state().clock.get().saturating_add(nanoseconds);
+    let interrupted = is_interrupted_until(moment);
+    if interrupted { moment.saturating_sub(state().clock.get()).max(1) } else { 0 }
 }
 
 fn write_timespec(address: usize, nanoseconds: u64) {
@@ -108,14 +111,18 @@ pub(crate) fn nanosleep(clock: i32, flags: i32, request: usize, left: usize) -> 
         return -(errno::EINVAL as isize);
     }
     if flags & ABSOLUTE != 0 {
-        sleep_until(deadline(clock, request).unwrap_or(0));
-    } else {
-        sleep_for(nanoseconds(request));
-        if left != 0 {
-            store(left, [0i64; 2]);
+        let interrupted = is_interrupted_until(deadline(clock, request).unwrap_or(0));
+        return if interrupted { -(errno::EINTR as isize) } else { 0 };
+    }
+    match sleep_for(nanoseconds(request)) {
+        0 => 0,
+        unslept => {
+            if left != 0 {
+                write_timespec(left, unslept);
+            }
+            -(errno::EINTR as isize)
         }
     }
-    0
 }
 
 /// Answers an instruction that reads the processor's time counter, which we have made to fault.
@@ -147,7 +154,10 @@ extern "C" fn clock_gettime(clock: i32, address: usize) -> i32 {
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
-extern "C" fn clock_getres(_clock: i32, address: usize) -> i32 {
+extern "C" fn clock_getres(clock: i32, address: usize) -> i32 {
+    if !matches!(clock, REALTIME..=BOOTTIME | TAI) {
+        return fail(errno::EINVAL) as i32;
+    }
     if address != 0 {
         write_timespec(address, 1);
     }
@@ -204,15 +214,16 @@ extern "C" fn clock_nanosleep(clock: i32, flags: i32, request: usize, left: usiz
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn usleep(microseconds: u32) -> i32 {
-    sleep_for(u64::from(microseconds) * 1000);
-    0
+    match sleep_for(u64::from(microseconds) * 1000) {
+        0 => 0,
+        _ => fail(errno::EINTR) as i32,
+    }
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sleep(seconds: u32) -> u32 {
-    sleep_for(u64::from(seconds) * SECOND);
-    0
+    sleep_for(u64::from(seconds) * SECOND).div_ceil(SECOND) as u32
 }
 
 /// Stands in for libc's function.

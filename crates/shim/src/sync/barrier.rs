@@ -22,13 +22,17 @@ extern "C" fn pthread_barrier_wait(address: usize) -> i32 {
     point(Operation::BarrierWait, address, 0);
     let barrier: &Barrier = view(address);
     barrier.arrived.set(barrier.arrived.get() + 1);
+    let round = barrier.round.get();
     if barrier.arrived.get() >= barrier.count.get() {
         barrier.arrived.set(0);
+        barrier.round.set(round.wrapping_add(1));
         grant_all(Waiting::Barrier, address);
         return SERIAL_THREAD;
     }
-    state().current().announce(Operation::BarrierWait, address, 0);
-    wait(Waiting::Barrier, address, None);
+    while barrier.round.get() == round {
+        state().current().announce(Operation::BarrierWait, address, 0);
+        wait(Waiting::Barrier, address, None);
+    }
     0
 }
 

@@ -137,31 +137,40 @@ fn lock_until(address: usize, clock: i32, until: usize) -> i32 {
 
 /// Takes a mutex or waits for it, as part of a step that has been taken.
 pub(super) fn acquire(address: usize, patience: Patience) -> i32 {
+    loop {
+        if let Some(result) = acquire_unless_interrupted(address, patience) {
+            return result;
+        }
+    }
+}
+
+fn acquire_unless_interrupted(address: usize, patience: Patience) -> Option<i32> {
     let mutex: &Mutex = view(address);
     let thread = state().current();
     match mutex.lock.get() {
-        FREE | ORPHANED => return mutex.give(thread),
-        LOST => return errno::ENOTRECOVERABLE,
+        FREE | ORPHANED => return Some(mutex.give(thread)),
+        LOST => return Some(errno::ENOTRECOVERABLE),
         _ => {}
     }
     if mutex.owner.get() == my_tid() {
         if mutex.is(RECURSIVE) {
             mutex.count.set(mutex.count.get() + 1);
-            return 0;
+            return Some(0);
         }
         if mutex.is(ERROR_CHECKING) && (patience != Patience::Try || !mutex.is_plain()) {
-            return errno::EDEADLK;
+            return Some(errno::EDEADLK);
         }
     }
     if patience == Patience::Try {
-        return errno::EBUSY;
+        return Some(errno::EBUSY);
     }
     thread.announce(Operation::MutexLock, address, 0);
     match wait(Waiting::Mutex, address, patience.deadline()) {
-        Woken::TimedOut => errno::ETIMEDOUT,
-        Woken::Granted if mutex.lock.get() == LOST => errno::ENOTRECOVERABLE,
-        Woken::Granted if mutex.users.get() == INCONSISTENT => errno::EOWNERDEAD,
-        Woken::Granted => 0,
+        Woken::TimedOut => Some(errno::ETIMEDOUT),
+        Woken::Granted if mutex.lock.get() == LOST => Some(errno::ENOTRECOVERABLE),
+        Woken::Granted if mutex.users.get() == INCONSISTENT => Some(errno::EOWNERDEAD),
+        Woken::Granted => Some(0),
+        Woken::Interrupted { .. } => None,
     }
 }
 

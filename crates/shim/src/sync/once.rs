@@ -2,7 +2,7 @@
 
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store};
-use crate::scheduler::{grant_all, point, wait};
+use crate::scheduler::{Woken, grant_all, point, wait};
 use crate::state::state;
 use core::ffi::{c_char, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -51,7 +51,9 @@ pub(super) extern "C" fn pthread_once(control: usize, initialiser: usize) -> i32
         }
         RUNNING => {
             state().current().announce(Operation::Once, control, 0);
-            wait(Waiting::Once, control, None);
+            if let Woken::Interrupted { .. } = wait(Waiting::Once, control, None) {
+                return pthread_once(control, initialiser);
+            }
         }
         _ => {}
     }

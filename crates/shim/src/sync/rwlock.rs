@@ -48,6 +48,7 @@ fn read(address: usize, patience: Patience) -> i32 {
     match wait(Waiting::Read, address, patience.deadline()) {
         Woken::Granted => 0,
         Woken::TimedOut => errno::ETIMEDOUT,
+        Woken::Interrupted { .. } => read(address, patience),
     }
 }
 
@@ -72,6 +73,10 @@ fn write(address: usize, patience: Patience) -> i32 {
             // Readers that waited behind this writer need not any more.
             admit(address);
             errno::ETIMEDOUT
+        }
+        Woken::Interrupted { .. } => {
+            admit(address);
+            write(address, patience)
         }
     }
 }

@@ -26,6 +26,8 @@ fn take(address: usize, patience: Patience) -> i32 {
     match wait(Waiting::Semaphore, address, patience.deadline()) {
         Woken::Granted => 0,
         Woken::TimedOut => fail(errno::ETIMEDOUT) as i32,
+        Woken::Interrupted { restart: true } => take(address, patience),
+        Woken::Interrupted { restart: false } => fail(errno::EINTR) as i32,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{my_tid, tid};
 use crate::memory::{load, store};
-use crate::scheduler::{first_waiter, grant, point, wait};
+use crate::scheduler::{Woken, first_waiter, grant, point, wait};
 use crate::state::state;
 use crate::sys::errno;
 use everypath_shim_abi::{Operation, Waiting};
@@ -34,8 +34,10 @@ extern "C" fn pthread_spin_lock(lock: usize) -> i32 {
         return 0;
     }
     state().current().announce(Operation::SpinLock, lock, 0);
-    wait(Waiting::Spin, lock, None);
-    0
+    match wait(Waiting::Spin, lock, None) {
+        Woken::Interrupted { .. } => pthread_spin_lock(lock),
+        Woken::Granted | Woken::TimedOut => 0,
+    }
 }
 
 /// Stands in for libc's function.
