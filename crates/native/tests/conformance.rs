@@ -5,7 +5,8 @@ mod common;
 #[path = "common/conforming.rs"]
 mod conforming;
 
-use conforming::conforms;
+use conforming::{conforms, conforms_given};
+use std::fs;
 
 const C: [&str; 3] = ["-O1", "-g", "-pthread"];
 
@@ -42,4 +43,44 @@ fn threads_of_c11() {
 #[test]
 fn futexes() {
     conforms("futexes.c", &C);
+}
+
+#[test]
+fn memory() {
+    conforms("memory.c", &C);
+}
+
+#[test]
+fn files() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let given = folder.path().join("given");
+    fs::write(&given, "given text\n").expect("the folder is writable");
+    let path = folder.path().to_str().expect("the folder's name is text");
+    // Under control the program also changes, moves and removes the file that is there.
+    conforms_given("files.c", &C, [&[path], &[path, "controlled"]]);
+    let text = fs::read_to_string(&given).expect("the file is still there");
+    assert_eq!(text, "given text\n");
+    let files = fs::read_dir(folder.path()).expect("the folder can be listed");
+    assert_eq!(files.count(), 1, "nothing else is left in the folder");
+}
+
+#[test]
+fn process() {
+    // Under control a sleep takes exactly its time.
+    conforms_given("process.c", &C, [&[], &["controlled"]]);
+}
+
+#[test]
+fn signals() {
+    conforms("signals.c", &C);
+}
+
+#[test]
+fn rust() {
+    conforms("std.rs", &["--edition=2024", "-Copt-level=2", "-g"]);
+}
+
+#[test]
+fn cpp() {
+    conforms("std.cpp", &["-std=c++20", "-O1", "-g", "-pthread"]);
 }

@@ -3,7 +3,7 @@
 use crate::common::{Compiled, compile};
 use everypath_native::{Execution, Launch, Outcome, Setup, compare, executions};
 use std::ffi::OsString;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// How many schedules a program is run with, and how many of them in every way we know.
 const SCHEDULES: usize = 200;
@@ -38,15 +38,26 @@ fn shown(execution: &Execution) -> String {
     )
 }
 
-/// Compiles a program and runs it by itself, and then under control with many schedules and in
-/// every way we know: it must always end well and say the same.
+/// Compiles a program and looks whether it conforms without arguments.
 pub(crate) fn conforms(source: &str, options: &[&str]) {
+    conforms_given(source, options, [&[], &[]]);
+}
+
+/// Compiles a program and runs it by itself, and then under control with many schedules and in
+/// every way we know: it must always end well and say the same. The arguments are those that it
+/// is given when it runs by itself, and those when it runs under control.
+pub(crate) fn conforms_given(source: &str, options: &[&str], arguments: [&[&str]; 2]) {
     let compiled = compile(source, options);
-    let native = Command::new(&compiled.path).env_clear().output().expect("the program starts");
+    let native = Command::new(&compiled.path)
+        .args(arguments[0])
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts");
     let said = String::from_utf8_lossy(&native.stdout);
     assert!(native.status.success(), "by itself: {}\n{said}", native.status);
     assert!(!said.is_empty(), "a program that says nothing shows nothing");
-    let launch = launch(&compiled, &[]);
+    let launch = launch(&compiled, arguments[1]);
     for execution in executions(&launch, SEED).expect("it can be controlled").take(SCHEDULES) {
         let execution = execution.expect("it stays under control");
         let well = (execution.outcome, execution.detail) == (Outcome::Exited, 0);

@@ -52,9 +52,10 @@ static void blocks(void) {
     free(used);
     char *clear = calloc(50, 100);
     CHECK(all_zero(clear, 5000));
+    volatile size_t half = SIZE_MAX / 2;
     errno = 0;
-    CHECK(calloc(SIZE_MAX / 2, 3) == NULL && errno == ENOMEM);
-    CHECK(reallocarray(text, SIZE_MAX / 2, 3) == NULL);
+    CHECK(calloc(half, 3) == NULL && errno == ENOMEM);
+    CHECK(reallocarray(text, half, 3) == NULL);
     volatile size_t too_much = SIZE_MAX - 100;
     CHECK(malloc(too_much) == NULL);
     CHECK(realloc(text, too_much) == NULL);
