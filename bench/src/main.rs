@@ -6,13 +6,15 @@
 //! - `measure`: time and memory of a child process;
 //! - `compare`: the rounds and the check of all counts;
 //! - `table`: the result;
-//! - `protocols`, `timed`: the case studies, a benchmark of their own.
+//! - `protocols`, `timed`: the case studies, a benchmark of their own;
+//! - `native`: native programs, a benchmark of its own.
 
 mod compare;
 mod contender;
 mod limit;
 mod measure;
 mod model;
+mod native;
 mod natural;
 mod ours;
 mod protocols;
@@ -55,11 +57,17 @@ struct Options {
     child: Option<Child>,
 }
 
-/// The other benchmark, and what the harness starts itself with.
+/// The other benchmarks, and what the harness starts itself with.
 #[derive(Subcommand)]
 enum Child {
     /// Measure how fast the case studies are explored and simulated
     Protocols,
+    /// Measure how fast native programs are run under control, and compare with Shuttle and loom
+    Native {
+        /// Run little: a test of the harness, its times mean nothing
+        #[arg(long)]
+        quick: bool,
+    },
     /// Run one tool in this process and print its counts as JSON
     #[command(hide = true)]
     Run {
@@ -77,6 +85,7 @@ fn main() -> ExitCode {
     let result = match &options.child {
         Some(Child::Run { name, quick }) => run_child(name, *quick),
         Some(Child::Protocols) => protocols::run(),
+        Some(Child::Native { quick }) => native::run(*quick),
         None => compare_all(&options),
     };
     match result {

@@ -13,6 +13,10 @@ pub struct Explored {
     pub redundant: u64,
     /// How many steps they had together.
     pub steps: u64,
+    /// How often they switched to another thread; not counted while forking.
+    pub switches: u64,
+    /// How many bytes the last worker copies back after an execution.
+    pub restored: u64,
     /// How many executions were not as expected.
     pub unexpected: u64,
     /// The one of them with the smallest number.

@@ -103,7 +103,7 @@ impl Search<'_> {
 
     fn run_batch(&self, worker: &mut Worker, mut first: u64, end: u64) -> Result<(), Error> {
         while first < end && !self.control.stopped() {
-            let before = worker.counters().steps;
+            let before = worker.counters();
             let command = Command {
                 request: Request::Run,
                 seed: self.sampling.seed,
@@ -119,7 +119,11 @@ impl Search<'_> {
             let mut sum = self.sum.lock().expect("nobody panics while holding it");
             sum.sites = worker.prepared.patches.sites;
             sum.executions += reply.executions;
-            sum.steps += worker.counters().steps - before;
+            let after = worker.counters();
+            sum.steps += after.steps - before.steps;
+            // A fork counts its own only, and forgets them.
+            sum.switches += after.switches.saturating_sub(before.switches);
+            sum.restored = after.restored;
             self.control.publish(Progress {
                 states: sum.executions,
                 events: sum.steps,

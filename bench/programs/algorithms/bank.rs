@@ -1,0 +1,29 @@
+// Two threads move money between two accounts, always locking the first account first; a third
+// one looks at the sum.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+pub fn main() {
+    let accounts = Arc::new([Mutex::new(50), Mutex::new(50)]);
+    let movers: Vec<_> = [10, -20]
+        .into_iter()
+        .map(|amount| {
+            let accounts = Arc::clone(&accounts);
+            thread::spawn(move || {
+                let mut from = accounts[0].lock().unwrap();
+                let mut to = accounts[1].lock().unwrap();
+                *from -= amount;
+                *to += amount;
+            })
+        })
+        .collect();
+    {
+        let (first, second) = (accounts[0].lock().unwrap(), accounts[1].lock().unwrap());
+        assert_eq!(*first + *second, 100);
+    }
+    for mover in movers {
+        mover.join().unwrap();
+    }
+    assert_eq!(*accounts[0].lock().unwrap(), 60);
+}

@@ -1,0 +1,66 @@
+//! Compiles the programs, as a user would.
+
+use anyhow::{Context, Result, ensure};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// The compiled programs; gone when dropped.
+pub struct Programs {
+    folder: TempDir,
+    /// Four threads in C: most of pthreads, two rounds.
+    pub c_workers: PathBuf,
+    /// Four threads with Rust's std: about as many points as in C.
+    pub rust_turns: PathBuf,
+    /// Four threads with Rust's std: most of it, two rounds.
+    pub rust_workers: PathBuf,
+    /// Two threads that only give way.
+    pub yields: PathBuf,
+    /// As little as can be scheduled.
+    pub small: PathBuf,
+}
+
+impl Programs {
+    /// Compiles everything.
+    pub fn compile() -> Result<Self> {
+        let folder = tempfile::tempdir().context("failed to make a folder for the programs")?;
+        let out = folder.path();
+        Ok(Programs {
+            c_workers: compile(out, "workers.c")?,
+            rust_turns: compile(out, "turns.rs")?,
+            rust_workers: compile(out, "workers.rs")?,
+            yields: compile(out, "yields.c")?,
+            small: compile(out, "small.c")?,
+            folder,
+        })
+    }
+
+    /// One of the small algorithms, with std.
+    pub fn algorithm(&self, name: &str) -> Result<PathBuf> {
+        compile(self.folder.path(), &format!("algorithms/{name}.rs"))
+    }
+}
+
+/// Compiles `programs/SOURCE` with optimisation.
+fn compile(out: &Path, source: &str) -> Result<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(source);
+    let program = out.join(source.replace(['/', '.'], "-"));
+    let mut compiler = if source.ends_with(".rs") {
+        let mut rustc = Command::new("rustc");
+        rustc.args(["--edition", "2024", "-O"]);
+        rustc
+    } else {
+        let mut cc = Command::new("cc");
+        cc.args(["-O2", "-pthread"]);
+        cc
+    };
+    let output = compiler
+        .arg("-o")
+        .arg(&program)
+        .arg(&path)
+        .output()
+        .with_context(|| format!("failed to start the compiler for {source}"))?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{source} cannot be compiled:\n{errors}");
+    Ok(program)
+}

@@ -1,0 +1,111 @@
+//! Executions a second, and the cost of a switch.
+
+use super::goals::Goals;
+use super::programs::Programs;
+use super::{Cost, IN_PROCESS, Scale, Way, cost, explore, median, on_one_core, rate};
+use crate::table::grouped;
+use anyhow::Result;
+use everypath_explore::Control;
+use everypath_native::{Restart, Sampled};
+use std::path::Path;
+
+const TWO_WORKERS: Way = Way { name: "in process, two workers", workers: 2, ..IN_PROCESS };
+const FORK: Way = Way { name: "fork", restart: Restart::Fork, ..IN_PROCESS };
+const EXEC: Way = Way { name: "exec", fresh: true, ..IN_PROCESS };
+/// Each with as many executions as take some seconds: starting a worker must not count.
+const WAYS: [(Way, u64); 4] =
+    [(IN_PROCESS, 50_000), (TWO_WORKERS, 100_000), (FORK, 5_000), (EXEC, 500)];
+
+/// A way and what it cost in each round.
+struct Row {
+    way: Way,
+    sampled: Sampled,
+    costs: Vec<Cost>,
+}
+
+impl Row {
+    fn rate(&self, seconds: fn(&Cost) -> f64) -> f64 {
+        self.sampled.executions as f64 / median(self.costs.iter().map(seconds))
+    }
+}
+
+/// Prints a row for each program and way.
+pub fn run(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
+    let columns = ["program", "put back", "executions", "points each", "executions/s"];
+    println!("| {} | executions/CPU s | bytes put back |", columns.join(" | "));
+    println!("|---|---|--:|--:|--:|--:|--:|");
+    // Each with the rate that is wanted on one core: programs with more points need not reach it.
+    let subjects = [
+        ("C", &programs.c_workers, Some(45_000.0)),
+        ("Rust std", &programs.rust_turns, Some(25_000.0)),
+        ("Rust std, larger", &programs.rust_workers, None),
+    ];
+    for (name, program, wanted) in subjects {
+        let rows = measure(program, scale)?;
+        rows.iter().for_each(|row| print(name, row));
+        let [in_process, two, fork, exec] = [0, 1, 2, 3].map(|at: usize| rows[at].rate(Cost::wall));
+        if let Some(wanted) = wanted {
+            let goal = format!("{} executions/s on one core, {name}", grouped(wanted as u64));
+            goals.at_least(goal, in_process, wanted);
+        }
+        goals.at_least(format!("two workers 1.8 times as fast, {name}"), two / in_process, 1.8);
+        goals.at_least(format!("6 times fork, {name}"), in_process / fork, 6.0);
+        goals.at_least(format!("25 times exec, {name}"), in_process / exec, 25.0);
+    }
+    Ok(())
+}
+
+/// All ways in every round, because the machine may be noisy for a while.
+fn measure(program: &Path, scale: Scale) -> Result<Vec<Row>> {
+    let mut rows: Vec<Row> =
+        WAYS.map(|(way, _)| Row { way, sampled: Sampled::default(), costs: Vec::new() }).into();
+    for _ in 0..scale.rounds {
+        for (row, (way, executions)) in rows.iter_mut().zip(WAYS) {
+            let run = || cost(|| explore(program, way, scale.of(executions), &Control::default()));
+            let (sampled, cost) = if way.workers == 1 { on_one_core(run)? } else { run()? };
+            row.sampled = sampled;
+            row.costs.push(cost);
+        }
+    }
+    Ok(rows)
+}
+
+fn print(program: &str, row: &Row) {
+    let Sampled { executions, steps, restored, .. } = row.sampled;
+    let put_back = !row.way.fresh && row.way.restart != Restart::Fork;
+    println!(
+        "| {program} | {} | {} | {:.0} | {} | {} | {} |",
+        row.way.name,
+        grouped(executions),
+        steps as f64 / executions as f64,
+        grouped(row.rate(Cost::wall) as u64),
+        grouped(row.rate(Cost::cpu) as u64),
+        if put_back { grouped(restored) } else { "–".into() },
+    );
+}
+
+/// Prints what a point and a switch cost in executions that are made of switches.
+pub fn switches(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
+    let mut costs = Vec::new();
+    let mut sampled = Sampled::default();
+    for _ in 0..scale.rounds {
+        let run = || explore(&programs.yields, IN_PROCESS, scale.of(200), &Control::default());
+        let (found, cost) = on_one_core(|| cost(run))?;
+        sampled = found;
+        costs.push(cost);
+    }
+    let seconds = median(costs.iter().map(Cost::wall));
+    let nanoseconds = |count: u64| seconds * 1e9 / count as f64;
+    println!("| points | switches | points/s | ns a point | ns a switch |");
+    println!("|--:|--:|--:|--:|--:|");
+    println!(
+        "| {} | {} | {} | {:.1} | {:.1} |",
+        grouped(sampled.steps),
+        grouped(sampled.switches),
+        rate(sampled.steps as f64, seconds),
+        nanoseconds(sampled.steps),
+        nanoseconds(sampled.switches),
+    );
+    goals.at_most("a switch under 40 ns".into(), nanoseconds(sampled.switches), 40.0);
+    Ok(())
+}
