@@ -15,7 +15,7 @@ mod rates;
 use crate::table::grouped;
 use anyhow::{Context, Result, bail};
 use everypath_explore::Control;
-use everypath_native::{Launch, Restart, Sampled, Sampling, Setup};
+use everypath_native::{Launch, Restart, Explored, Sampling, Setup};
 use goals::Goals;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -110,7 +110,7 @@ const IN_PROCESS: Way =
     Way { name: "in process", restart: Restart::Automatic, fresh: false, workers: 1 };
 
 /// Runs a program under control; every execution must end as it should.
-fn explore(program: &Path, way: Way, executions: u64, control: &Control) -> Result<Sampled> {
+fn explore(program: &Path, way: Way, executions: u64, control: &Control) -> Result<Explored> {
     let launch = Launch {
         program: program.to_path_buf(),
         arguments: Vec::new(),

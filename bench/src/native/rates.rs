@@ -6,7 +6,7 @@ use super::{Cost, IN_PROCESS, Scale, Way, cost, explore, median, on_one_core, ra
 use crate::table::grouped;
 use anyhow::Result;
 use everypath_explore::Control;
-use everypath_native::{Restart, Sampled};
+use everypath_native::{Restart, Explored};
 use std::path::Path;
 
 const TWO_WORKERS: Way = Way { name: "in process, two workers", workers: 2, ..IN_PROCESS };
@@ -19,7 +19,7 @@ const WAYS: [(Way, u64); 4] =
 /// A way and what it cost in each round.
 struct Row {
     way: Way,
-    sampled: Sampled,
+    sampled: Explored,
     costs: Vec<Cost>,
 }
 
@@ -58,7 +58,7 @@ pub fn run(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
 /// All ways in every round, because the machine may be noisy for a while.
 fn measure(program: &Path, scale: Scale) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> =
-        WAYS.map(|(way, _)| Row { way, sampled: Sampled::default(), costs: Vec::new() }).into();
+        WAYS.map(|(way, _)| Row { way, sampled: Explored::default(), costs: Vec::new() }).into();
     for _ in 0..scale.rounds {
         for (row, (way, executions)) in rows.iter_mut().zip(WAYS) {
             let run = || cost(|| explore(program, way, scale.of(executions), &Control::default()));
@@ -71,7 +71,7 @@ fn measure(program: &Path, scale: Scale) -> Result<Vec<Row>> {
 }
 
 fn print(program: &str, row: &Row) {
-    let Sampled { executions, steps, restored, .. } = row.sampled;
+    let Explored { executions, steps, restored, .. } = row.sampled;
     let put_back = !row.way.fresh && row.way.restart != Restart::Fork;
     println!(
         "| {program} | {} | {} | {:.0} | {} | {} | {} |",
@@ -87,7 +87,7 @@ fn print(program: &str, row: &Row) {
 /// Prints what a point and a switch cost in executions that are made of switches.
 pub fn switches(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
     let mut costs = Vec::new();
-    let mut sampled = Sampled::default();
+    let mut sampled = Explored::default();
     for _ in 0..scale.rounds {
         let run = || explore(&programs.yields, IN_PROCESS, scale.of(200), &Control::default());
         let (found, cost) = on_one_core(|| cost(run))?;
