@@ -15,7 +15,7 @@ mod rates;
 use crate::table::grouped;
 use anyhow::{Context, Result, bail};
 use everypath_explore::Control;
-use everypath_native::{Launch, Restart, Explored, Sampling, Setup};
+use everypath_native::{Explored, Launch, Restart, Sampling, Setup};
 use goals::Goals;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};

@@ -6,7 +6,7 @@ use super::{Cost, IN_PROCESS, Scale, Way, cost, explore, median, on_one_core, ra
 use crate::table::grouped;
 use anyhow::Result;
 use everypath_explore::Control;
-use everypath_native::{Restart, Explored};
+use everypath_native::{Explored, Restart};
 use std::path::Path;
 
 const TWO_WORKERS: Way = Way { name: "in process, two workers", workers: 2, ..IN_PROCESS };
