@@ -53,6 +53,48 @@ fn compile(name: &str, to: &Path) {
     assert!(output.status.success(), "{output:?}");
 }
 
+/// The endings that a search of all schedules finds.
+fn endings(programs: &Programs, reduction: &str, scripts: &str) -> Option<Vec<String>> {
+    // No execution ends with code 255, so every ending is counted.
+    let options = format!("--keep-going --exit-code 255 --reduction {reduction}");
+    let (code, result) =
+        programs.check(&format!("{options} --max-executions 30000 -- ./scripts {scripts}"));
+    assert!(code == 1 || code == 3, "{scripts}: {result}");
+    let executions = result["stats"]["executions"].as_u64().unwrap();
+    let endings = result["stats"]["endings"].as_array().unwrap();
+    let names = endings.iter().map(|ending| ending["ending"].as_str().unwrap().to_string());
+    (executions < 30_000).then(|| names.collect())
+}
+
+#[test]
+fn reduction_and_plain_search_find_the_same_endings() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/scripts.c"]);
+    let mut compared = 0;
+    for scripts in SCRIPTS {
+        let reduced = endings(&programs, "dpor", scripts).expect("a reduced search is small");
+        if let Some(plain) = endings(&programs, "none", scripts) {
+            assert_eq!(reduced, plain, "{scripts}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= SCRIPTS.len() - 2, "only {compared} were small enough");
+}
+
+const SCRIPTS: &[&str] = &[
+    "L0X0U0 L0X0U0",
+    "X0X1 X1X0",
+    "L0L1U1U0 L1L0U0U1",
+    "T0X0 L0X0U0",
+    "L0C0U0 S0",
+    "L0C0U0 L0S0U0",
+    "L0C0X0U0 B0X0",
+    "V0X0 X0P0",
+    "V0X0 P0X0",
+    "T0 T0",
+    "P0V0 V0P0",
+    "L0X0U0 T0T0",
+];
+
 fn property(result: &Value) -> &str {
     result["violation"]["property"].as_str().unwrap_or("none")
 }

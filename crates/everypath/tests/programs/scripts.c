@@ -1,0 +1,58 @@
+// Each argument is the script of a thread: pairs of a letter and a digit.
+// L, U: lock and unlock mutex; T: try it, and give it back; X: exchange a word and remember what
+// was there; C: wait on condition (with mutex of the same number held); S, B: signal, broadcast;
+// P, V: post and wait for semaphore. What was seen makes up the exit code.
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static pthread_mutex_t mutexes[4];
+static pthread_cond_t conditions[4];
+static sem_t semaphores[4];
+static atomic_int words[4];
+static unsigned seen[8];
+static char **scripts;
+
+static void *run(void *argument) {
+    long me = (long)argument;
+    for (const char *p = scripts[me]; p[0] && p[1]; p += 2) {
+        int n = p[1] - '0';
+        switch (p[0]) {
+        case 'L': pthread_mutex_lock(&mutexes[n]); break;
+        case 'U': pthread_mutex_unlock(&mutexes[n]); break;
+        case 'T':
+            seen[me] = seen[me] * 3 + 1;
+            if (pthread_mutex_trylock(&mutexes[n]) == 0) {
+                seen[me] += 1;
+                pthread_mutex_unlock(&mutexes[n]);
+            }
+            break;
+        case 'X': seen[me] = seen[me] * 5 + (unsigned)atomic_exchange(&words[n], (int)me + 1); break;
+        case 'C': pthread_cond_wait(&conditions[n], &mutexes[n]); break;
+        case 'S': pthread_cond_signal(&conditions[n]); break;
+        case 'B': pthread_cond_broadcast(&conditions[n]); break;
+        case 'P': sem_post(&semaphores[n]); break;
+        case 'V': sem_wait(&semaphores[n]); break;
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    pthread_t threads[8];
+    scripts = argv + 1;
+    int count = argc - 1 > 8 ? 8 : argc - 1;
+    for (int i = 0; i < 4; i++) {
+        pthread_mutex_init(&mutexes[i], NULL);
+        pthread_cond_init(&conditions[i], NULL);
+        sem_init(&semaphores[i], 0, 0);
+    }
+    for (long i = 0; i < count; i++) pthread_create(&threads[i], NULL, run, (void *)i);
+    unsigned sum = 0;
+    for (int i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+        sum = sum * 31 + seen[i];
+    }
+    return (int)(sum % 251);
+}
