@@ -36,6 +36,14 @@ impl Buckets {
         self.places.len() as u32
     }
 
+    /// How many bytes they take.
+    pub(crate) fn bytes(&self) -> usize {
+        let free: usize = self.free.iter().map(|starts| 4 * starts.capacity()).sum();
+        size_of::<Place>() * self.places.capacity()
+            + size_of::<Member>() * self.members.capacity()
+            + free
+    }
+
     /// Opens a bucket with its first member and returns its number.
     pub(crate) fn open(&mut self, member: Member) -> u32 {
         let start = self.stretch(0, member);

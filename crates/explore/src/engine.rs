@@ -11,14 +11,17 @@
 //! [`Search::must_contain`] and the `shuffle` module.
 
 use crate::confirm::confirm;
+use crate::costs::{Cost, Rhythm};
 use crate::expand::{BreachAt, Class, Expansion, Job, Record, Rules, Worker};
 use crate::frontier::{Frontier, Work};
+use crate::graph::NOWHERE;
+use crate::incremental::{Increment, Incremental, Incremented, Past, Visit};
 use crate::lineage::{Lineage, ROOT};
 use crate::table::MAX_BITS;
 use crate::visited::{Admission, Candidate, Rule, Shard, shard_of};
 use crate::{
-    Add, Control, Counts, Ended, Exploration, Found, Limit, Order, PANIC, Progress, Property, Rank,
-    Search, System, Ties, handler,
+    Add, Control, Counts, Ended, Exploration, Fingerprint, Found, Limit, Order, PANIC, Progress,
+    Property, Rank, Search, System, Ties, fingerprint, handler,
 };
 use std::thread;
 
@@ -28,6 +31,9 @@ const BATCH: usize = 64;
 /// How many states each of several threads expands at a time, and the fewest worth a thread.
 const THREAD_BATCH: usize = 4096;
 const THREAD_MINIMUM: usize = 128;
+
+/// How many batches are absorbed before one of them is timed, at first.
+const TIMED: u32 = 16;
 
 /// How many events are executed before progress is published again.
 const PUBLISH: u64 = 256;
@@ -50,19 +56,47 @@ pub struct Task<'a, S: System> {
 ///
 /// If best-first search is asked for without a rank.
 pub fn explore<S: System>(task: &Task<'_, S>, control: &Control) -> Exploration {
+    explore_with(task, None, control).0
+}
+
+/// Explores a system with what an earlier search has left, and for a later one.
+///
+/// The exploration is the one that [`explore`] gives, if the graph is true.
+///
+/// # Panics
+///
+/// If best-first search is asked for without a rank, or an incremental search that adds current.
+pub fn explore_incrementally<S: System>(
+    task: &Task<'_, S>,
+    incremental: Incremental<'_>,
+    control: &Control,
+) -> Incremented {
+    let adds_next = task.search.add == Add::Next || task.search.order == Order::DfsRecursive;
+    assert!(adds_next, "incremental exploration is defined for searches that add next");
+    explore_with(task, Some(incremental), control)
+}
+
+fn explore_with<S: System>(
+    task: &Task<'_, S>,
+    incremental: Option<Incremental<'_>>,
+    control: &Control,
+) -> Incremented {
     assert!(task.search.order != Order::Befs || task.rank.is_some(), "befs needs a rank");
-    match handler::run(|| Engine::new(task, control)) {
+    match handler::run(|| Engine::new(task, incremental, control)) {
         Ok(engine) => engine.run(),
-        Err(message) => Exploration {
-            counts: Counts {
-                violations: 1,
-                by_property: by_property(task.properties.len(), task.properties.len()),
-                ..Counts::default()
-            },
-            found: vec![Found { property: PANIC.into(), message, schedule: Vec::new() }],
-            checked_depth: 0,
-            ended: Ended::Violation,
-        },
+        Err(message) => {
+            let exploration = Exploration {
+                counts: Counts {
+                    violations: 1,
+                    by_property: by_property(task.properties.len(), task.properties.len()),
+                    ..Counts::default()
+                },
+                found: vec![Found { property: PANIC.into(), message, schedule: Vec::new() }],
+                checked_depth: 0,
+                ended: Ended::Violation,
+            };
+            (exploration, Increment::default())
+        }
     }
 }
 
@@ -83,13 +117,19 @@ fn set_ends<S: System>(results: &mut [Worker<S>], keep_going: bool) {
     for worker in results {
         let expansion = &mut worker.expansion;
         let first = expansion.breaches.iter().find(|breach| breach.counts && !keep_going);
-        expansion.end = match first.map(|breach| breach.at) {
-            _ if over => 0,
-            None => expansion.records.len(),
-            Some(BreachAt::Record(record)) => record + 1,
-            Some(BreachAt::Enabled(_, before)) => before,
+        let (end, skips_end, works_end) = match first {
+            _ if over => (0, 0, 0),
+            None => (expansion.records.len(), expansion.skips.len(), u32::MAX),
+            Some(breach) => {
+                let end = match breach.at {
+                    BreachAt::Record(record) => record + 1,
+                    BreachAt::Enabled(_, before) => before,
+                };
+                (end, breach.skips, expansion.work_of(breach.at))
+            }
         };
         over |= first.is_some();
+        (expansion.end, expansion.skips_end, expansion.works_end) = (end, skips_end, works_end);
     }
 }
 
@@ -128,10 +168,14 @@ struct Engine<'a, S: System> {
     /// The depth of the states being expanded, if they come level by level.
     level: u32,
     ended: Option<Ended>,
+    /// What makes the search incremental.
+    past: Option<Past<'a>>,
+    /// When looking up and adding states is timed.
+    rhythm: Rhythm,
 }
 
 impl<'a, S: System> Engine<'a, S> {
-    fn new(task: &Task<'a, S>, control: &'a Control) -> Self {
+    fn new(task: &Task<'a, S>, incremental: Option<Incremental<'a>>, control: &'a Control) -> Self {
         let search = task.search;
         let rule = Rule::new(search, task.system);
         let threads = if search.level_by_level() { search.threads.max(1) } else { 1 };
@@ -163,10 +207,12 @@ impl<'a, S: System> Engine<'a, S> {
             premature: 0,
             level: 0,
             ended: None,
+            past: incremental.map(|incremental| Past::new(incremental, search)),
+            rhythm: Rhythm::every(TIMED),
         }
     }
 
-    fn run(mut self) -> Exploration {
+    fn run(mut self) -> Incremented {
         self.start();
         let mut published = 0;
         while self.ended.is_none() {
@@ -194,6 +240,9 @@ impl<'a, S: System> Engine<'a, S> {
             let used = self.expand(&batch);
             self.absorb(&batch, used);
             self.batch = batch;
+            if let Some(past) = &mut self.past {
+                past.review();
+            }
         }
         self.publish();
         self.counts.states = self.visited() - self.premature;
@@ -202,12 +251,25 @@ impl<'a, S: System> Engine<'a, S> {
         if !self.rules.one_step {
             self.counts.stored += self.frontier.len() as u64;
         }
-        Exploration {
+        let increment = self.increment();
+        let exploration = Exploration {
             counts: self.counts,
             found: self.found.into_iter().map(|(_, found)| found).collect(),
             checked_depth: self.level,
             ended: self.ended.unwrap_or(Ended::Complete),
+        };
+        (exploration, increment)
+    }
+
+    /// What there is to say about an incremental search.
+    fn increment(&mut self) -> Increment {
+        let Some(mut past) = self.past.take() else { return Increment::default() };
+        for worker in &self.workers {
+            past.costs().merge(&worker.costs);
         }
+        let shards: usize = self.shards.iter().map(Shard::bytes).sum();
+        let claims = self.workers.iter().map(Worker::extra_bytes).sum();
+        past.finish((shards + self.frontier.bytes() + self.lineage.bytes()) as u64, claims)
     }
 
     fn adds_current(&self) -> bool {
@@ -284,6 +346,13 @@ impl<'a, S: System> Engine<'a, S> {
         let work = Work { node: self.store(&bytes, hash), depth: 0, choice: 0, from: 0 };
         self.lineage.link(work.node, ROOT, 0);
         self.frontier.push(work, &[]);
+        if let Some(past) = &mut self.past {
+            let print = || fingerprint(self.rules.split(&bytes).1);
+            past.visit(
+                work.node,
+                Visit { hint: NOWHERE, contains, depth: 0, fresh: true, print: &print },
+            );
+        }
     }
 
     /// Stores the initial state: as visited, or (adding current) as waiting.
@@ -362,9 +431,10 @@ impl<'a, S: System> Engine<'a, S> {
         let threads = (batch.len() / THREAD_MINIMUM).clamp(1, self.workers.len());
         let share = batch.len().div_ceil(threads);
         let (rules, shards, control) = (&self.rules, &self.shards, self.control);
+        let past = self.past.as_ref().filter(|past| past.active());
         let shard = (self.admission == Admit::Now).then_some(&self.shards[0]);
         let expand = |worker: &mut Worker<S>, from: usize, works: &[Work]| {
-            worker.expansion.clear();
+            worker.clear();
             for (index, work) in works.iter().enumerate() {
                 if control.stopped() {
                     break;
@@ -372,7 +442,7 @@ impl<'a, S: System> Engine<'a, S> {
                 let (at, number) = place(shards.len(), work.node);
                 let bytes = shards[at].states.get(number);
                 let index = (from + index) as u32;
-                worker.expand(rules, Job { work, index, bytes, shard });
+                worker.expand(rules, Job { work, index, bytes, shard, past });
             }
         };
         if threads == 1 {
@@ -392,6 +462,8 @@ impl<'a, S: System> Engine<'a, S> {
     fn absorb(&mut self, batch: &[Work], used: usize) {
         let mut workers = std::mem::take(&mut self.workers);
         let results = &mut workers[..used];
+        let timed = self.past.as_ref().is_some_and(|past| past.watch.is_some());
+        let timed = timed && self.admission == Admit::Now && self.rhythm.beat();
         set_ends(results, self.rules.search.keep_going);
         match self.admission {
             Admit::Later => {}
@@ -400,7 +472,7 @@ impl<'a, S: System> Engine<'a, S> {
         }
         self.put_back(batch, results[0].expansion.more);
         for worker in &workers[..used] {
-            self.count(batch, &worker.expansion);
+            self.count(batch, &worker.expansion, timed);
             self.report_breaches(batch, &worker.expansion);
             if self.ended.is_some() {
                 break;
@@ -457,45 +529,139 @@ impl<'a, S: System> Engine<'a, S> {
     }
 
     /// Counts the records that count and adds the new states to the frontier.
-    fn count(&mut self, batch: &[Work], expansion: &Expansion) {
-        let whole = expansion.end == expansion.records.len();
-        let dead_ends = expansion.dead_ends.iter().filter(|&&at| whole || at < expansion.end);
+    fn count(&mut self, batch: &[Work], expansion: &Expansion, timed: bool) {
+        let dead_ends = expansion.dead_ends.iter().filter(|&&work| work < expansion.works_end);
         self.counts.dead_ends += dead_ends.count() as u64;
         let records = &expansion.records[..expansion.end];
         // States are taken from the frontier with non-decreasing depth, or one at a time.
         let deepest = records.last().map_or(0, |record| batch[record.work as usize].depth + 1);
         self.counts.depth = self.counts.depth.max(deepest);
+        let mut sources = expansion.sources.iter().peekable();
         for (number, record) in records.iter().enumerate() {
+            if let (Some(past), Some(note)) = (&mut self.past, expansion.notes.get(number)) {
+                while let Some(source) = sources.next_if(|source| source.records <= number) {
+                    past.start(source);
+                }
+                let depth = batch[record.work as usize].depth + 1;
+                past.executed(note, depth, record.class != Class::Unsafe);
+            }
             match record.class {
                 Class::Unsafe => self.counts.unsafe_events += 1,
                 Class::Deepest => self.counts.deepest += 1,
-                Class::Safe => self.count_safe(batch, expansion, number),
+                Class::Safe if timed => self.count_timed(batch, expansion, number),
+                Class::Safe => {
+                    let admission = self.admit(batch, expansion, number);
+                    self.count_safe(batch, expansion, (number, admission));
+                }
             }
         }
         self.counts.events += expansion.end as u64;
+        if self.past.is_some() {
+            self.count_skips(batch, expansion);
+        }
         self.counts.safe = self.counts.events - self.counts.unsafe_events;
+    }
+
+    /// Counts the events that a graph made it unnecessary to execute.
+    fn count_skips(&mut self, batch: &[Work], expansion: &Expansion) {
+        let Some(past) = &mut self.past else { return };
+        if expansion.notes.is_empty() {
+            past.unnoted(expansion.end as u64);
+        }
+        for skip in &expansion.skips[..expansion.skips_end] {
+            let (count, depth) = (u64::from(skip.count), batch[skip.work as usize].depth + 1);
+            self.counts.events += count;
+            match self.rules.search.max_depth {
+                Some(bound) if depth >= bound => self.counts.deepest += count,
+                _ => self.counts.non_tree += count,
+            }
+            self.counts.depth = self.counts.depth.max(depth);
+            past.skipped(count);
+        }
+        let done = expansion.sources.iter().skip_while(|source| source.records < expansion.end);
+        if expansion.end == expansion.records.len() {
+            done.for_each(|source| past.start(source));
+        }
+        past.found_wanting(expansion.damaged, expansion.stale);
+        if let Some(event) = expansion.stale {
+            self.ended.get_or_insert(Ended::Stale(event));
+        }
+    }
+
+    /// Shows a safe successor to the visited set.
+    #[inline]
+    fn admit(&mut self, batch: &[Work], expansion: &Expansion, number: usize) -> Admission {
+        let record = &expansion.records[number];
+        let depth = batch[record.work as usize].depth + 1;
+        let candidate = candidate(expansion, record, depth);
+        match self.admission {
+            Admit::Now => self.shards[0].admit(self.rules.rule, candidate),
+            Admit::Later => {
+                let shard = shard_of(candidate.hash, self.shards.len());
+                Admission::Fresh(self.shards[shard].states.push(candidate.bytes()))
+            }
+            Admit::Together => {
+                let shard = shard_of(candidate.hash, self.shards.len());
+                self.shards[shard].next_admission()
+            }
+        }
     }
 
     /// Counts a safe event below the depth bound; a new state joins the frontier.
     #[inline]
-    fn count_safe(&mut self, batch: &[Work], expansion: &Expansion, number: usize) {
+    fn count_safe(
+        &mut self,
+        batch: &[Work],
+        expansion: &Expansion,
+        (number, admission): (usize, Admission),
+    ) {
         let record = &expansion.records[number];
-        let parent = &batch[record.work as usize];
-        let candidate = candidate(expansion, record, parent.depth + 1);
-        let shard = shard_of(candidate.hash, self.shards.len());
-        let admission = match self.admission {
-            Admit::Now => self.shards[0].admit(self.rules.rule, candidate),
-            Admit::Later => Admission::Fresh(self.shards[shard].states.push(candidate.bytes())),
-            Admit::Together => self.shards[shard].next_admission(),
+        let (Admission::Fresh(stored) | Admission::Shallower(stored)) = admission else {
+            self.counts.non_tree += 1;
+            return;
         };
+        self.counts.tree += 1;
+        let parent = &batch[record.work as usize];
+        let shard = shard_of(record.hash, self.shards.len());
+        let (choice, node) = (record.choice, self.node(shard, stored));
+        self.lineage.link(node, parent.node, choice);
+        let depth = parent.depth + 1;
+        let work = Work { node, depth, choice, from: 0 };
+        self.frontier.push(work, expansion.rank(number));
+        if self.past.is_some() {
+            let fresh = matches!(admission, Admission::Fresh(_));
+            self.visit(&work, expansion, (number, fresh));
+        }
+    }
+
+    /// Tells the incremental side of a new state.
+    fn visit(&mut self, work: &Work, expansion: &Expansion, (number, fresh): (usize, bool)) {
+        let Some(past) = &mut self.past else { return };
+        let record = &expansion.records[number];
+        let bytes = &expansion.bytes[record.start..record.end];
+        let (rules, note) = (&self.rules, expansion.notes.get(number));
+        let contains = note.is_none_or(|note| note.contains);
+        let print = || match rules.rule.is_hash() {
+            true => Fingerprint(rules.rule.side(record.hash, contains)),
+            false => fingerprint(rules.split(bytes).1),
+        };
+        let hint = note.map_or(NOWHERE, |note| past.leads_to(note));
+        past.visit(work.node, Visit { hint, contains, depth: work.depth, fresh, print: &print });
+    }
+
+    /// Counts a safe event as [`Engine::count_safe`] does, and measures what that takes.
+    #[cold]
+    fn count_timed(&mut self, batch: &[Work], expansion: &Expansion, number: usize) {
+        let Some(watch) = self.past.as_ref().and_then(|past| past.watch) else { return };
+        let (mut search, mut add) = (Cost::default(), Cost::default());
+        let admission = watch.time(&mut search, || self.admit(batch, expansion, number));
+        watch.time(&mut add, || self.count_safe(batch, expansion, (number, admission)));
+        let Some(past) = &mut self.past else { return };
         match admission {
-            Admission::Known => self.counts.non_tree += 1,
-            Admission::Fresh(stored) | Admission::Shallower(stored) => {
-                self.counts.tree += 1;
-                let (choice, node) = (record.choice, self.node(shard, stored));
-                self.lineage.link(node, parent.node, choice);
-                let work = Work { node, depth: candidate.depth, choice, from: 0 };
-                self.frontier.push(work, expansion.rank(number));
+            Admission::Known => past.costs().search_visited.merge(search),
+            Admission::Fresh(_) | Admission::Shallower(_) => {
+                past.costs().add_visited.merge(search);
+                past.costs().add_frontier.merge(add);
             }
         }
     }
@@ -514,11 +680,7 @@ impl<'a, S: System> Engine<'a, S> {
             };
             self.report(&breach.violations, choices);
             if self.ended.is_some() {
-                let work = match breach.at {
-                    BreachAt::Record(record) => expansion.records[record].work,
-                    BreachAt::Enabled(work, _) => work,
-                };
-                self.give_back(batch, work as usize);
+                self.give_back(batch, expansion.work_of(breach.at) as usize);
                 return;
             }
         }

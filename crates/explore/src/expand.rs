@@ -1,9 +1,16 @@
 //! Expanding states: every enabled step is taken, and its result checked and encoded.
 
+use crate::costs::{Costs, Rhythm, Stopwatch};
 use crate::frontier::Work;
+use crate::graph::{Baseline, Hint, NOWHERE, Origin};
+use crate::incremental::{Claims, Note, Past, Skip, Source};
 use crate::shuffle::shuffle;
 use crate::visited::{Rule, Shard};
-use crate::{Canonical, Property, Rank, Search, Step, System, handler};
+use crate::{Canonical, Fingerprint, Property, Rank, Search, Step, System, fingerprint, handler};
+use std::ops::Range;
+
+/// How many states a thread expands before it measures one, at first.
+const MEASURED: u32 = 256;
 
 /// What expanding needs to know, the same for all threads.
 pub(crate) struct Rules<'a, S: System> {
@@ -28,7 +35,7 @@ impl<S: System> Rules<'_, S> {
     }
 
     /// Splits stored bytes into whether the event has happened and the system's own.
-    fn split<'b>(&self, bytes: &'b [u8]) -> (bool, &'b [u8]) {
+    pub(crate) fn split<'b>(&self, bytes: &'b [u8]) -> (bool, &'b [u8]) {
         match self.search.must_contain {
             Some(_) => (bytes[0] == 1, &bytes[1..]),
             None => (true, bytes),
@@ -67,12 +74,25 @@ pub(crate) struct Expansion {
     ranks: Vec<i64>,
     /// Where in `ranks` that of each record ends.
     rank_ends: Vec<usize>,
-    /// For each state in which nothing was enabled, how many records came before it.
-    pub(crate) dead_ends: Vec<usize>,
+    /// The states of the batch in which nothing was enabled.
+    pub(crate) dead_ends: Vec<u32>,
+    /// What else is to be known of the records, in an incremental search.
+    pub(crate) notes: Vec<Note>,
+    /// The states whose transitions are written down.
+    pub(crate) sources: Vec<Source>,
+    /// The events that were not executed because a graph knows them.
+    pub(crate) skips: Vec<Skip>,
+    /// States whose transitions in the graph are damaged.
+    pub(crate) damaged: u64,
+    /// An event of which the graph was wrong.
+    pub(crate) stale: Option<u16>,
     /// Whether the state has more steps, when they are taken one at a time.
     pub(crate) more: bool,
     /// How many of the records count. Set when all threads have finished.
     pub(crate) end: usize,
+    /// How many of the skips do, and up to which state of the batch.
+    pub(crate) skips_end: usize,
+    pub(crate) works_end: u32,
 }
 
 /// One executed event.
@@ -109,6 +129,8 @@ pub(crate) struct Breach {
     pub(crate) violations: Vec<(usize, String)>,
     /// Whether the path contains the event it must contain.
     pub(crate) counts: bool,
+    /// How many skips came before it.
+    pub(crate) skips: usize,
 }
 
 /// Where a violation happened.
@@ -129,8 +151,34 @@ impl Expansion {
         self.ranks.clear();
         self.rank_ends.clear();
         self.dead_ends.clear();
+        self.notes.clear();
+        self.sources.clear();
+        self.skips.clear();
+        self.damaged = 0;
+        self.stale = None;
         self.more = false;
         self.end = 0;
+        self.skips_end = 0;
+        self.works_end = 0;
+    }
+
+    /// Notes that so many events of a state of the batch are not executed.
+    #[inline]
+    fn skip(&mut self, work: u32, count: u32) {
+        let records = self.records.len();
+        match self.skips.last_mut() {
+            Some(skip) if skip.work == work && skip.records == records => skip.count += count,
+            _ if count > 0 => self.skips.push(Skip { work, records, count }),
+            _ => {}
+        }
+    }
+
+    /// The state of the batch in which a violation happened.
+    pub(crate) fn work_of(&self, at: BreachAt) -> u32 {
+        match at {
+            BreachAt::Record(record) => self.records[record].work,
+            BreachAt::Enabled(work, _) => work,
+        }
     }
 
     /// The rank of a record; empty unless the search is best-first.
@@ -156,6 +204,23 @@ pub(crate) struct Job<'a> {
     pub(crate) bytes: &'a [u8],
     /// Where its successors will be looked up, if that is known.
     pub(crate) shard: Option<&'a Shard>,
+    /// The graph of an earlier search, and what is to be written down of this one.
+    pub(crate) past: Option<&'a Past<'a>>,
+}
+
+impl<'a> Job<'a> {
+    /// The graph, and the number of the state in it.
+    fn known(&self) -> Option<(&'a Baseline<'a>, u32)> {
+        let past = self.past?;
+        Some((past.reading()?, past.number(self.work.node)))
+    }
+
+    /// Whether a hit need not be executed.
+    fn needless(&self, hint: Hint, contains: bool, claims: &mut Claims) -> bool {
+        let Some(past) = self.past.filter(|_| hint.origin == Origin::Hit) else { return false };
+        past.memo.shown(hint.next, contains, self.work.depth + 1)
+            || !claims.claim(hint.next, contains)
+    }
 }
 
 /// A thread's working states.
@@ -163,11 +228,23 @@ pub(crate) struct Worker<S: System> {
     current: S::State,
     next: S::State,
     steps: Vec<Step>,
-    /// The node that `current` and `steps` belong to, if they still do.
-    loaded: Option<u32>,
+    /// The node that the steps belong to, if they still do, and whether `current` is its state.
+    listed: Option<u32>,
+    read: bool,
+    /// What the graph knows of the steps; empty if it is not asked.
+    hints: Vec<Hint>,
+    claims: Claims,
+    /// Which of the steps are executed, which of them comes next, and up to where the steps,
+    /// executed or not, are done.
+    todo: Vec<usize>,
+    next_todo: usize,
+    done: usize,
+    end: usize,
     /// The step being taken, so that a panic can be laid at its door.
     taking: Option<usize>,
     pub(crate) expansion: Expansion,
+    rhythm: Rhythm,
+    pub(crate) costs: Costs,
 }
 
 impl<S: System> Worker<S> {
@@ -176,68 +253,233 @@ impl<S: System> Worker<S> {
             current: system.initial(),
             next: system.initial(),
             steps: Vec::new(),
-            loaded: None,
+            listed: None,
+            read: false,
+            hints: Vec::new(),
+            claims: Claims::default(),
+            todo: Vec::new(),
+            next_todo: 0,
+            done: 0,
+            end: 0,
             taking: None,
             expansion: Expansion::default(),
+            rhythm: Rhythm::every(MEASURED),
+            costs: Costs::default(),
         }
+    }
+
+    /// How many bytes an incremental search takes here.
+    pub(crate) fn extra_bytes(&self) -> usize {
+        self.claims.bytes()
+    }
+
+    /// Forgets the batch before.
+    pub(crate) fn clear(&mut self) {
+        self.expansion.clear();
+        self.claims.clear();
     }
 
     /// Expands a state.
     pub(crate) fn expand(&mut self, rules: &Rules<'_, S>, job: Job<'_>) {
-        let mut from = job.work.from as usize;
-        loop {
-            self.taking = None;
-            let Err(message) = handler::run(|| self.expand_from(rules, job, from)) else {
-                return;
-            };
-            self.record_panic(rules, job, message);
-            // The working states may have been left in disorder by the panic.
-            self.current = rules.system.initial();
-            self.next = rules.system.initial();
-            self.loaded = None;
-            match self.taking {
-                Some(choice) if !self.expansion.more => from = choice + 1,
-                _ => return,
+        self.taking = None;
+        let mut outcome = handler::run(|| self.prepare(rules, job));
+        while outcome.is_ok() && self.next_todo < self.todo.len() {
+            outcome = handler::run(|| self.take_all(rules, job)).or_else(|message| {
+                self.record_panic(rules, job, message);
+                // The working states may have been left in disorder by the panic.
+                self.reset(rules);
+                handler::run(|| self.load(rules, job.bytes))
+            });
+        }
+        match outcome {
+            Ok(()) => {
+                self.expansion.skip(job.index, (self.end - self.done) as u32);
+                self.sample(rules, job);
+            }
+            Err(message) => {
+                self.taking = None;
+                self.record_panic(rules, job, message);
+                self.reset(rules);
+            }
+        }
+    }
+
+    fn reset(&mut self, rules: &Rules<'_, S>) {
+        self.current = rules.system.initial();
+        self.next = rules.system.initial();
+        (self.listed, self.read) = (None, false);
+    }
+
+    /// Measures what expanding this state takes, if its turn has come.
+    fn sample(&mut self, rules: &Rules<'_, S>, job: Job<'_>) {
+        let Some(watch) = job.past.and_then(|past| past.watch) else { return };
+        if self.rhythm.beat() {
+            self.listed = None;
+            if handler::run(|| self.measure(rules, job, watch)).is_err() {
+                self.reset(rules);
             }
         }
     }
 
     /// The steps enabled in `state`, in the order in which they are explored.
     pub(crate) fn enumerate(&mut self, rules: &Rules<'_, S>, bytes: &[u8]) -> &[Step] {
-        let (_, own) = rules.split(bytes);
-        self.loaded = None;
-        self.current.read(&mut &own[..]);
-        self.steps.clear();
-        rules.system.enabled(&self.current, &mut self.steps);
-        if !rules.search.disabled.is_empty() {
-            self.steps.retain(|step| !rules.search.disabled.contains(&step.event));
-        }
-        if let Some(seed) = rules.search.shuffle {
-            shuffle(&mut self.steps, seed, own);
-        }
+        self.hints.clear();
+        self.listed = None;
+        self.list(rules, bytes);
+        self.leave_out(rules);
+        self.shuffle(rules, || fingerprint(rules.split(bytes).1));
         &self.steps
     }
 
-    fn expand_from(&mut self, rules: &Rules<'_, S>, job: Job<'_>, from: usize) {
-        // A state whose steps are taken one at a time often comes back at once.
-        if from == 0 || self.loaded != Some(job.work.node) {
-            self.enumerate(rules, job.bytes);
+    /// Lists the steps enabled in a state, in the order of the system.
+    fn list(&mut self, rules: &Rules<'_, S>, bytes: &[u8]) {
+        self.load(rules, bytes);
+        self.steps.clear();
+        rules.system.enabled(&self.current, &mut self.steps);
+    }
+
+    /// Reads a state.
+    fn load(&mut self, rules: &Rules<'_, S>, bytes: &[u8]) {
+        let (_, own) = rules.split(bytes);
+        self.current.read(&mut &own[..]);
+        self.read = true;
+    }
+
+    /// Lists the steps enabled in a state and what the graph knows of them. The state is read only
+    /// if it must be.
+    fn list_known(&mut self, rules: &Rules<'_, S>, job: Job<'_>) {
+        self.hints.clear();
+        self.read = false;
+        let Some((baseline, number)) = job.known() else { return self.list(rules, job.bytes) };
+        let row = baseline.graph.row(number);
+        self.expansion.damaged += u64::from(row.is_err());
+        let row = row.unwrap_or_default();
+        let lists = job.past.is_some_and(|past| past.lists);
+        if !lists || !baseline.list(row, &mut self.steps, &mut self.hints) {
+            self.list(rules, job.bytes);
+            baseline.look_up(row, &self.steps, &mut self.hints);
         }
-        let (contained, own) = rules.split(job.bytes);
-        let class = if rules.deepest(job.work.depth + 1) { Class::Deepest } else { Class::Safe };
-        let Worker { current, next, steps, loaded, taking, expansion } = self;
+    }
+
+    /// Leaves out what is switched off.
+    fn leave_out(&mut self, rules: &Rules<'_, S>) {
+        let Worker { steps, hints, .. } = self;
+        let off = &rules.search.disabled;
+        if !off.is_empty() {
+            let mut events = steps.iter().map(|step| step.event);
+            hints.retain(|_| events.next().is_some_and(|event| !off.contains(&event)));
+            steps.retain(|step| !off.contains(&step.event));
+        }
+    }
+
+    /// Shuffles the steps, if that is wanted.
+    fn shuffle(&mut self, rules: &Rules<'_, S>, print: impl FnOnce() -> Fingerprint) {
+        if let Some(seed) = rules.search.shuffle {
+            let print = print();
+            shuffle(&mut self.steps, seed, print);
+            shuffle(&mut self.hints, seed, print);
+        }
+    }
+
+    /// Whether there are steps and none needs to be executed, in whatever order they come.
+    fn nothing_to_do(&self, rules: &Rules<'_, S>, job: Job<'_>) -> bool {
+        let Some(past) = job.past.filter(|_| !self.hints.is_empty()) else { return false };
+        let deepest = rules.deepest(job.work.depth + 1);
+        let (contained, _) = rules.split(job.bytes);
+        self.hints.iter().zip(&self.steps).all(|(hint, step)| {
+            let contains = contained || rules.search.must_contain == Some(step.event);
+            hint.origin == Origin::Hit
+                && (deepest || past.memo.shown(hint.next, contains, job.work.depth + 1))
+        })
+    }
+
+    /// Lists the steps of a state and decides which are executed.
+    fn prepare(&mut self, rules: &Rules<'_, S>, job: Job<'_>) {
+        let from = job.work.from as usize;
+        (self.done, self.end, self.next_todo) = (from, from, 0);
+        self.todo.clear();
         // Successors at the bound are not explored, so nothing comes between them.
-        let one_step = rules.one_step && class == Class::Safe;
-        let end = if one_step { steps.len().min(from + 1) } else { steps.len() };
-        *loaded = (end < steps.len()).then_some(job.work.node);
-        expansion.more = end < steps.len();
-        if steps.is_empty() {
-            expansion.dead_ends.push(expansion.records.len());
+        let one_step = rules.one_step && !rules.deepest(job.work.depth + 1);
+        // A state whose steps are taken one at a time often comes back at once.
+        if from == 0 || self.listed != Some(job.work.node) {
+            let print = self.list_all(rules, job);
+            if !one_step && self.nothing_to_do(rules, job) {
+                self.end = self.steps.len();
+                return;
+            }
+            self.shuffle(rules, print);
         }
-        for (choice, &step) in steps[..end].iter().enumerate().skip(from) {
+        self.end = if one_step { self.steps.len().min(from + 1) } else { self.steps.len() };
+        self.expansion.more = self.end < self.steps.len();
+        self.listed = self.expansion.more.then_some(job.work.node);
+        if self.steps.is_empty() {
+            self.expansion.dead_ends.push(job.index);
+        }
+        self.plan(rules, job, from..self.end);
+        if !self.todo.is_empty() && !self.read {
+            self.load(rules, job.bytes);
+        }
+    }
+
+    /// Lists the steps of a state that are not switched off, in the order of the system; returns
+    /// what tells its fingerprint.
+    fn list_all<'j>(
+        &mut self,
+        rules: &'j Rules<'_, S>,
+        job: Job<'j>,
+    ) -> impl Fn() -> Fingerprint + use<'j, S> {
+        self.listed = None;
+        self.list_known(rules, job);
+        let own = rules.split(job.bytes).1;
+        let print = move || match job.known() {
+            Some((baseline, number)) if number != NOWHERE => {
+                Fingerprint(baseline.graph.print(number))
+            }
+            _ => fingerprint(own),
+        };
+        if let Some(past) = job.past.filter(|past| past.recording()) {
+            let enabled = past.enabled(&self.steps);
+            let records = self.expansion.records.len();
+            self.expansion.sources.push(Source { print: print().0, records, enabled });
+        }
+        self.leave_out(rules);
+        print
+    }
+
+    /// Decides which steps are executed.
+    fn plan(&mut self, rules: &Rules<'_, S>, job: Job<'_>, choices: Range<usize>) {
+        let Worker { steps, hints, claims, todo, .. } = self;
+        if hints.is_empty() {
+            todo.extend(choices);
+            return;
+        }
+        let (contained, _) = rules.split(job.bytes);
+        let deepest = rules.deepest(job.work.depth + 1);
+        todo.extend(choices.filter(|&choice| {
+            let hint = hints[choice];
+            if deepest {
+                return hint.origin != Origin::Hit;
+            }
+            let contains = contained || rules.search.must_contain == Some(steps[choice].event);
+            !job.needless(hint, contains, claims)
+        }));
+    }
+
+    /// Executes the steps that were decided upon, and notes those that were not.
+    fn take_all(&mut self, rules: &Rules<'_, S>, job: Job<'_>) {
+        let (contained, own) = rules.split(job.bytes);
+        let Worker { current, next, steps, hints, taking, expansion, .. } = self;
+        let class = if rules.deepest(job.work.depth + 1) { Class::Deepest } else { Class::Safe };
+        // The last step may use up the state itself, unless more are to come.
+        let last = self.todo.last().copied().filter(|_| !expansion.more);
+        for &choice in &self.todo[self.next_todo..] {
+            expansion.skip(job.index, (choice - self.done) as u32);
+            self.done = choice + 1;
+            self.next_todo += 1;
             *taking = Some(choice);
-            // The last step may use up the state itself.
-            let state = if choice + 1 == steps.len() {
+            let (step, hint) = (steps[choice], hints.get(choice).copied());
+            let state = if last == Some(choice) {
+                self.read = false;
                 &mut *current
             } else {
                 rules.system.restore(current, own, next);
@@ -248,11 +490,43 @@ impl<S: System> Worker<S> {
             let start = expansion.bytes.len();
             let choice = choice as u32;
             let record = Record { work: job.index, choice, start, end: start, hash: 0, class };
-            expansion.record(rules, state, contains, record);
+            expansion.record(rules, state, &Arrival { step, contains, hint }, (record, job.past));
             if let (Some(shard), Some(record)) = (job.shard, expansion.records.last()) {
                 shard.prefetch(record.hash);
             }
         }
+    }
+
+    /// Does everything that expanding a state takes once more, for the clock.
+    fn measure(&mut self, rules: &Rules<'_, S>, job: Job<'_>, watch: Stopwatch<'_>) {
+        let mut costs = std::mem::take(&mut self.costs);
+        let enabled = &mut costs.enabled;
+        let count = self.steps.len();
+        watch.time_for(count, enabled, || self.list(rules, job.bytes));
+        if job.known().is_some() {
+            let search = &mut costs.search_graph;
+            watch.time_for(count, search, || self.list_known(rules, job));
+            self.list(rules, job.bytes);
+        }
+        let (contained, own) = rules.split(job.bytes);
+        let Worker { current, next, steps, .. } = self;
+        let mut bytes = Vec::new();
+        for &step in steps.iter() {
+            watch.time(&mut costs.execute, || {
+                rules.system.restore(current, own, next);
+                rules.system.take(next, step);
+            });
+            let holds = watch.time(&mut costs.check, || rules.holds(next));
+            watch.time(&mut costs.hash, || {
+                bytes.clear();
+                rules.encode(next, contained, &mut bytes);
+                rules.rule.hash(&bytes)
+            });
+            if let Some(rank) = rules.rank.filter(|_| holds) {
+                watch.time(&mut costs.rank, || rank.tuple(next));
+            }
+        }
+        self.costs = costs;
     }
 
     /// Turns a panic into a violation of the step that was being taken.
@@ -273,6 +547,17 @@ impl<S: System> Worker<S> {
                     class: Class::Unsafe,
                 });
                 out.rank_ends.resize(out.records.len(), out.ranks.len());
+                if job.past.is_some() {
+                    let step = self.steps[choice];
+                    let mut note = Note::plain(step, counts);
+                    match self.hints.get(choice) {
+                        // It was safe in the graph, by a handler that is said to be the same.
+                        Some(Hint { origin: Origin::Hit, .. }) => out.stale = Some(step.event),
+                        Some(hint) => (note.origin, note.next) = (hint.origin, hint.next),
+                        None => {}
+                    }
+                    out.notes.push(note);
+                }
                 BreachAt::Record(out.records.len() - 1)
             }
             None => BreachAt::Enabled(job.index, out.records.len()),
@@ -281,8 +566,17 @@ impl<S: System> Worker<S> {
             at,
             violations: vec![(rules.properties.len(), message)],
             counts,
+            skips: out.skips.len(),
         });
     }
+}
+
+/// How a state was arrived at.
+struct Arrival {
+    step: Step,
+    contains: bool,
+    /// What the graph knows of the step.
+    hint: Option<Hint>,
 }
 
 impl Expansion {
@@ -292,19 +586,30 @@ impl Expansion {
         &mut self,
         rules: &Rules<'_, S>,
         state: &S::State,
-        contains: bool,
-        mut record: Record,
+        arrival: &Arrival,
+        (mut record, past): (Record, Option<&Past<'_>>),
     ) {
-        if !rules.holds(state) {
+        let contains = arrival.contains;
+        let hit = arrival.hint.is_some_and(|hint| hint.origin == Origin::Hit);
+        // What the graph holds is safe.
+        if !hit && !rules.holds(state) {
             record.class = Class::Unsafe;
             let at = BreachAt::Record(self.records.len());
             let violations = rules.violations(state);
-            self.breaches.push(Breach { at, violations, counts: contains });
+            let skips = self.skips.len();
+            self.breaches.push(Breach { at, violations, counts: contains, skips });
         }
         if record.class == Class::Safe {
             rules.encode(state, contains, &mut self.bytes);
             record.end = self.bytes.len();
-            record.hash = rules.rule.hash(&self.bytes[record.start..]);
+            record.hash = match (past.and_then(Past::reading), arrival.hint) {
+                (Some(baseline), Some(Hint { origin: Origin::Hit, next }))
+                    if rules.rule.is_hash() =>
+                {
+                    rules.rule.side(baseline.graph.print(next), contains)
+                }
+                _ => rules.rule.hash(&self.bytes[record.start..]),
+            };
         }
         if let Some(rank) = rules.rank {
             if record.class == Class::Safe {
@@ -312,6 +617,49 @@ impl Expansion {
             }
             self.rank_ends.push(self.ranks.len());
         }
+        if let Some(past) = past {
+            self.note(rules, state, arrival, (&record, past));
+        }
         self.records.push(record);
+    }
+
+    /// Notes what an incremental search must know of an executed event.
+    fn note<S: System>(
+        &mut self,
+        rules: &Rules<'_, S>,
+        state: &S::State,
+        arrival: &Arrival,
+        (record, past): (&Record, &Past<'_>),
+    ) {
+        let &Arrival { step, contains, hint } = arrival;
+        let unasked = || Hint { origin: past.unasked(step.event), next: NOWHERE };
+        let Hint { origin, next } = hint.unwrap_or_else(unasked);
+        let compared = match origin {
+            Origin::Hit => Past::sampled(next),
+            Origin::Miss => past.recording(),
+            // At the bound a state is not hashed; to compare it would cost more than it tells.
+            Origin::Modified => past.recording() || next != NOWHERE && record.class == Class::Safe,
+        };
+        let after = match record.class {
+            Class::Safe if compared && rules.rule.is_hash() && origin != Origin::Hit => {
+                rules.rule.side(record.hash, contains)
+            }
+            Class::Safe if compared => {
+                fingerprint(rules.split(&self.bytes[record.start..record.end]).1).0
+            }
+            Class::Deepest if compared => {
+                state.write(&mut self.bytes);
+                let print = fingerprint(&self.bytes[record.start..]).0;
+                self.bytes.truncate(record.start);
+                print
+            }
+            _ => 0,
+        };
+        if let (Origin::Hit, true, Some(baseline)) = (origin, compared, past.reading())
+            && baseline.graph.print(next) != after
+        {
+            self.stale = self.stale.or(Some(step.event));
+        }
+        self.notes.push(Note { step, origin, next, contains, after });
     }
 }

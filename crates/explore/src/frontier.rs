@@ -63,6 +63,15 @@ impl Frontier {
         }
     }
 
+    /// How many bytes it takes, without those of ranks.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Frontier::Queue(queue) => queue.capacity() * size_of::<Work>(),
+            Frontier::Stack(stack) => stack.capacity() * size_of::<Work>(),
+            Frontier::Ranked(heap, ..) => heap.capacity() * size_of::<Ranked>(),
+        }
+    }
+
     /// Adds a state; its rank matters to best-first search only.
     pub(crate) fn push(&mut self, work: Work, rank: &[i64]) {
         match self {

@@ -7,6 +7,7 @@
 //! - [`Property`], [`Rank`], [`Relation`]: what must hold, what looks promising, what may be pruned.
 //! - [`Search`]: which of the fourteen strategies, which visited set, which limits.
 //! - [`explore()`]: the worker loop. [`Control`]: stop it, and watch it, from another thread.
+//! - [`explore_incrementally()`]: the same with the [`graph`] of an earlier version.
 //! - [`replay()`]: takes a schedule again and describes every state on the way.
 //! - [`handler`]: panics inside a model are findings about the model, not crashes of ours.
 //!
@@ -17,11 +18,14 @@ mod buckets;
 pub mod canonical;
 mod confirm;
 mod control;
+mod costs;
 mod engine;
 mod expand;
 mod fingerprint;
 mod frontier;
+pub mod graph;
 pub mod handler;
+mod incremental;
 mod lineage;
 mod model;
 mod outcome;
@@ -39,9 +43,11 @@ mod visited;
 
 pub use canonical::Canonical;
 pub use control::{Control, Progress};
-pub use engine::{Task, explore};
+pub use costs::{Clock, Cost, Costs};
+pub use engine::{Task, explore, explore_incrementally};
 pub use everypath_trace::{Config, Line, Step};
 pub use fingerprint::{Fingerprint, fingerprint};
+pub use incremental::{Change, Increment, Incremental, Incremented, Reuse};
 pub use model::{Bug, EventKind, Feature, Model, NodeRange};
 pub use outcome::{Counts, Ended, Exploration, Found, Limit};
 pub use property::{PANIC, Property};

@@ -32,6 +32,14 @@ impl Lineage {
         }
     }
 
+    /// How many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Lineage::Tree(links) => links.capacity() * size_of::<Link>(),
+            Lineage::Path(path) => path.capacity() * size_of::<u32>(),
+        }
+    }
+
     /// Remembers that `node` was reached from `parent`.
     ///
     /// A node may be reached again by a shorter way, which then replaces the longer one. The

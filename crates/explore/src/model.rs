@@ -1,5 +1,6 @@
 //! A system with names: what a person needs to build, choose and understand it.
 
+use crate::graph::Makeup;
 use crate::{Property, Rank, System};
 use everypath_trace::{Config, Line, Step};
 
@@ -41,6 +42,14 @@ pub trait Model: System + Sized {
 
     /// The properties, in the order in which they are checked.
     fn properties(&self) -> Vec<Property<Self::State>>;
+
+    /// What the model is made of, so that the graph of one version can be used for the next. A
+    /// model that does not say cannot be explored incrementally.
+    ///
+    /// The properties themselves are part of it; which of them are checked is added by others.
+    fn makeup(&self) -> Option<Makeup> {
+        None
+    }
 
     /// The ranks for best-first search; the first is the default.
     fn ranks(&self) -> Vec<Rank<Self::State>> {

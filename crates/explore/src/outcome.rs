@@ -82,6 +82,9 @@ pub enum Ended {
     Stopped,
     /// A violation could not be repeated: the system is not a function of its steps.
     Unconfirmed(String),
+    /// The graph of an earlier version is wrong about the event of this number, whose handler is
+    /// said to be the same.
+    Stale(u16),
 }
 
 /// A limit of the engine. Time and memory are watched from outside.

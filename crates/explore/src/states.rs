@@ -49,6 +49,15 @@ impl States {
         self.len
     }
 
+    /// How many bytes they take.
+    pub(crate) fn bytes(&self) -> usize {
+        let places = match &self.layout {
+            Layout::Varied(places) => places.capacity() * size_of::<Place>(),
+            Layout::Empty | Layout::Uniform { .. } => 0,
+        };
+        self.blocks.iter().map(|block| block.bytes.capacity()).sum::<usize>() + places
+    }
+
     /// Adds a state and returns its number.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> u32 {
         let number = self.len;

@@ -14,14 +14,19 @@ const START_BITS: u32 = 10;
 /// The most index bits: one bit of a slot is left to the hash.
 pub(crate) const MAX_BITS: u32 = 31;
 
-/// Whether `len` entries are too many for `capacity` slots: above three quarters, where linear
-/// probing begins to take long.
-fn crowded(len: usize, capacity: usize) -> bool {
-    len >= capacity / 4 * 3
+/// How many eighths of a table may be taken: above three quarters, linear probing begins to take
+/// long.
+const QUICK: usize = 6;
+/// Where memory matters more than time.
+pub(crate) const DENSE: usize = 7;
+
+/// Whether `len` entries are too many for `capacity` slots.
+fn crowded(len: usize, capacity: usize, eighths: usize) -> bool {
+    len >= capacity / 8 * eighths
 }
 
-/// Numbers of states, found by the hash of the state.
-pub(crate) struct Table {
+/// Numbers of states, found by the hash of the state; at most so many eighths of it are taken.
+pub(crate) struct Table<const EIGHTHS: usize = QUICK> {
     slots: Vec<u32>,
     bits: u32,
     len: usize,
@@ -33,13 +38,18 @@ pub(crate) enum Lookup {
     Vacant(usize),
 }
 
-impl Default for Table {
+impl<const EIGHTHS: usize> Default for Table<EIGHTHS> {
     fn default() -> Self {
         Table { slots: vec![EMPTY; 1 << START_BITS], bits: START_BITS, len: 0 }
     }
 }
 
-impl Table {
+impl<const EIGHTHS: usize> Table<EIGHTHS> {
+    /// How many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<u32>()
+    }
+
     fn home(&self, hash: u64) -> usize {
         (hash >> (64 - self.bits)) as usize
     }
@@ -88,14 +98,14 @@ impl Table {
     /// Growing needs all hashes again. `hash_of` gives them; states are visited in the order of
     /// their numbers, which is the order in memory.
     pub(crate) fn reserve(&mut self, number: u32, hash_of: impl Fn(u32) -> u64) {
-        if !crowded(self.len, self.slots.len()) && number + 1 < 1 << self.bits {
+        if !crowded(self.len, self.slots.len(), EIGHTHS) && number + 1 < 1 << self.bits {
             return;
         }
         let low = (1 << self.bits) - 1;
         let mut numbers: Vec<u32> =
             self.slots.iter().filter(|&&e| e != EMPTY).map(|entry| (entry & low) - 1).collect();
         numbers.sort_unstable();
-        while crowded(self.len, 1 << self.bits) || number + 1 >= 1 << self.bits {
+        while crowded(self.len, 1 << self.bits, EIGHTHS) || number + 1 >= 1 << self.bits {
             self.bits += 1;
         }
         assert!(self.bits <= MAX_BITS, "the engine stops before this many states");
@@ -158,6 +168,12 @@ impl<K: Key> KeyTable<K> {
         }
     }
 
+    /// How many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let depths = self.depths.as_ref().map_or(0, |depths| 4 * depths.capacity());
+        self.slots.capacity() * size_of::<K>() + depths
+    }
+
     fn home(&self, key: K) -> usize {
         (key.mixed() >> self.shift) as usize
     }
@@ -169,7 +185,7 @@ impl<K: Key> KeyTable<K> {
 
     /// Makes room for one more key.
     pub(crate) fn reserve(&mut self) {
-        if crowded(self.len, self.slots.len()) {
+        if crowded(self.len, self.slots.len(), QUICK) {
             self.grow();
         }
     }
@@ -300,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_table_finds_exactly_what_was_put_in() {
-        let mut table = Table::default();
+        let mut table = <Table>::default();
         for number in 0..20_000 {
             table.reserve(number, hash);
             match table.find(hash(number), |found| found == number) {

@@ -21,13 +21,18 @@ pub(crate) enum Admission {
     Known,
 }
 
+/// What tells the fingerprints of states apart by whether an event has happened: any constant
+/// whose bits look random.
+const WITHOUT: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834;
+
 /// How states are hashed and compared.
 #[derive(Clone, Copy)]
 pub(crate) enum Rule<'a> {
     Equality,
     /// The relation, and how many bytes the engine put in front of the system's own.
     Relation(&'a dyn Relation, usize),
-    Hash,
+    /// Fingerprints, and how many bytes the engine put in front of the system's own.
+    Hash(usize),
     /// Equality of states that all have this size, at most eight bytes: the state is its own key.
     Packed(usize),
 }
@@ -37,7 +42,7 @@ impl Rule<'_> {
     pub(crate) fn new<'a, S: System>(search: &Search, system: &'a S) -> Rule<'a> {
         let front = usize::from(search.must_contain.is_some());
         match (search.visited, system.relation(), S::State::SIZE) {
-            (VisitedKind::Hash, _, _) => Rule::Hash,
+            (VisitedKind::Hash, _, _) => Rule::Hash(front),
             (VisitedKind::Relation, Some(relation), _) => Rule::Relation(relation, front),
             (_, _, Some(size)) if size + front <= 8 => Rule::Packed(size + front),
             (VisitedKind::Relation | VisitedKind::Equality, _, _) => Rule::Equality,
@@ -46,14 +51,29 @@ impl Rule<'_> {
 
     /// Whether a visited state is kept as a key, so that its bytes may be let go once explored.
     pub(crate) fn keeps_keys(&self) -> bool {
-        matches!(self, Rule::Hash | Rule::Packed(_))
+        matches!(self, Rule::Hash(_) | Rule::Packed(_))
+    }
+
+    /// Whether states are known by their fingerprints alone.
+    pub(crate) fn is_hash(&self) -> bool {
+        matches!(self, Rule::Hash(_))
+    }
+
+    /// The key of a state with this fingerprint of its own, if paths must contain an event, for
+    /// those that do and those that do not; and back again.
+    #[inline]
+    pub(crate) fn side(&self, print: u128, contains: bool) -> u128 {
+        match self {
+            Rule::Hash(front) if *front > 0 && !contains => print ^ WITHOUT,
+            _ => print,
+        }
     }
 
     /// Where the part that must be equal ends.
     fn key_len(&self, bytes: &[u8]) -> usize {
         match self {
             Rule::Relation(relation, front) => front + relation.key_len(&bytes[*front..]),
-            Rule::Equality | Rule::Hash | Rule::Packed(_) => bytes.len(),
+            Rule::Equality | Rule::Hash(_) | Rule::Packed(_) => bytes.len(),
         }
     }
 
@@ -68,7 +88,8 @@ impl Rule<'_> {
                     None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
                 })
             }
-            Rule::Hash => xxh3_128(bytes),
+            Rule::Hash(0) => xxh3_128(bytes),
+            Rule::Hash(front) => self.side(xxh3_128(&bytes[*front..]), bytes[0] == 1),
             Rule::Equality => u128::from(xxh3_64(bytes)),
             Rule::Relation(..) => u128::from(xxh3_64(&bytes[..self.key_len(bytes)])),
         }
@@ -139,7 +160,7 @@ impl Shard {
                 buckets: Buckets::default(),
                 deep: depth_matters,
             },
-            Rule::Hash => Index::Fingerprints(KeyTable::new(depth_matters)),
+            Rule::Hash(_) => Index::Fingerprints(KeyTable::new(depth_matters)),
             Rule::Packed(_) => Index::Packed(KeyTable::new(depth_matters)),
         };
         let own_depths = depth_matters && matches!(rule, Rule::Equality);
@@ -151,6 +172,18 @@ impl Shard {
             admissions: Vec::new(),
             asked: 0,
         }
+    }
+
+    /// How many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let index = match &self.index {
+            Index::Exact(table) => table.bytes(),
+            Index::Related { table, buckets, .. } => table.bytes() + buckets.bytes(),
+            Index::Fingerprints(table) => table.bytes(),
+            Index::Packed(table) => table.bytes(),
+        };
+        let depths = self.depths.as_ref().map_or(0, |depths| 4 * depths.capacity());
+        self.states.bytes() + index + depths
     }
 
     /// Forgets the admissions of the batch before.
