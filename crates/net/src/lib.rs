@@ -8,10 +8,12 @@
 //! - [`Cloud`]: the packets in flight. [`Pool`]: any may come next. [`List`]: the oldest only.
 //! - [`Topology`]: who hears whom, from a [`Shape`] or a file of links.
 //! - [`simulate`]: the same handlers in time. [`Traffic`]: what a protocol says for that.
+//! - [`Anatomy`]: the source of a protocol, by which changes of it are noticed.
 //! - [`Options`]: everything that can be chosen about a network.
 //!
 //! What protocols need of the engine is re-exported here, so that they depend on this crate alone.
 
+mod anatomy;
 mod cloud;
 mod links;
 mod list;
@@ -25,11 +27,13 @@ pub mod simulate;
 mod topology;
 mod world;
 
+pub use anatomy::Anatomy;
 pub use cloud::{Cloud, Envelope};
 pub use everypath_explore::{
     Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Relation,
     Step, System, Tally, Ties, canonical,
 };
+pub use everypath_source::{Source, sources, switches};
 pub use links::{LinkError, LinkFault};
 pub use list::List;
 pub use network::Network;

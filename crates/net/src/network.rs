@@ -7,6 +7,7 @@ use crate::{
     World,
 };
 use everypath_explore::Relation;
+use everypath_explore::graph::Makeup;
 use std::time::Duration;
 
 /// A protocol over a network that delivers, delays and loses packets.
@@ -14,14 +15,19 @@ use std::time::Duration;
 /// In every state, for every node in order, every event in order can happen in all its ways: each
 /// packet to the node may arrive or be lost, each active timer fire, each command be given.
 pub struct Network<P> {
-    protocol: P,
-    options: Options,
+    pub(crate) protocol: P,
+    pub(crate) options: Options,
 }
 
 impl<P: Scenario> Network<P> {
     /// The protocol over a network with these options.
     pub fn new(options: Options) -> Self {
         Network { protocol: P::build(&options), options }
+    }
+
+    /// The protocol.
+    pub fn protocol(&self) -> &P {
+        &self.protocol
     }
 
     /// The options.
@@ -217,6 +223,10 @@ impl<P: Scenario> Model for Network<P> {
 
     fn properties(&self) -> Vec<Property<World<P>>> {
         self.protocol.properties()
+    }
+
+    fn makeup(&self) -> Option<Makeup> {
+        self.anatomize()
     }
 
     fn ranks(&self) -> Vec<Rank<World<P>>> {

@@ -1,8 +1,8 @@
 //! What of a protocol is explored, and how people refer to it.
 
 use crate::{
-    Bug, Cloud, Envelope, EventKind, Feature, Line, NodeId, NodeRange, Options, Property, Protocol,
-    Rank, World,
+    Anatomy, Bug, Cloud, Envelope, EventKind, Feature, Line, NodeId, NodeRange, Options, Property,
+    Protocol, Rank, World,
 };
 use everypath_explore::Relation;
 
@@ -65,6 +65,11 @@ pub trait Scenario: Protocol {
     /// [`World`] says how states are written. The properties and all that the relation leaves out
     /// of account must not tell the states apart.
     fn relation(&self) -> Option<&dyn Relation> {
+        None
+    }
+
+    /// The source of the protocol. With it, the graph of one version can be used for the next.
+    fn anatomy(&self) -> Option<Anatomy> {
         None
     }
 

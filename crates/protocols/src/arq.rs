@@ -7,9 +7,9 @@
 //! is infinite and every exploration needs a depth bound.
 
 use everypath_net::{
-    Action, Bug, Canonical, Cause, Context, EventKind, Kind, Line, List, Network, NodeId,
+    Action, Anatomy, Bug, Canonical, Cause, Context, EventKind, Kind, Line, List, Network, NodeId,
     NodeRange, Options, Property, Protocol, Rank, Report, Scenario, Sources, Traffic, World,
-    canonical,
+    canonical, sources, switches,
 };
 use std::convert::Infallible;
 use std::fmt;
@@ -134,28 +134,9 @@ impl Protocol for Arq {
         packet: Packet,
         context: &mut impl Context<Self>,
     ) {
-        match (node, packet) {
-            (Node::Receiver { sequence, distinct }, Packet::Data(received)) => {
-                if received == *sequence {
-                    context.report(Report::Delivered {
-                        source: SENDER,
-                        number: *distinct,
-                        hops: Some(1),
-                    });
-                    *sequence ^= 1;
-                    *distinct += 1;
-                }
-                context.send(SENDER, Packet::Ack(*sequence));
-            }
-            (Node::Sender { sequence, distinct }, Packet::Ack(wanted)) => {
-                if wanted != *sequence || self.unchecked_ack {
-                    context.report(Report::Offered);
-                    *sequence ^= 1;
-                    *distinct += 1;
-                }
-                send_data(*sequence, context);
-            }
-            (node, packet) => unreachable!("{packet} was sent to {node:?}"),
+        match packet {
+            Packet::Data(received) => receive_data(node, received, context),
+            Packet::Ack(wanted) => self.receive_ack(node, wanted, context),
         }
     }
 
@@ -175,6 +156,34 @@ impl Protocol for Arq {
 
     fn is_data(packet: &Packet) -> bool {
         packet.is_data()
+    }
+}
+
+/// At the receiver: counts data that is new, and says what is expected next.
+fn receive_data(node: &mut Node, received: u8, context: &mut impl Context<Arq>) {
+    let Node::Receiver { sequence, distinct } = node else {
+        unreachable!("data was sent to {node:?}")
+    };
+    if received == *sequence {
+        context.report(Report::Delivered { source: SENDER, number: *distinct, hops: Some(1) });
+        *sequence ^= 1;
+        *distinct += 1;
+    }
+    context.send(SENDER, Packet::Ack(*sequence));
+}
+
+impl Arq {
+    /// At the sender: goes on to the next data, or sends the last once more.
+    fn receive_ack(&self, node: &mut Node, wanted: u8, context: &mut impl Context<Self>) {
+        let Node::Sender { sequence, distinct } = node else {
+            unreachable!("an acknowledgement was sent to {node:?}")
+        };
+        if wanted != *sequence || self.unchecked_ack {
+            context.report(Report::Offered);
+            *sequence ^= 1;
+            *distinct += 1;
+        }
+        send_data(*sequence, context);
     }
 }
 
@@ -230,8 +239,8 @@ impl Scenario for Arq {
 
     fn action(event: u16) -> Action<Self> {
         match event {
-            0 => Action::Deliver(Kind::Where(Packet::is_data)),
-            1 => Action::Deliver(Kind::Where(Packet::is_ack)),
+            0 => Action::Deliver(Kind::Where(|packet| matches!(packet, Packet::Data(_)))),
+            1 => Action::Deliver(Kind::Where(|packet| matches!(packet, Packet::Ack(_)))),
             2 => Action::Fire(|_| true),
             3 => Action::Lose(Kind::Where(Packet::is_data)),
             _ => Action::Lose(Kind::Where(Packet::is_ack)),
@@ -274,6 +283,11 @@ impl Scenario for Arq {
                 b.push(-ahead(world));
             }),
         ]
+    }
+
+    fn anatomy(&self) -> Option<Anatomy> {
+        let switches = switches!(self, Arq { unchecked_ack });
+        Some(Anatomy { sources: sources!["arq.rs"], switches })
     }
 
     fn name(&self, node: NodeId) -> String {

@@ -3,8 +3,8 @@
 use super::{Aodv, Command, DELETE_ROUTE, HELLO, Node, Packet, REBOOT_FORGETS, RERR, Route};
 use super::{STALE_SEQNO, Timer, WAIT};
 use everypath_net::{
-    Action, Bug, Cause, Cloud, Envelope, EventKind, Feature, Kind, Line, NodeId, NodeRange, Pool,
-    Property, Rank, Scenario, World,
+    Action, Anatomy, Bug, Cause, Cloud, Envelope, EventKind, Feature, Kind, Line, NodeId,
+    NodeRange, Pool, Property, Rank, Scenario, World, sources, switches,
 };
 
 type AodvWorld = World<Aodv>;
@@ -104,6 +104,13 @@ impl Scenario for Aodv {
                 b.extend([replies(world), valid(world)]);
             }),
         ]
+    }
+
+    fn anatomy(&self) -> Option<Anatomy> {
+        let sources = sources!["mod.rs", "explored.rs", "handlers.rs", "node.rs", "packet.rs"];
+        let switches =
+            switches!(self, Aodv { destination, stale_seqno, delete_route, rerr, hello, wait });
+        Some(Anatomy { sources, switches })
     }
 
     fn describe(&self, id: NodeId, node: &Node, cause: Cause<Self>) -> String {

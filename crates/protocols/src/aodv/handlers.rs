@@ -174,7 +174,7 @@ impl Aodv {
     }
 
     /// Makes a route invalid, and its sequence number that of a route lost.
-    pub(super) fn invalidate(&self, node: &mut Node, destination: NodeId) {
+    pub(super) fn expire(&self, node: &mut Node, destination: NodeId) {
         let route = node.entry(destination);
         route.invalidate();
         if !self.stale_seqno {
@@ -229,7 +229,7 @@ impl Aodv {
         let lost: Vec<NodeId> = through.map(|route| route.destination).collect();
         let mut dropped = Vec::new();
         for destination in lost {
-            self.invalidate(node, destination);
+            self.expire(node, destination);
             context.cancel(&Timer::Route(destination));
             dropped.push((destination, node.entry(destination).sequence));
         }

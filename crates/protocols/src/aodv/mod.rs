@@ -106,7 +106,7 @@ impl Protocol for Aodv {
         match timer {
             Timer::BroadcastId { source, id } => node.forget_request(source, id),
             Timer::Route(destination) if self.delete_route => node.delete(destination),
-            Timer::Route(destination) => self.invalidate(node, destination),
+            Timer::Route(destination) => self.expire(node, destination),
             Timer::Request(destination) => self.request_again(node, destination, context),
             Timer::Neighbour(neighbour) => self.lose_neighbour(node, neighbour, context),
             Timer::Hello => {
@@ -145,8 +145,8 @@ impl Protocol for Aodv {
         let requests = open.map(|route| Timer::Request(route.destination));
         let heard = node.heard.iter().map(|&neighbour| Timer::Neighbour(neighbour));
         let hello = (self.hello && !node.waiting).then_some(Timer::Hello);
-        let wait = node.waiting.then_some(Timer::Wait);
-        seen.chain(routes).chain(requests).chain(heard).chain(hello).chain(wait)
+        let rest = node.waiting.then_some(Timer::Wait);
+        seen.chain(routes).chain(requests).chain(heard).chain(hello).chain(rest)
     }
 
     fn is_data(packet: &Packet) -> bool {

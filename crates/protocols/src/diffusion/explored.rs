@@ -2,8 +2,8 @@
 
 use super::{CACHE_TIMEOUT, Command, Diffusion, Gradient, NEGATIVE, Node, Packet, REBOOT, Timer};
 use everypath_net::{
-    Action, Bug, Cause, Cloud, Envelope, EventKind, Feature, Kind, Line, NodeId, NodeRange, Pool,
-    Property, Rank, Scenario, Ties, World,
+    Action, Anatomy, Bug, Cause, Cloud, Envelope, EventKind, Feature, Kind, Line, NodeId,
+    NodeRange, Pool, Property, Rank, Scenario, Ties, World, sources, switches,
 };
 
 type DiffusionWorld = World<Diffusion>;
@@ -111,6 +111,12 @@ impl Scenario for Diffusion {
             _ if id == self.source => format!("node {id} (source)"),
             _ => format!("node {id}"),
         }
+    }
+
+    fn anatomy(&self) -> Option<Anatomy> {
+        let sources = sources!["mod.rs", "explored.rs", "handlers.rs", "node.rs", "packet.rs"];
+        let switches = switches!(self, Diffusion { sink, source, early_timeout, wait, negative });
+        Some(Anatomy { sources, switches })
     }
 
     fn describe(&self, id: NodeId, node: &Node, cause: Cause<Self>) -> String {

@@ -125,8 +125,8 @@ impl Protocol for Diffusion {
         let gradients = node.gradients.iter().map(|gradient| Timer::Gradient(gradient.to));
         let samples = node.samples.iter().map(|sample| Timer::Data(sample.data));
         let quiet = node.quiet.then_some(Timer::Quiet);
-        let wait = node.waiting.then_some(Timer::Wait);
-        gradients.chain(samples).chain(quiet).chain(wait)
+        let rest = node.waiting.then_some(Timer::Wait);
+        gradients.chain(samples).chain(quiet).chain(rest)
     }
 
     fn is_data(packet: &Packet) -> bool {
