@@ -4,9 +4,10 @@ use crate::network::check_links;
 use crate::simulated::Simulated;
 use crate::suggest;
 use crate::usage::Usage;
+use everypath_explore::graph::Makeup;
 use everypath_explore::{
-    Bug, Config, Control, EventKind, Exploration, Feature, Found, Line, Model, NodeRange, PANIC,
-    Property, Search, Task, explore, replay,
+    Bug, Config, Control, EventKind, Exploration, Feature, Found, Incremental, Incremented, Line,
+    Model, NodeRange, PANIC, Property, Search, Task, explore, explore_incrementally, replay,
 };
 use everypath_net::{Network, Scenario, Traffic};
 use everypath_protocols::{Aodv, Arq, Diffusion};
@@ -180,6 +181,15 @@ pub(crate) trait Explorable {
     fn ranks(&self) -> Vec<(String, String)>;
     /// Explores the model for the properties of these names.
     fn explore(&self, request: &Request, control: &Control) -> Exploration;
+    /// What it is made of, if it says so.
+    fn makeup(&self) -> Option<Makeup>;
+    /// Explores the model as [`Explorable::explore`] does, with what is left of earlier searches.
+    fn explore_incrementally(
+        &self,
+        request: &Request,
+        incremental: Incremental<'_>,
+        control: &Control,
+    ) -> Incremented;
     /// The violation with every state on the way to it in words.
     fn describe(&self, found: &Found, search: SearchRecord) -> Result<Trace, String>;
     /// Takes a schedule again and returns what its end violates: names of properties, and why.
@@ -198,6 +208,18 @@ struct Built<M> {
     config: Config,
 }
 
+impl<M: Model> Built<M> {
+    /// Does something with a request, in the engine's terms.
+    fn with_task<R>(&self, request: &Request, explore: impl FnOnce(&Task<'_, M>) -> R) -> R {
+        let mut properties = self.model.properties();
+        properties.retain(|property| request.properties.contains(&property.name));
+        let ranks = self.model.ranks();
+        let rank = ranks.iter().find(|rank| Some(&rank.name) == request.rank.as_ref());
+        let search = &request.search;
+        explore(&Task { system: &self.model, properties: &properties, rank, search })
+    }
+}
+
 impl<M: Model> Explorable for Built<M> {
     fn config(&self) -> &Config {
         &self.config
@@ -212,13 +234,20 @@ impl<M: Model> Explorable for Built<M> {
     }
 
     fn explore(&self, request: &Request, control: &Control) -> Exploration {
-        let mut properties = self.model.properties();
-        properties.retain(|property| request.properties.contains(&property.name));
-        let ranks = self.model.ranks();
-        let rank = ranks.iter().find(|rank| Some(&rank.name) == request.rank.as_ref());
-        let task =
-            Task { system: &self.model, properties: &properties, rank, search: &request.search };
-        explore(&task, control)
+        self.with_task(request, |task| explore(task, control))
+    }
+
+    fn makeup(&self) -> Option<Makeup> {
+        self.model.makeup()
+    }
+
+    fn explore_incrementally(
+        &self,
+        request: &Request,
+        incremental: Incremental<'_>,
+        control: &Control,
+    ) -> Incremented {
+        self.with_task(request, |task| explore_incrementally(task, incremental, control))
     }
 
     fn describe(&self, found: &Found, search: SearchRecord) -> Result<Trace, String> {

@@ -1,9 +1,11 @@
 //! The options, as `--help` shows them.
 
 mod check;
+mod graph;
 mod simulate;
 
 pub(crate) use check::{CheckArgs, CheckStrategy, ReductionName, RestartName};
+pub(crate) use graph::GraphArgs;
 pub(crate) use simulate::SimulateArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -54,6 +56,8 @@ Examples:
   everypath model arq --bug unchecked-ack --strategy dfs --shuffle --seed 7 --replications 100
   everypath model arq --bug unchecked-ack --keep-going --must-contain lose-data
   everypath model aodv --topology ring --nodes 4 --feature rerr --feature hello --max-depth 8
+  everypath model aodv --bug delete-route --save-graph aodv.graph
+  everypath model aodv --load-graph aodv.graph --save-graph aodv.graph
   everypath model arq --events
   everypath model arq --rank list")]
 pub(crate) struct ModelArgs {
@@ -111,6 +115,9 @@ pub(crate) struct ModelArgs {
 
     #[command(flatten)]
     pub(crate) common: CommonArgs,
+
+    #[command(flatten)]
+    pub(crate) graph: GraphArgs,
 }
 
 /// How a model is built, to be explored or simulated.

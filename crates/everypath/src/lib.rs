@@ -29,7 +29,7 @@
 //!
 //! The map: `cli` (the options), `commands` (one file a command), `catalog` (the models),
 //! `experiments` (the papers' tables),
-//! `simulated` (those that can be simulated), `network` (topologies that people describe),
+//! `gain` (whether an old graph pays), `simulated` (those that can be simulated), `network` (topologies that people describe),
 //! `watch` (limits of time and memory, Ctrl-C, the progress line), `output` (files and standard
 //! output), `exit` (exit codes). Only this crate prints, reads clocks and the environment, and
 //! exits.
@@ -39,6 +39,7 @@ mod cli;
 mod commands;
 mod exit;
 mod experiments;
+mod gain;
 mod network;
 mod output;
 mod result;
@@ -50,7 +51,7 @@ mod watch;
 pub use catalog::Catalog;
 pub use everypath_explore::{
     Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Relation,
-    Step, System, Tally, Ties, canonical,
+    Reuse, Step, System, Ties, canonical,
 };
 pub use exit::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 

@@ -3,7 +3,7 @@
 use crate::usage::Usage;
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes to standard output. A reader that has gone away (`| head`) is no error.
@@ -111,6 +111,27 @@ impl OutputFile {
             let _ = fs::remove_file(&temporary);
         }
         written
+    }
+
+    /// Replaces the file in one go by what `write` writes, or says why that cannot be.
+    pub(crate) fn replace_with<T>(
+        &self,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
+    ) -> Result<T, Usage> {
+        let temporary = self.temporary();
+        let written = File::create(&temporary).and_then(|file| {
+            let mut out = BufWriter::new(file);
+            let result = write(&mut out)?;
+            // Renaming must not come before the bytes are there, even if the machine stops.
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
+            fs::rename(&temporary, &self.path)?;
+            Ok(result)
+        });
+        written.map_err(|error| {
+            // The first error is the one to tell.
+            let _ = fs::remove_file(&temporary);
+            Usage::new(format!("cannot write {}: {error}", self.path()))
+        })
     }
 
     /// Replaces the file, or says why that cannot be.

@@ -1,5 +1,6 @@
 //! The machine-readable result.
 
+use crate::gain::{Condition, Quantities};
 use serde::Serialize;
 
 /// One object, as the command-line contract fixes it.
@@ -20,6 +21,73 @@ pub(crate) struct JsonResult {
     pub(crate) stats: JsonStats,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) replications: Option<JsonReplications>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) incremental: Option<JsonIncremental>,
+}
+
+/// What became of a graph.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonIncremental {
+    /// Of table 7.1 of Sobeih (2008): read-only, write-only or read-write; with a graph that
+    /// could not be read, none of these.
+    pub(crate) mode: &'static str,
+    /// Why the graph was not used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fresh: Option<String>,
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
+    pub(crate) modified: u64,
+    pub(crate) executed: u64,
+    /// The quantities of table 7.2; times in nanoseconds.
+    #[serde(flatten)]
+    pub(crate) quantities: Quantities,
+    pub(crate) condition: Option<Condition>,
+    /// How many times as fast as from scratch it should be, by these quantities.
+    pub(crate) estimated_speedup: Option<f64>,
+    /// Whether the graph was given up because too little was found in it.
+    pub(crate) abandoned: bool,
+    /// States of which the graph is damaged.
+    pub(crate) damaged: u64,
+    pub(crate) modified_events: Vec<JsonChange>,
+    /// The counterexamples that are kept with the graph.
+    pub(crate) known: JsonKnown,
+    /// Whether a search from scratch has given the same; null if there was none.
+    pub(crate) verified: Option<bool>,
+    pub(crate) load_seconds: f64,
+    /// Memory that the graph took besides the search, in bytes.
+    pub(crate) extra_bytes: u64,
+    pub(crate) search_bytes: u64,
+    /// The graph that was written.
+    pub(crate) saved: Option<JsonSaved>,
+}
+
+/// What a modification has changed, in the states that the graph knows.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonChange {
+    pub(crate) event: String,
+    /// Events that led where they had led before, elsewhere, to a violation, or from states in
+    /// which they were not known to be safe.
+    pub(crate) same: u64,
+    pub(crate) different: u64,
+    pub(crate) worse: u64,
+    pub(crate) new: u64,
+}
+
+/// The counterexamples that are kept with a graph.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonKnown {
+    pub(crate) kept: usize,
+    /// The property that one of them still violates.
+    pub(crate) still_violates: Option<String>,
+    pub(crate) steps: Option<usize>,
+}
+
+/// A graph that was written.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonSaved {
+    pub(crate) states: u64,
+    pub(crate) transitions: u64,
+    pub(crate) bytes: u64,
 }
 
 /// How the model was built.

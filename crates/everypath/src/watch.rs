@@ -183,8 +183,14 @@ impl Drop for ProgressLine {
 
 /// The clock of this program, read here and nowhere else.
 #[expect(clippy::disallowed_methods, reason = "limits and durations are what a clock is for")]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
+}
+
+/// The same clock in nanoseconds, for the engine, which has none.
+pub(crate) fn clock() -> impl Fn() -> u64 + Sync {
+    let start = now();
+    move || start.elapsed().as_nanos() as u64
 }
 
 /// The memory this process uses now, in bytes.

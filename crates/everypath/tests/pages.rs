@@ -50,3 +50,8 @@ fn simulation_guide() {
 fn simulate() {
     page("tests/pages/simulate.md");
 }
+
+#[test]
+fn incremental() {
+    page("../../docs/guide/incremental.md");
+}

@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::cli::ExperimentsArgs;
-use crate::experiments::{self, Experiment, Figures, Outcome, Row, Runner};
+use crate::experiments::{self, Experiment, Figures, Outcome, Row, Runner, incremental};
 use crate::output::{self, Json};
 use crate::suggest;
 use crate::usage::Usage;
@@ -12,27 +12,44 @@ use serde_json::{Value, json};
 
 /// Runs the experiments of these names, or all.
 pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage> {
-    let all = experiments::all();
+    let (all, incremental) = (experiments::all(), incremental::all());
+    let searches = all.iter().map(|e| (e.name, e.title, e.source));
+    let listed = searches.chain(incremental.iter().map(|e| (e.name, e.title, e.source)));
     if args.list {
-        for Experiment { name, title, source, .. } in &all {
+        for (name, title, source) in listed {
             output::print(&format!("{name:12} {title} ({source})\n"));
         }
         return Ok(HOLDS);
     }
     for name in &args.names {
-        suggest::find("experiment", name, all.iter().map(|experiment| experiment.name))?;
+        suggest::find("experiment", name, listed.clone().map(|(name, ..)| name))?;
     }
     let json = Json::new(args.json.as_deref())?;
     let quiet = args.quiet || matches!(json, Json::Stdout);
     let watch = Watch::new(None, None, args.quiet);
     let runner = Runner { catalog, watch: &watch, quick: args.quick };
     let (mut results, mut code) = (Vec::new(), HOLDS);
-    let chosen =
-        all.iter().filter(|e| args.names.is_empty() || args.names.iter().any(|n| n == e.name));
-    for experiment in chosen {
+    let chosen = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
+    for experiment in all.iter().filter(|experiment| chosen(experiment.name)) {
         let (rows, complete) = run_one(&runner, experiment, quiet)?;
         results.push(json!({"name": experiment.name, "source": experiment.source, "rows": rows}));
         if !complete {
+            code = INCONCLUSIVE;
+            break;
+        }
+    }
+    let print = |text: &str| {
+        if !quiet {
+            output::print(text);
+        }
+    };
+    let rest = incremental.iter().filter(|experiment| code == HOLDS && chosen(experiment.name));
+    for experiment in rest {
+        print(&format!("{} ({})\n\n", experiment.title, experiment.source));
+        let (rows, stopped) = incremental::run(&runner, experiment, &print)?;
+        results.push(json!({"name": experiment.name, "source": experiment.source, "rows": rows}));
+        if let Some(stopped) = stopped {
+            output::error(&format!("{}: {stopped}; the rest is left out", experiment.name));
             code = INCONCLUSIVE;
             break;
         }

@@ -1,5 +1,7 @@
 //! `everypath model`: explore a protocol model.
 
+mod graph;
+mod increment;
 mod report;
 
 use crate::catalog::{Catalog, Entry, Explorable, Request};
@@ -12,6 +14,7 @@ use crate::watch::{Stopped, Watch};
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_explore::{Config, Exploration, GENERATOR, Search};
 use everypath_trace::{SearchRecord, ShuffleRecord, Verdict, file};
+use graph::{GraphPlan, Session};
 use report::Report;
 use std::thread;
 use std::time::Duration;
@@ -37,10 +40,21 @@ pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     if let Some(warning) = asked.warning(seed).filter(|_| !common.quiet) {
         output::warning(&warning);
     }
-    let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
-    let runs = plan.run(model.as_ref(), &watch);
+    let graph = GraphPlan::new(entry, model.as_ref(), args)?;
+    let seconds = common.max_seconds.or(graph.as_ref().and_then(GraphPlan::seconds));
+    let watch = Watch::new(seconds, common.max_memory, common.quiet);
+    let runs = match &graph {
+        Some(graph) => graph.run(&plan, model.as_ref(), &watch)?,
+        None => plan.run(model.as_ref(), &watch),
+    };
     let report = Report::new(entry, model.as_ref(), &plan, &runs);
-    finish(&plan, &report, common.quiet)
+    let code = finish(&plan, &report, common.quiet)?;
+    if let Some(json) = report.json.incremental.filter(|_| args.graph.pilot && !common.quiet)
+        && !matches!(plan.json, Json::Stdout)
+    {
+        output::print(&increment::pilot(&json));
+    }
+    Ok(code)
 }
 
 /// Writes and prints the report.
@@ -86,6 +100,8 @@ struct Run {
     took: Duration,
     stopped: Option<Stopped>,
     record: SearchRecord,
+    /// What an incremental search has left besides.
+    session: Option<Session>,
 }
 
 impl Plan {
@@ -154,7 +170,20 @@ impl Plan {
     /// Runs all replications, or as many as the limits allow.
     fn run(&self, model: &dyn Explorable, watch: &Watch) -> Vec<Run> {
         let mut runs = Vec::new();
-        for number in 0..u64::from(self.replications) {
+        for (request, record) in self.requests() {
+            let (exploration, took, stopped) =
+                watch.run(|control| model.explore(&request, control));
+            runs.push(Run { exploration, took, stopped, record, session: None });
+            if stopped.is_some() {
+                break;
+            }
+        }
+        runs
+    }
+
+    /// The searches, with their records.
+    fn requests(&self) -> impl Iterator<Item = (Request, SearchRecord)> {
+        (0..u64::from(self.replications)).map(|number| {
             let mut record = self.record.clone();
             if let Some(shuffle) = &mut record.shuffle {
                 shuffle.seed = self.seed.wrapping_add(number);
@@ -167,14 +196,8 @@ impl Plan {
                 rank: self.request.rank.clone(),
                 properties: self.request.properties.clone(),
             };
-            let (exploration, took, stopped) =
-                watch.run(|control| model.explore(&request, control));
-            runs.push(Run { exploration, took, stopped, record });
-            if stopped.is_some() {
-                break;
-            }
-        }
-        runs
+            (request, record)
+        })
     }
 }
 

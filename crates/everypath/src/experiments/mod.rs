@@ -2,17 +2,18 @@
 //!
 //! An experiment is a table of a paper; its parts are the table's sections. A row names a search
 //! in the paper's own way; beside our figures the paper's are printed. `run.rs` runs them,
-//! `strategy.rs` reads the names, the other files are the tables.
+//! `strategy.rs` reads the names, `incremental/` is chapter 8 of Sobeih (2008), the other files are the tables.
 
 mod aodv;
 mod arq;
 mod diffusion;
+pub(crate) mod incremental;
 mod run;
 mod strategy;
 
 use everypath_explore::VisitedKind;
 
-pub(crate) use run::{Outcome, Runner, run};
+pub(crate) use run::{Outcome, QUICK_REPLICATIONS, Runner, run};
 
 /// All experiments.
 pub(crate) fn all() -> Vec<Experiment> {

@@ -8,7 +8,7 @@ use crate::watch::{Stopped, Watch};
 use everypath_explore::{Config, Exploration, Search};
 
 /// How often shuffled rows are run in small versions.
-const QUICK_REPLICATIONS: u64 = 5;
+pub(crate) const QUICK_REPLICATIONS: u64 = 5;
 
 /// What came of a row.
 pub(crate) struct Outcome {

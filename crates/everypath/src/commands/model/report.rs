@@ -1,5 +1,7 @@
 //! What `everypath model` says in the end.
 
+use super::graph::omission;
+use super::increment;
 use super::{Plan, Run};
 use crate::catalog::{Entry, Explorable};
 use crate::commands::replay_command;
@@ -8,7 +10,7 @@ use crate::result::{
     JsonViolation, Spread,
 };
 use crate::watch::peak_memory;
-use everypath_explore::{Counts, Ended, Limit, PANIC, VisitedKind};
+use everypath_explore::{Counts, Ended, Limit, PANIC};
 use everypath_report::{built, grouped, text};
 use everypath_trace::{Coverage, Trace, Verdict};
 
@@ -84,11 +86,16 @@ fn conclude<'a>(plan: &Plan, runs: &'a [Run]) -> Conclusion<'a> {
         Ended::Limit(Limit::Executions(limit)) => {
             Some(format!("the limit of {} executions was reached", grouped(*limit)))
         }
+        Ended::Stale(_) => run.session.as_ref().map(increment::stale),
         Ended::Unconfirmed(reason) => Some(format!(
             "{reason}; the model is not a function of its state and steps (clock, randomness, \
              global variable?)"
         )),
     };
+    let differs = run.session.as_ref().and_then(|session| session.verified.as_ref()?.clone().err());
+    if let Some(differs) = differs {
+        return Conclusion { run, verdict: Verdict::Inconclusive, coverage, reason: Some(differs) };
+    }
     Conclusion { run, verdict, coverage, reason }
 }
 
@@ -116,8 +123,7 @@ fn json(
             },
             disabled: plan.record.disabled.clone(),
             must_contain: plan.record.must_contain.clone(),
-            omission_probability: (plan.request.search.visited == VisitedKind::Hash)
-                .then(|| (counts.states as f64).powi(2) / 2f64.powi(129)),
+            omission_probability: omission(&plan.request.search, run),
         },
         reason: reason.clone(),
         violation: trace.map(|trace| JsonViolation {
@@ -130,6 +136,7 @@ fn json(
         properties: properties(plan, run),
         stats: stats(counts, run.took.as_secs_f64()),
         replications: (plan.replications > 1).then(|| replications(runs)),
+        incremental: run.session.as_ref().map(|session| increment::json(session, run)),
     }
 }
 
@@ -190,7 +197,8 @@ fn replications(runs: &[Run]) -> JsonReplications {
 /// What was counted, in words. It holds no times, so that the same search prints the same.
 fn table(json: &JsonResult) -> String {
     let rows = details(json).into_iter().map(|(name, value)| format!("{name:11} {value}\n"));
-    rows.collect::<String>() + &replication_table(json)
+    let incremental = json.incremental.as_ref().map_or(String::new(), increment::text);
+    rows.collect::<String>() + &incremental + &replication_table(json)
 }
 
 /// The verdict when there is no counterexample to show.
