@@ -11,6 +11,7 @@
 
 mod compare;
 mod contender;
+mod incremental;
 mod limit;
 mod measure;
 mod model;
@@ -68,6 +69,8 @@ enum Child {
         #[arg(long)]
         quick: bool,
     },
+    /// Measure how much faster the next version is explored with the graph of the one before
+    Incremental,
     /// Run one tool in this process and print its counts as JSON
     #[command(hide = true)]
     Run {
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Some(Child::Run { name, quick }) => run_child(name, *quick),
         Some(Child::Protocols) => protocols::run(),
         Some(Child::Native { quick }) => native::run(*quick),
+        Some(Child::Incremental) => incremental::run(),
         None => compare_all(&options),
     };
     match result {
