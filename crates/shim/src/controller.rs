@@ -16,6 +16,8 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 /// Whether the program has moved since it was put back.
 static MOVED: AtomicBool = AtomicBool::new(false);
 static ENDED: AtomicU32 = AtomicU32::new(0);
+/// The process that runs the present execution, while forking.
+static CHILD: AtomicU32 = AtomicU32::new(0);
 
 /// Whether the program is under control: it is not while libraries are initialised.
 pub(crate) fn is_running() -> bool {
@@ -103,8 +105,12 @@ fn is_expected() -> bool {
 /// Runs one execution in a process of its own.
 fn fork_one() {
     const SIGCHLD: usize = 17;
+    const SIGKILL: usize = 9;
+    const DIE_WITH_PARENT: usize = 1;
+    const INTERRUPTED: isize = 4;
     match sys!(number::CLONE, SIGCHLD, 0, 0, 0, 0) {
         0 => {
+            sys!(number::PRCTL, DIE_WITH_PARENT, SIGKILL);
             carrier::forget();
             crate::dispatch::arm();
             go_on();
@@ -113,10 +119,22 @@ fn fork_one() {
             }
         }
         child if child > 0 => {
-            sys!(number::WAIT4, child, 0, 0, 0);
+            CHILD.store(child as u32, Relaxed);
+            // The watchdog's signal interrupts the wait, and is passed on.
+            while sys!(number::WAIT4, child, 0, 0, 0) == -INTERRUPTED {}
+            CHILD.store(0, Relaxed);
         }
         _ => crate::fail::fatal("cannot fork: no more processes or memory"),
     }
+}
+
+/// Passes a signal on to the process that runs the present execution; false if there is none.
+pub(crate) fn pass_on(signal: i32) -> bool {
+    let child = CHILD.load(Relaxed);
+    if child != 0 {
+        sys!(number::KILL, child, signal);
+    }
+    child != 0
 }
 
 /// Adds the execution to the hash over all of them.

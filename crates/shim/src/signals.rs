@@ -142,7 +142,10 @@ extern "C" fn on_trap(signal: i32, info: usize, machine: &Machine) {
     }
 }
 
-extern "C" fn on_watchdog(_signal: i32, _info: usize, machine: &Machine) {
+extern "C" fn on_watchdog(signal: i32, _info: usize, machine: &Machine) {
+    if crate::controller::pass_on(signal) {
+        return;
+    }
     let rip = machine.rip.get() as usize;
     if !is_running() || crate::start::is_our_text(rip) {
         return;
