@@ -23,6 +23,7 @@ mod error;
 mod execution;
 mod executions;
 mod exhaustive;
+mod panics;
 mod patching;
 pub mod program;
 #[expect(unsafe_code, reason = "maps the memory that is shared with a worker")]

@@ -1,6 +1,7 @@
 //! A process that runs the program under the shim, and the commands that drive it.
 
 use crate::error::Error;
+use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
 use crate::shim;
@@ -48,11 +49,13 @@ pub(crate) struct Modules {
 }
 
 /// The modules and their patches.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Prepared {
     entry: u64,
     pub(crate) loaded: Vec<Loaded>,
     pub(crate) patches: Patches,
+    /// Where Rust's threads start.
+    thread_starts: Vec<[u64; 2]>,
 }
 
 impl Modules {
@@ -79,7 +82,8 @@ impl Modules {
             loaded.extend(Loaded::read(&cell.get())?);
         }
         let patches = Patches::new(&loaded, entry)?;
-        let prepared = Arc::new(Prepared { entry, loaded, patches });
+        let thread_starts = thread_starts(&loaded);
+        let prepared = Arc::new(Prepared { entry, loaded, patches, thread_starts });
         *known = Some(Arc::clone(&prepared));
         Ok(prepared)
     }
@@ -103,14 +107,18 @@ impl Worker {
         let shim = shim::file().map_err(system("keep the shim in memory"))?;
         let child = spawn(launch, region.file().as_raw_fd(), shim.as_raw_fd())
             .map_err(|error| Error::Start { path: launch.program.clone(), error })?;
-        let prepared =
-            Arc::new(Prepared { entry: 0, loaded: Vec::new(), patches: Patches::default() });
+        let prepared = Arc::default();
         let mut worker = Worker { child, region, watchdog: launch.watchdog, prepared };
         worker.await_start(launch)?;
         worker.prepared = modules.prepare(&worker.region)?;
         for (cell, &byte) in worker.region.patches.iter().zip(&worker.prepared.patches.bytes) {
             cell.set(byte);
         }
+        for (cell, &start) in worker.region.thread_starts.iter().zip(&worker.prepared.thread_starts)
+        {
+            cell.set(start);
+        }
+        worker.region.thread_start_count.set(worker.prepared.thread_starts.len() as u32);
         worker.region.patch_bytes.set(worker.prepared.patches.bytes.len() as u32);
         worker.ask(Command { request: Request::Begin, ..Command::default() })?;
         Ok(worker)

@@ -23,6 +23,6 @@ pub use outcome::{Outcome, Waiting};
 pub use random::Splitmix;
 pub use region::{
     Backend, Command, Counters, MAX_ALTERNATIVES, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES,
-    MAX_TEXT, MAX_THREADS, ModuleEntry, Output, Policy, Region, Reply, Request, Restart, Setup,
-    ThreadEntry, TimeMode, Turn, VERSION, text,
+    MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, Output, Policy, Region, Reply, Request,
+    Restart, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
 };

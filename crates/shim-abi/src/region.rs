@@ -3,7 +3,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// How many threads a program may have at one time.
 pub const MAX_THREADS: usize = 128;
 /// How many modules (the program and its libraries) may be loaded.
@@ -16,6 +16,8 @@ pub const MAX_ALTERNATIVES: usize = 1 << 22;
 pub const MAX_OUTPUT: usize = 1 << 18;
 /// How many bytes of instructions may be patched, trampolines included.
 pub const MAX_PATCHES: usize = 1 << 24;
+/// How many functions in which Rust's threads start are known.
+pub const MAX_STARTS: usize = 4096;
 /// The longest message, path or name.
 pub const MAX_TEXT: usize = 512;
 
@@ -278,6 +280,10 @@ pub struct Region {
     pub sleep_count: Cell<u32>,
     /// How many choices [`Region::schedule`] holds.
     pub schedule_length: Cell<u32>,
+    /// How many entries [`Region::thread_starts`] has.
+    pub thread_start_count: Cell<u32>,
+    /// Where Rust's threads call what the program gave them: start and end of each function.
+    pub thread_starts: [Cell<[u64; 2]>; MAX_STARTS],
     /// The modules.
     pub modules: [Cell<ModuleEntry>; MAX_MODULES],
     /// The threads at the end of the last execution.

@@ -14,7 +14,7 @@ pub(crate) fn finish(code: i32) -> ! {
     let code = code & 0xff;
     point(Operation::ProcessExit, 0, code as u64);
     let unseen = state().threads().find(|thread| {
-        thread.panicking.get() != 0 && thread.status() == Status::Ended && !thread.joined.get()
+        thread.panicked.get() && thread.status() != Status::Free && !thread.joined.get()
     });
     match unseen {
         Some(thread) if code == crate::region::setup().exit_code => {

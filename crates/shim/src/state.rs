@@ -71,7 +71,8 @@ pub(crate) struct Thread {
     pub(crate) value: Cell<u64>,
     /// What a waiter said about itself: a futex mask.
     pub(crate) mask: Cell<u32>,
-    pub(crate) panicking: Cell<u32>,
+    /// Whether it died of a panic.
+    pub(crate) panicked: Cell<bool>,
     /// The first of the robust mutexes that it holds.
     pub(crate) robust: Cell<usize>,
     /// When its wait ends by itself; 0 never.
@@ -97,7 +98,7 @@ pub(crate) struct Thread {
     pub(crate) name: Cell<[u8; 16]>,
     /// How it was created: its parent's path, and the how many-th child it is.
     pub(crate) path: Cell<u64>,
-    /// The innermost frame of a panicking thread that belongs to the thread's start.
+    /// The frame that a panic which was raised in it must not leave; 0 if there is none.
     pub(crate) panic_frame: Cell<usize>,
     /// How often it read the clock without doing anything else.
     pub(crate) clock_reads: Cell<u32>,

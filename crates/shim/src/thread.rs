@@ -12,7 +12,7 @@ use core::arch::global_asm;
 use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use everypath_shim_abi::{MAX_THREADS, Operation, Outcome, Splitmix, Waiting};
+use everypath_shim_abi::{MAX_THREADS, Operation, Splitmix, Waiting};
 
 /// The number by which the program knows its main thread, and its process.
 pub(crate) const FIRST_TID: i32 = 100_000;
@@ -91,9 +91,6 @@ extern "C" fn finish(thread: &Thread) -> ! {
 pub(crate) fn end(thread: &Thread) -> ! {
     let state = state();
     point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
-    if thread.panicking.get() != 0 && thread.detached.get() {
-        crate::controller::ended(Outcome::Panicked, i32::from(thread.number.get()));
-    }
     crate::sync::release_robust(thread);
     if state.alive.get() == 1 {
         // The last thread has ended without anybody calling exit: that is its last act.
@@ -104,10 +101,18 @@ pub(crate) fn end(thread: &Thread) -> ! {
     thread.set_status(Status::Ended);
     grant_all(Waiting::Join, thread.tcb.get());
     if thread.detached.get() {
-        forget(state, thread);
+        forget_unless_panicked(state, thread);
     }
     reschedule(state);
     unreachable!("an ended thread is never chosen")
+}
+
+/// Gives the place of a thread free that nobody can join any more. If it died of a panic, it stays
+/// to be seen when the process ends.
+fn forget_unless_panicked(state: &State, thread: &Thread) {
+    if !thread.panicked.get() {
+        forget(state, thread);
+    }
 }
 
 /// Gives a thread's place free.
@@ -315,13 +320,9 @@ pub(crate) extern "C" fn pthread_detach(handle: usize) -> i32 {
         return errno::EINVAL;
     }
     if thread.status() == Status::Ended {
-        if thread.panicking.get() != 0 {
-            crate::controller::ended(Outcome::Panicked, i32::from(thread.number.get()));
-        }
-        forget(state(), thread);
-    } else {
-        thread.detached.set(true);
+        forget_unless_panicked(state(), thread);
     }
+    thread.detached.set(true);
     0
 }
 
