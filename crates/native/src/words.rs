@@ -207,7 +207,7 @@ impl<'a> Names<'a> {
                 Some(message) => violated("panic", message),
                 None => violated("abort", format!("{who} aborts the program")),
             },
-            Outcome::Assertion => violated("assertion", execution.text.clone()),
+            Outcome::Assertion => violated("assertion", format!("{who}: {}", execution.text)),
             Outcome::Panicked => {
                 let thread = self.thread(execution.detail as u16);
                 let message = panic_message(execution).unwrap_or_default();
@@ -217,10 +217,7 @@ impl<'a> Names<'a> {
                 )
             }
             Outcome::Deadlock => violated("deadlock", self.deadlock()),
-            Outcome::Livelock => violated(
-                "livelock",
-                "every thread that can run goes round without changing anything".into(),
-            ),
+            Outcome::Livelock => violated("livelock", self.livelock()),
             Outcome::Hang => self.hang(),
             Outcome::TooLong => Ending::Inconclusive(format!(
                 "an execution has more than {} steps; raise --max-depth if that is right",
@@ -267,6 +264,13 @@ impl<'a> Names<'a> {
             .map(|entry| format!("{} {}", self.thread(entry.number), self.waiting(entry)))
             .collect();
         waits.join("; ")
+    }
+
+    fn livelock(&self) -> String {
+        let threads = self.replayed.execution.threads.iter();
+        let can_run = threads.filter(|entry| entry.waiting == Waiting::Nothing);
+        let names: Vec<String> = can_run.map(|entry| self.thread(entry.number)).collect();
+        format!("every thread that can run goes round without end: {}", names.join(", "))
     }
 
     fn hang(&self) -> Ending {

@@ -4,8 +4,13 @@
 mod common;
 #[path = "common/conforming.rs"]
 mod conforming;
+#[path = "common/launching.rs"]
+mod launching;
 
+use common::compile;
 use conforming::{conforms, conforms_given};
+use everypath_native::executions;
+use launching::launch;
 use std::fs;
 
 const C: [&str; 3] = ["-O1", "-g", "-pthread"];
@@ -83,4 +88,17 @@ fn rust() {
 #[test]
 fn cpp() {
     conforms("std.cpp", &["-std=c++20", "-O1", "-g", "-pthread"]);
+}
+
+#[test]
+fn hash_maps_have_the_same_order_in_every_execution() {
+    let compiled = compile("std.rs", &["--edition=2024", "-Copt-level=2"]);
+    let launch = launch(&compiled, &["show the order"]);
+    let executions = executions(&launch, 1).expect("it can be controlled");
+    let shown: Vec<Vec<u8>> = executions
+        .take(50)
+        .map(|execution| execution.expect("it stays under control").stderr)
+        .collect();
+    assert!(shown[0].len() > 100, "{}", String::from_utf8_lossy(&shown[0]));
+    assert!(shown.iter().all(|other| *other == shown[0]));
 }

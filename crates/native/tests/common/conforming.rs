@@ -1,31 +1,14 @@
 //! Programs that must do under control what they do by themselves.
 
-use crate::common::{Compiled, compile};
-use everypath_native::{Execution, Launch, Outcome, Setup, compare, executions};
-use std::ffi::OsString;
+use crate::common::compile;
+use crate::launching::launch;
+use everypath_native::{Execution, Outcome, compare, executions};
 use std::process::{Command, Stdio};
 
 /// How many schedules a program is run with, and how many of them in every way we know.
 const SCHEDULES: usize = 200;
 const COMPARED: u64 = 12;
 const SEED: u64 = 1;
-/// Steps that no execution of these programs needs.
-const MAX_STEPS: u32 = 100_000;
-/// Long enough for a busy machine.
-const WATCHDOG: u32 = 100;
-
-/// The program with arguments, as the command line starts it.
-pub(crate) fn launch(compiled: &Compiled, arguments: &[&str]) -> Launch {
-    Launch {
-        program: compiled.path.clone(),
-        arguments: arguments.iter().map(OsString::from).collect(),
-        environment: Vec::new(),
-        setup: Setup { max_steps: MAX_STEPS, ..Setup::default() },
-        watchdog: WATCHDOG,
-        fresh: false,
-    }
-}
-
 fn shown(execution: &Execution) -> String {
     format!(
         "execution {}: {:?} {} {}\n{}{}",

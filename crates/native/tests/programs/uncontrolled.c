@@ -1,0 +1,38 @@
+// What cannot be controlled, one for each argument.
+#include "check.h"
+#include <dlfcn.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static char stack[1 << 16];
+
+static int elsewhere(void *unused) {
+    (void)unused;
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc > 1);
+    const char *name = argv[1];
+    char *arguments[] = {"true", NULL};
+    if (!strcmp(name, "fork") && fork() == 0) _exit(0);
+    if (!strcmp(name, "raw fork") && syscall(SYS_fork) == 0) _exit(0);
+    if (!strcmp(name, "exec")) execv("/bin/true", arguments);
+    if (!strcmp(name, "system")) (void)!system("true");
+    if (!strcmp(name, "popen")) pclose(popen("true", "r"));
+    if (!strcmp(name, "socket")) socket(AF_INET, SOCK_STREAM, 0);
+    if (!strcmp(name, "io_uring")) syscall(SYS_io_uring_setup, 1, NULL);
+    if (!strcmp(name, "dlopen")) dlopen("libresolv.so.2", RTLD_NOW);
+    if (!strcmp(name, "clone")) clone(elsewhere, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL);
+    if (!strcmp(name, "executable"))
+        mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!strcmp(name, "cancel")) pthread_cancel(pthread_self());
+    if (!strcmp(name, "alarm")) alarm(1);
+    if (!strcmp(name, "kill")) kill(getppid(), SIGTERM);
+    if (!strcmp(name, "pause")) pause();
+    return 0;
+}
