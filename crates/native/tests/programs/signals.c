@@ -149,6 +149,16 @@ static void *waits_to_go(void *unused) {
     return unused;
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+// A handler runs while its thread waits for a mutex, and the wait goes on.
+static void *waits_for_a_mutex(void *unused) {
+    IS(sem_post(&started), 0);
+    IS(pthread_mutex_lock(&mutex), 0);
+    IS(pthread_mutex_unlock(&mutex), 0);
+    return unused;
+}
+
 static void *inherits(void *unused) {
     sigset_t now;
     IS(pthread_sigmask(SIG_SETMASK, NULL, &now), 0);
@@ -178,6 +188,14 @@ static void other_threads(void) {
     while (count < 2) sched_yield();
     CHECK(pthread_equal(handled_by, waits));
     IS(sem_post(&go), 0);
+    join(waits);
+    IS(pthread_mutex_lock(&mutex), 0);
+    waits = start(waits_for_a_mutex, NULL);
+    IS(sem_wait(&started), 0);
+    IS(pthread_kill(waits, SIGUSR1), 0);
+    while (count < 3) sched_yield();
+    CHECK(pthread_equal(handled_by, waits));
+    IS(pthread_mutex_unlock(&mutex), 0);
     join(waits);
     puts("other threads");
 }

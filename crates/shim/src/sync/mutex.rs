@@ -141,6 +141,8 @@ pub(super) fn acquire(address: usize, patience: Patience) -> i32 {
         if let Some(result) = acquire_unless_interrupted(address, patience) {
             return result;
         }
+        // Asking again is a step of its own.
+        point(Operation::MutexLock, address, 0);
     }
 }
 
