@@ -1,5 +1,8 @@
 //! A process that runs the program under the shim, and the commands that drive it.
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::Error;
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};

@@ -368,7 +368,8 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) {
         value: thread.value.get(),
         granted_by: match thread.phase.get() {
             Phase::Request => 0,
-            Phase::Resume => u64::from(thread.granted_by.get()),
+            // Forgotten then, or states would differ by the number of steps that led to them.
+            Phase::Resume => u64::from(thread.granted_by.replace(0)),
         },
     };
     region().events[step as usize].set(event);

@@ -107,7 +107,8 @@ fn for_each_span(state: &State, mut each: impl FnMut(Span)) {
         each(Span { address, length });
     }
     for thread in state.threads().filter(|thread| thread.status() != Status::Free) {
-        if thread.is_alive() {
+        // A thread that has ended may still be on its way to the next one.
+        if thread.is_alive() || thread.number.get() == state.current.get() {
             each(live_stack(thread));
         }
         if thread.number.get() != MAIN && thread.tcb.get() != 0 {

@@ -1,0 +1,70 @@
+use super::{Launch, Modules, Worker};
+use everypath_shim_abi::{Choice, Command, Outcome, Request, Setup};
+use std::path::Path;
+use std::process;
+use tempfile::TempDir;
+
+/// A worker that stands before `main` of the program that runs scripts.
+fn worker(scripts: &[&str]) -> (Worker, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("scripts");
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../everypath/tests/programs/scripts.c");
+    let mut cc = process::Command::new("cc");
+    let status = cc.args(["-O1", "-pthread", "-o"]).arg(&program).arg(source).status().unwrap();
+    assert!(status.success());
+    let setup = Setup { canonical: true, max_steps: 1000, ..Setup::default() };
+    let launch = Launch {
+        program,
+        arguments: scripts.iter().map(Into::into).collect(),
+        environment: Vec::new(),
+        setup,
+        watchdog: 100,
+        fresh: false,
+    };
+    (Worker::start(&launch, &Modules::default()).unwrap(), folder)
+}
+
+fn ask(worker: &mut Worker, request: Request) -> everypath_shim_abi::Reply {
+    worker.ask(Command { request, slot: 1, ..Command::default() }).unwrap()
+}
+
+/// Follows a schedule of threads and returns the hash of the state it leads to.
+fn hash_after(worker: &mut Worker, threads: &[u16]) -> u128 {
+    let schedule: Vec<Choice> =
+        threads.iter().map(|&thread| Choice { thread, outcome: 0 }).collect();
+    let pause_at = schedule.len() as u32 + 1;
+    let reply = worker.follow(&schedule, Command { pause_at, ..Command::default() }).unwrap();
+    assert_eq!(reply.outcome, Outcome::Paused);
+    ask(worker, Request::Hash).hash
+}
+
+#[test]
+fn an_execution_goes_on_from_a_saved_state_as_it_did() {
+    let (mut worker, _folder) = worker(&["L0X0U0X1", "L0X0U0", "X1T0"]);
+    for seed in 0..20 {
+        let from = Command { pause_at: 8, seed, ..Command::default() };
+        assert_eq!(worker.follow(&[], from).unwrap().outcome, Outcome::Paused);
+        let hash = ask(&mut worker, Request::Hash).hash;
+        ask(&mut worker, Request::Save);
+        let ends: Vec<_> = (0..3)
+            .map(|_| {
+                ask(&mut worker, Request::Load);
+                assert_eq!(ask(&mut worker, Request::Hash).hash, hash);
+                let reply = ask(&mut worker, Request::Continue);
+                (reply.outcome, reply.detail, worker.events())
+            })
+            .collect();
+        assert_eq!(ends[0].0, Outcome::Exited);
+        assert!(ends.iter().all(|end| *end == ends[0]));
+    }
+}
+
+#[test]
+fn a_state_has_one_hash_and_another_state_another() {
+    let (mut worker, _folder) = worker(&["X0X0", "X0X0"]);
+    let start = [0, 0, 0, 1, 2];
+    let mut after = |order: &[u16]| hash_after(&mut worker, &[&start[..], order].concat());
+    assert_ne!(after(&[1, 2, 1]), after(&[2, 1, 1]));
+    assert_eq!(after(&[1, 2, 1]), after(&[1, 2, 1]));
+}
