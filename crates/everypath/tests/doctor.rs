@@ -25,7 +25,7 @@ const SUBJECTS: [&str; 16] = [
     "architecture",
     "FSGSBASE instructions",
     "XSAVEC instruction",
-    "vector registers",
+    "AVX registers",
     "Syscall User Dispatch",
     "tracking of written pages",
     "fixed addresses",

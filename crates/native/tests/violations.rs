@@ -53,6 +53,7 @@ fn crashes_and_aborts() {
         &[
             ("null", "crash", &["thread 1 gets SIGSEGV at address 0x0 in null_pointer"]),
             ("overflow", "crash", &["thread 1 overflows its stack in too_deep"]),
+            ("jump", "crash", &["thread 1 gets SIGSEGV at address 0x123456789000"]),
             ("divide", "crash", &["thread 1 gets SIGFPE in divides"]),
             ("illegal", "crash", &["thread 1 gets SIGILL in illegal"]),
             ("terminate", "crash", &["thread 1 gets SIGTERM in terminates"]),

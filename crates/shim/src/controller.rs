@@ -15,7 +15,6 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 static RUNNING: AtomicBool = AtomicBool::new(false);
 /// Whether the program has moved since it was put back.
 static MOVED: AtomicBool = AtomicBool::new(false);
-static ENDED: AtomicU32 = AtomicU32::new(0);
 /// The process that runs the present execution, while forking.
 static CHILD: AtomicU32 = AtomicU32::new(0);
 
@@ -74,7 +73,6 @@ fn reset() {
 
 /// Lets the program go on until its execution ends or pauses.
 fn go_on() {
-    ENDED.store(0, Relaxed);
     reply(|reply| {
         reply.outcome = Outcome::None;
         reply.address = 0;

@@ -1,6 +1,5 @@
 //! Signals: those that the program sends to itself, and those that faults send.
 
-use crate::context::fs_base;
 use crate::controller::{ended, is_running};
 use crate::fail::stop;
 use crate::libc::fail;
@@ -111,7 +110,7 @@ pub(crate) fn arm_kernel_thread(number: usize) {
 }
 
 extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
-    if crate::time::emulate_counter(machine) {
+    if crate::time::emulate_counter(info, machine) {
         return;
     }
     let registers = [machine.rip.get(), machine.rsp.get(), machine.rbp.get()];
@@ -129,10 +128,8 @@ extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
         return;
     }
     let thread = state.current();
-    // A fault outside any fiber is a fault of the shim itself, unless the program ran wild.
     thread.at.set(registers);
     reply(|reply| reply.address = address);
-    let _fs = fs_base();
     ended(Outcome::Signalled, signal)
 }
 

@@ -126,9 +126,11 @@ pub(crate) fn nanosleep(clock: i32, flags: i32, request: usize, left: usize) -> 
 }
 
 /// Answers an instruction that reads the processor's time counter, which we have made to fault.
-pub(crate) fn emulate_counter(machine: &crate::signals::Machine) -> bool {
+pub(crate) fn emulate_counter(info: usize, machine: &crate::signals::Machine) -> bool {
+    /// A general protection fault: where the instruction is can be read, unlike after a wild jump.
+    const BY_KERNEL: i32 = 0x80;
     let rip = machine.rip.get() as usize;
-    if !crate::controller::is_running() || machine.rip.get() < 4096 {
+    if !crate::controller::is_running() || load::<i32>(info + 8) != BY_KERNEL {
         return false;
     }
     let length = match load::<[u8; 3]>(rip) {

@@ -29,6 +29,12 @@ static void *overflows(void *unused) {
     return unused;
 }
 
+static void *jumps(void *unused) {
+    void (*volatile nowhere)(void) = (void (*)(void))0x123456789000;
+    nowhere();
+    return unused;
+}
+
 static void *divides(void *unused) {
     flag = 7 / zero;
     return unused;
@@ -168,6 +174,7 @@ static const struct {
     void *(*second)(void *);
 } faults[] = {
     {"null", null_pointer, NULL},       {"overflow", overflows, NULL},
+    {"jump", jumps, NULL},
     {"divide", divides, NULL},          {"illegal", illegal, NULL},
     {"abort", aborts, NULL},            {"assert", asserts, NULL},
     {"terminate", terminates, NULL},    {"opposite", left_then_right, right_then_left},
