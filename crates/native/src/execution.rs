@@ -19,7 +19,7 @@ pub struct Explored {
     pub restored: u64,
     /// How many executions were not as expected.
     pub unexpected: u64,
-    /// The one of them with the smallest number.
+    /// The one of them with the smallest number that was not only too long, if there is one.
     pub first: Option<Execution>,
     /// How many ended in each way other than expected.
     pub endings: BTreeMap<String, u64>,
@@ -30,12 +30,14 @@ pub struct Explored {
 }
 
 impl Explored {
-    /// Counts an execution that is not as expected, and keeps the first.
+    /// Counts an execution that is not as expected, and keeps the first; one that was only too long
+    /// does not hide another.
     pub(crate) fn keep(&mut self, execution: Execution) {
         self.unexpected += 1;
         let ending = format!("{:?} {}", execution.outcome, execution.detail);
         *self.endings.entry(ending).or_default() += 1;
-        if self.first.as_ref().is_none_or(|known| execution.number < known.number) {
+        let rank = |of: &Execution| (of.outcome == Outcome::TooLong, of.number);
+        if self.first.as_ref().is_none_or(|known| rank(&execution) < rank(known)) {
             self.first = Some(execution);
         }
     }
