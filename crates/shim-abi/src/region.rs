@@ -1,9 +1,10 @@
 use crate::{Choice, Event, Operation, Outcome, Pending, Phase, Splitmix, Waiting};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
+use everypath_commtree::Memory;
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// How many threads a program may have at one time.
 pub const MAX_THREADS: usize = 128;
 /// How many modules (the program and its libraries) may be loaded.
@@ -302,6 +303,8 @@ pub struct Region {
     pub alternatives: [Cell<Pending>; MAX_ALTERNATIVES],
     /// What to write where: see `native`'s `patching`.
     pub patches: [Cell<u8>; MAX_PATCHES],
+    /// What was sent to peers and what they answered: the checker lets it grow, the shim walks it.
+    pub trees: Memory,
 }
 
 /// The text in a field of fixed size, up to its first zero.
