@@ -17,10 +17,10 @@ global_asm!(
     ".globl everypath_atomic",
     ".hidden everypath_atomic",
     "everypath_atomic:",
-    // Nobody else can run: nothing to see. Costs three instructions.
-    "movabs rax, {alive}",
-    "cmp word ptr [rax], 1",
-    "ja 2f",
+    // There is nobody else: nothing to see. Costs three instructions.
+    "movabs rax, {unjoined}",
+    "cmp word ptr [rax], 0",
+    "jne 2f",
     "ret",
     "2:",
     "push rcx",
@@ -69,7 +69,7 @@ global_asm!(
     "pop rdx",
     "pop rcx",
     "ret",
-    alive = const crate::memory::STATE + offset_of!(State, alive),
+    unjoined = const crate::memory::STATE + offset_of!(State, unjoined),
     point = sym before_instruction,
 );
 

@@ -56,7 +56,7 @@ const IDLE_ROUND_NANOSECONDS: u64 = 1_000_000;
 /// that is meant to end does so after tens or hundreds. A program that does nothing but yield and
 /// count in plain memory for longer is mistaken; more rounds would exceed the usual limit of steps.
 const LIVELOCK_ROUNDS: u32 = 45_000;
-/// A thread that is alone takes no steps, and may have much to count.
+/// A thread that is alone takes no steps while it spins, and may have much to count.
 const LONELY_ROUNDS: u32 = 50_000_000;
 
 /// A scheduling point: any thread may go on, this one with `operation`. Returns the outcome.
@@ -80,7 +80,7 @@ pub(crate) fn stand_back(operation: Operation, object: usize) {
     let thread = state.current();
     thread.announce(operation, object, 0);
     thread.idle_step.set(true);
-    if state.is_concurrent() {
+    if !state.is_lonely() {
         state.standing.change(thread.number.get(), true);
         reschedule(state);
     } else {
@@ -409,7 +409,7 @@ fn idle_round(state: &State) {
     state.clock.set(state.clock.get() + IDLE_ROUND_NANOSECONDS);
     state.standing.clear();
     moved();
-    let most = if state.is_concurrent() { LIVELOCK_ROUNDS } else { LONELY_ROUNDS };
+    let most = if state.is_lonely() { LONELY_ROUNDS } else { LIVELOCK_ROUNDS };
     if rounds > most {
         controller::ended(Outcome::Livelock, 0);
     }

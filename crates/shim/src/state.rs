@@ -185,6 +185,8 @@ pub(crate) struct State {
     pub(crate) current: Cell<u16>,
     /// How many threads have not ended.
     pub(crate) alive: Cell<u16>,
+    /// How many threads were created and have not been joined.
+    pub(crate) unjoined: Cell<u16>,
     /// One more than the highest number of a thread that there is.
     pub(crate) limit: Cell<u16>,
     /// Who can take a step.
@@ -268,9 +270,16 @@ impl State {
         })
     }
 
-    /// Whether a second thread could take a step in between: if not, nothing is a step.
+    /// Whether what a thread does could have happened before something that another one did or will
+    /// do: if not, nothing is a step. Threads that have ended count until they are joined, because a
+    /// search must see that the one that is left races with them.
     pub(crate) fn is_concurrent(&self) -> bool {
-        self.alive.get() > 1
+        self.unjoined.get() > 0
+    }
+
+    /// Whether no other thread can ever take a step in between.
+    pub(crate) fn is_lonely(&self) -> bool {
+        self.alive.get() == 1
     }
 
     /// The parts that a snapshot holds, as address and length.

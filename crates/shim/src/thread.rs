@@ -92,7 +92,7 @@ pub(crate) fn end(thread: &Thread) -> ! {
     let state = state();
     point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
     crate::sync::release_robust(thread);
-    if state.alive.get() == 1 {
+    if state.is_lonely() {
         // The last thread has ended without anybody calling exit: that is its last act.
         let exit = libc::real_cached!("exit", "GLIBC_2.2.5");
         libc::call!(exit, fn(i32), 0);
@@ -211,6 +211,7 @@ fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
     thread.set_status(Status::Ready);
     state.limit.set(state.limit.get().max(number + 1));
     state.alive.set(state.alive.get() + 1);
+    state.unjoined.set(state.unjoined.get() + 1);
     thread
 }
 
@@ -276,7 +277,9 @@ fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> 
     if result != 0 {
         store(result, thread.result.get());
     }
-    forget(state(), thread);
+    let state = state();
+    state.unjoined.set(state.unjoined.get() - 1);
+    forget(state, thread);
     0
 }
 
