@@ -1,57 +1,10 @@
 //! `everypath check` and `replay` on real programs, through the command line.
 
+mod support;
+
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use tempfile::TempDir;
-
-/// A folder with the compiled programs of `programs/`.
-struct Programs {
-    folder: TempDir,
-}
-
-impl Programs {
-    fn new(names: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        for name in names {
-            compile(name, &folder.path().join(Path::new(name).file_stem().unwrap()));
-        }
-        Programs { folder }
-    }
-
-    fn everypath(&self, arguments: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_everypath"))
-            .args(arguments.split_whitespace())
-            .current_dir(self.folder.path())
-            .env_remove("RUST_BACKTRACE")
-            .output()
-            .unwrap()
-    }
-
-    /// Runs a check; its exit code and its result.
-    fn check(&self, arguments: &str) -> (i32, Value) {
-        let output = self.everypath(&format!("check --json - {arguments}"));
-        let code = output.status.code().unwrap();
-        let result = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| panic!("{arguments}: {error}: {output:?}"));
-        (code, result)
-    }
-}
-
-fn compile(name: &str, to: &Path) {
-    let source: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../programs", name].iter().collect();
-    let mut compiler = if name.ends_with(".rs") {
-        let mut rustc = Command::new("rustc");
-        rustc.args(["--edition", "2024", "-g", "-O"]);
-        rustc
-    } else {
-        let mut cc = Command::new("cc");
-        cc.args(["-g", "-O1", "-pthread"]);
-        cc
-    };
-    let output = compiler.arg("-o").arg(to).arg(source).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-}
+use std::process::Command;
+use support::Programs;
 
 /// The endings that a search of all schedules finds.
 fn endings(programs: &Programs, reduction: &str, scripts: &str) -> Option<Vec<String>> {
