@@ -122,6 +122,18 @@ pub struct Event {
     pub granted_by: u64,
 }
 
+impl Event {
+    /// Whether the thread only wanted others to move: it yields, or looks again at a word that has
+    /// not changed, which is announced without the word's size.
+    pub fn stands_back(&self) -> bool {
+        match self.operation {
+            Operation::Yield | Operation::Pause => true,
+            Operation::CompareExchange | Operation::Exchange => self.value == 0,
+            _ => false,
+        }
+    }
+}
+
 /// What was chosen at one scheduling point: which thread, and which outcome of its step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C)]

@@ -131,8 +131,10 @@ pub enum Policy {
 pub struct Command {
     /// What to do.
     pub request: Request,
-    /// How many choices of [`Region::schedule`] to follow before choosing at random.
+    /// How many choices of [`Region::schedule`] to follow.
     pub prefix: u32,
+    /// Whether a choice that is not there is left out, instead of ending the execution.
+    pub lenient: bool,
     /// How choices are made after that.
     pub policy: Policy,
     /// Stop before the step with this number; 0 never.

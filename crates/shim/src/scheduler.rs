@@ -1,12 +1,14 @@
 //! Points, choices, waits and wakes.
 //!
-//! `systematic`: how choices are made in a search of all schedules.
+//! `given`: choices that the checker gives; `systematic`: how the others are made in a search of all
+//! schedules.
 //!
 //! A thread announces its next visible operation and then asks who goes on. Whoever is chosen
 //! performs what it announced. A blocking call is two steps: the request, which is always possible,
 //! and going on once it was granted. Nothing here depends on anything but the program's own past
 //! and the choices.
 
+mod given;
 mod systematic;
 
 use crate::carrier;
@@ -21,8 +23,6 @@ use everypath_shim_abi::{
 
 /// How many steps the execution has taken.
 pub(crate) static STEPS: AtomicU32 = AtomicU32::new(0);
-/// So many choices are given; after them they are made at random.
-static PREFIX: AtomicU32 = AtomicU32::new(0);
 /// Stop before the step with this number; 0 never.
 static PAUSE_AT: AtomicU32 = AtomicU32::new(0);
 static MAX_STEPS: AtomicU32 = AtomicU32::new(0);
@@ -43,10 +43,10 @@ impl TimeCell {
 /// Takes over what a command asks for.
 pub(crate) fn obey(command: &Command) {
     let setup = setup();
-    PREFIX.store(command.prefix, Relaxed);
     PAUSE_AT.store(command.pause_at, Relaxed);
     MAX_STEPS.store(setup.max_steps.min(MAX_EVENTS as u32), Relaxed);
     TIME.0.set(setup.time);
+    given::obey(command);
     systematic::obey(command);
 }
 
@@ -273,10 +273,7 @@ fn choose(state: &'static State) -> Option<(Choice, u32)> {
             }
             return None;
         }
-        let step = STEPS.load(Relaxed);
-        if step < PREFIX.load(Relaxed) {
-            let wanted = region().schedule[step as usize].get();
-            check_possible(state, wanted, mode);
+        if let Some(wanted) = given::next(state, mode) {
             return Some((wanted, total));
         }
         if systematic::is_on() {
@@ -317,21 +314,6 @@ fn nth(state: &State, mut index: u32, mode: TimeMode) -> Choice {
         index -= offered;
     }
     unreachable!("an index below the sum of the offers")
-}
-
-/// Ends the execution if a schedule asks for what is not there.
-fn check_possible(state: &State, wanted: Choice, mode: TimeMode) {
-    let thread = state.thread(wanted.thread);
-    let offered = offers(state, thread, mode);
-    let blocked = thread.status() == Status::Blocked;
-    let possible = if blocked {
-        offered > 0 && wanted.outcome == TIMEOUT
-    } else {
-        u32::from(wanted.outcome) < offered
-    };
-    if !possible {
-        controller::ended(Outcome::Diverged, STEPS.load(Relaxed) as i32);
-    }
 }
 
 /// Takes a chosen step: records it, and fires its time-out if that is what it is.
@@ -392,6 +374,7 @@ pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
     if systematic::is_on() {
         systematic::write_down_only(thread);
     }
+    given::pass(thread.number.get());
     take(state, Choice { thread: thread.number.get(), outcome: 0 }, 1);
 }
 

@@ -91,7 +91,7 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
 pub(super) fn write_down_only(thread: &Thread) {
     let step = super::STEPS.load(Relaxed) as usize;
     let written = WRITTEN.load(Relaxed) as usize;
-    if (step as u32) < super::PREFIX.load(Relaxed) || written == MAX_ALTERNATIVES {
+    if super::given::are_left() || written == MAX_ALTERNATIVES {
         return;
     }
     let only = pending(thread, 1);

@@ -1,0 +1,72 @@
+//! Choices that the checker gives.
+
+use super::{STEPS, offers};
+use crate::controller;
+use crate::region::region;
+use crate::state::{State, Status};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use everypath_shim_abi::{Choice, Command, Outcome, TIMEOUT, TimeMode};
+
+/// How many choices are given.
+static COUNT: AtomicU32 = AtomicU32::new(0);
+/// Whether a choice that is not there is left out, instead of ending the execution.
+static LENIENT: AtomicBool = AtomicBool::new(false);
+/// How many were taken or left out in a lenient execution.
+static USED: AtomicU32 = AtomicU32::new(0);
+
+/// Takes over what a command asks for.
+pub(super) fn obey(command: &Command) {
+    COUNT.store(command.prefix, Relaxed);
+    LENIENT.store(command.lenient, Relaxed);
+    USED.store(0, Relaxed);
+}
+
+/// Whether choices are left.
+pub(super) fn are_left() -> bool {
+    used() < COUNT.load(Relaxed)
+}
+
+/// How many choices were used: never less than there are steps, so writing down a step overwrites no
+/// choice that is still to come.
+fn used() -> u32 {
+    USED.load(Relaxed).max(STEPS.load(Relaxed))
+}
+
+fn use_one() {
+    // Without leniency, the steps are the choices.
+    if LENIENT.load(Relaxed) {
+        USED.store(used() + 1, Relaxed);
+    }
+}
+
+/// The next given choice; `None` if there is none left.
+pub(super) fn next(state: &State, mode: TimeMode) -> Option<Choice> {
+    while are_left() {
+        let wanted = region().schedule[used() as usize].get();
+        use_one();
+        if is_possible(state, wanted, mode) {
+            return Some(wanted);
+        }
+        if !LENIENT.load(Relaxed) {
+            controller::ended(Outcome::Diverged, STEPS.load(Relaxed) as i32);
+        }
+    }
+    None
+}
+
+/// A thread takes a step without being chosen: if the next choice says so, it is used up.
+pub(super) fn pass(thread: u16) {
+    if are_left() && region().schedule[used() as usize].get().thread == thread {
+        use_one();
+    }
+}
+
+fn is_possible(state: &State, wanted: Choice, mode: TimeMode) -> bool {
+    let thread = state.thread(wanted.thread);
+    let offered = offers(state, thread, mode);
+    if thread.status() == Status::Blocked {
+        offered > 0 && wanted.outcome == TIMEOUT
+    } else {
+        u32::from(wanted.outcome) < offered
+    }
+}
