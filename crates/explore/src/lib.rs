@@ -8,6 +8,7 @@
 //! - [`Search`]: which of the fourteen strategies, which visited set, which limits.
 //! - [`explore()`]: the worker loop. [`Control`]: stop it, and watch it, from another thread.
 //! - [`explore_incrementally()`]: the same with the [`graph`] of an earlier version.
+//! - [`reduction`]: all schedules of a program, up to equivalence. [`mod@shrink`]: a failing one, made simple.
 //! - [`replay()`]: takes a schedule again and describes every state on the way.
 //! - [`handler`]: panics inside a model are findings about the model, not crashes of ours.
 //!
@@ -34,6 +35,7 @@ mod rank;
 pub mod reduction;
 mod replay;
 mod search;
+pub mod shrink;
 mod shuffle;
 mod states;
 mod system;
