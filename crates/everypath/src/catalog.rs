@@ -275,6 +275,7 @@ impl<M: Model> Explorable for Built<M> {
                 text,
                 state: after.as_ref().map_or(Vec::new(), |seen| seen.lines.clone()),
                 fingerprint: after.as_ref().map(|seen| seen.fingerprint.clone()),
+                preempts: false,
             });
             before = after.unwrap_or_default();
         }

@@ -74,6 +74,33 @@ fn philosophers_deadlock_unless_one_is_left_handed() {
 }
 
 #[test]
+fn counterexamples_have_as_few_preemptions_as_possible() {
+    let programs = Programs::new(&["philosophers.c", "bank.rs"]);
+    let cost = |arguments: &str| {
+        let (code, result) = programs.check(arguments);
+        assert_eq!(code, 1, "{result}");
+        let number = |name: &str| result["violation"][name].as_u64().unwrap();
+        (number("preemptions"), number("switches"))
+    };
+    for strategy in ["dfs", "random --seed 3", "random --seed 4"] {
+        // One customer is interrupted between looking and taking. Beside that, main must wait for
+        // them, the other one must end, and main must go on.
+        assert_eq!(cost(&format!("--strategy {strategy} -- ./bank")), (1, 4));
+        let replay = programs.everypath("replay everypath-trace.json");
+        assert_eq!(replay.status.code(), Some(1));
+        let text = String::from_utf8(replay.stdout).unwrap();
+        assert!(text.contains(" steps, 4 context switches, 1 of them a preemption (*)"), "{text}");
+        assert!(text.contains("* thread "), "the step is marked: {text}");
+        for count in 2..=6 {
+            // One waits with one fork in its hand; the others come in the right order.
+            let (preemptions, switches) =
+                cost(&format!("--strategy {strategy} -- ./philosophers {count}"));
+            assert_eq!((preemptions, switches), (1, count + 1), "{count} philosophers");
+        }
+    }
+}
+
+#[test]
 fn reduction_and_plain_search_agree() {
     let programs = Programs::new(&["philosophers.c"]);
     for arguments in ["2", "2 fixed"] {

@@ -1,7 +1,10 @@
 //! One execution, as the worker left it.
 
+use crate::panics::Panic;
 use crate::worker::Worker;
-use everypath_shim_abi::{Choice, Event, Outcome, Reply, ThreadEntry, text};
+use everypath_shim_abi::{
+    Choice, Event, Operation, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
+};
 use std::collections::BTreeMap;
 
 /// What a search found.
@@ -91,6 +94,57 @@ impl Execution {
             stdout: worker.output(0),
             stderr: worker.output(1),
         }
+    }
+
+    /// Of each step, whether it comes although the thread of the step before could have gone on.
+    pub fn preempts(&self) -> Vec<bool> {
+        let mut preempts = vec![false; self.events.len()];
+        let mut next: BTreeMap<u16, &Event> = BTreeMap::new();
+        for (at, event) in self.events.iter().enumerate().rev() {
+            if let Some(after) = preempts.get_mut(at + 1) {
+                let switches = self.events[at + 1].thread != event.thread;
+                *after = switches && self.goes_on(event, next.get(&event.thread).copied());
+            }
+            next.insert(event.thread, event);
+        }
+        preempts
+    }
+
+    /// Whether a thread could go on after a step, as its next one shows.
+    fn goes_on(&self, event: &Event, next: Option<&Event>) -> bool {
+        match next {
+            _ if matches!(event.operation, Operation::Exit | Operation::ProcessExit) => false,
+            Some(next) => next.phase == Phase::Request && !next.stands_back(),
+            None => self.threads.iter().any(|entry| {
+                let idles = matches!(entry.operation, Operation::Yield | Operation::Pause);
+                entry.number == event.thread && entry.waiting == Waiting::Nothing && !idles
+            }),
+        }
+    }
+
+    /// Whether another execution goes wrong in the same way, as far as can be told.
+    pub(crate) fn fails_like(&self, other: &Execution) -> bool {
+        let instruction = |of: &Execution| {
+            let entry = of.threads.iter().find(|entry| entry.number == of.thread);
+            entry.map(|entry| entry.registers[0])
+        };
+        let waits = |of: &Execution| {
+            let mut waits: Vec<_> = of.threads.iter().map(|entry| entry.waiting as u8).collect();
+            waits.sort_unstable();
+            waits
+        };
+        let panic = |of: &Execution| Panic::first_of(of).map(|panic| panic.place);
+        self.outcome == other.outcome
+            && match self.outcome {
+                Outcome::Exited => self.detail == other.detail && panic(self) == panic(other),
+                Outcome::Panicked | Outcome::Aborted => panic(self) == panic(other),
+                Outcome::Signalled => {
+                    self.detail == other.detail && instruction(self) == instruction(other)
+                }
+                Outcome::Assertion => self.text == other.text,
+                Outcome::Deadlock | Outcome::Livelock => waits(self) == waits(other),
+                _ => false,
+            }
     }
 
     /// The first difference from another execution of the same schedule, in words.

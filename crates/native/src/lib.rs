@@ -6,6 +6,7 @@
 //! - [`explore()`]: runs every schedule, up to equivalence.
 //! - [`executions`]: the same, one after the other, each to be looked at.
 //! - [`replay`]: repeats one execution exactly, and says what it did in words.
+//! - [`shrink()`]: makes a failing execution easy to follow.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
 //! - [`doctor`]: what this machine offers for all this.
@@ -32,6 +33,7 @@ mod replay;
 mod sample;
 #[expect(unsafe_code, reason = "anonymous files need a system call that std does not have")]
 mod shim;
+mod shrink;
 pub mod symbols;
 mod words;
 #[expect(unsafe_code, reason = "starts and reads processes in ways that std does not offer")]
@@ -46,6 +48,7 @@ pub use program::{Program, ProgramError};
 pub use replay::{Replayed, Stack, Standing, replay, stand};
 pub use sample::{Sampling, sample};
 pub use shim::anonymous_file;
+pub use shrink::shrink;
 pub use words::{Ending, Names};
 pub use worker::Launch;
 

@@ -1,5 +1,6 @@
-//! Where Rust's threads start: a panic that leaves there has killed its thread.
+//! Rust's panics: where threads start, which a panic that leaves has killed, and what it says.
 
+use crate::execution::Execution;
 use crate::patching::Loaded;
 use everypath_shim_abi::MAX_STARTS;
 use object::{Object, ObjectSymbol};
@@ -25,4 +26,28 @@ pub(crate) fn thread_starts(loaded: &[Loaded]) -> Vec<[u64; 2]> {
     }
     starts.truncate(MAX_STARTS);
     starts
+}
+
+/// A panic as the standard library reports it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Panic {
+    /// The thread.
+    pub(crate) who: String,
+    /// The line in the source.
+    pub(crate) place: String,
+    /// The message.
+    pub(crate) said: String,
+}
+
+impl Panic {
+    /// The first one that standard error shows.
+    pub(crate) fn first_of(execution: &Execution) -> Option<Self> {
+        let text = String::from_utf8_lossy(&execution.stderr);
+        let mut lines = text.lines().skip_while(|line| !line.contains("panicked at"));
+        let first = lines.next()?;
+        let place = first.split("panicked at ").nth(1).unwrap_or("").trim_end_matches(':');
+        let who = first.split('\'').nth(1).unwrap_or("a thread");
+        let said = lines.next().unwrap_or("").trim();
+        Some(Panic { who: who.into(), place: place.into(), said: said.into() })
+    }
 }

@@ -1,6 +1,7 @@
 //! An execution in words: what its steps did, and what is wrong with its end.
 
 use crate::execution::Execution;
+use crate::panics::Panic;
 use crate::replay::{Replayed, Stack};
 use everypath_shim_abi::{Event, Operation, Outcome, Phase, TIMEOUT, ThreadEntry, Waiting, text};
 use everypath_trace::{Line, Step, TraceStep, Violation};
@@ -139,9 +140,10 @@ impl<'a> Names<'a> {
 
     /// The steps of the execution for a trace.
     pub fn steps(&self) -> Vec<TraceStep> {
-        let events = self.replayed.execution.events.iter().zip(&self.replayed.places);
+        let execution = &self.replayed.execution;
+        let events = execution.events.iter().zip(&self.replayed.places).zip(execution.preempts());
         let mut steps: Vec<TraceStep> = events
-            .map(|(event, place)| {
+            .map(|((event, place), preempts)| {
                 let place = place.as_ref().map(|frame| format!(", {frame}")).unwrap_or_default();
                 TraceStep {
                     step: Step {
@@ -154,6 +156,7 @@ impl<'a> Names<'a> {
                     text: format!("{}{place}", self.step(event)),
                     state: Vec::new(),
                     fingerprint: None,
+                    preempts,
                 }
             })
             .collect();
@@ -308,14 +311,9 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The first panic that standard error shows.
+/// The first panic that standard error shows, in words.
 fn panic_message(execution: &Execution) -> Option<String> {
-    let text = String::from_utf8_lossy(&execution.stderr);
-    let mut lines = text.lines().skip_while(|line| !line.contains("panicked at"));
-    let first = lines.next()?;
-    let place = first.split("panicked at ").nth(1).unwrap_or("").trim_end_matches(':');
-    let who = first.split('\'').nth(1).unwrap_or("a thread");
-    let said = lines.next().unwrap_or("").trim();
+    let Panic { who, place, said } = Panic::first_of(execution)?;
     Some(format!("'{who}' panicked at {place}: {said}"))
 }
 

@@ -195,7 +195,7 @@ impl Worker {
         unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGXCPU) };
     }
 
-    /// Runs one execution that follows a schedule and then chooses at random.
+    /// Runs one execution that follows a schedule and then chooses as the command says.
     pub(crate) fn follow(&mut self, schedule: &[Choice], command: Command) -> Result<Reply, Error> {
         for (cell, &choice) in self.region.schedule.iter().zip(schedule) {
             cell.set(choice);
@@ -225,6 +225,13 @@ impl Worker {
             Command { request, policy, prefix, count: 1, ..Command::default() },
             control,
         )
+    }
+
+    /// Runs one execution that follows a schedule as far as it can, and then goes on by itself.
+    pub(crate) fn attempt(&mut self, wish: &[Choice]) -> Result<Reply, Error> {
+        self.region.sleep_count.set(0);
+        let (policy, lenient) = (Policy::First, true);
+        self.follow(wish, Command { policy, lenient, ..Command::default() })
     }
 
     /// What could have been taken at each step from `first` on, in the last execution.

@@ -7,7 +7,7 @@ use everypath_trace::Trace;
 /// stood at the end, and how to replay it.
 pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     let mut out = String::new();
-    push(&mut out, format_args!("{}", heading(trace)));
+    push(&mut out, format_args!("{}{}", heading(trace), switches(trace)));
     push(&mut out, format_args!("  {}", plain(&trace.violation.message)));
     push(&mut out, format_args!(""));
     let hidden = trace.steps.len().saturating_sub(shown);
@@ -19,7 +19,8 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     let digits = trace.steps.len().to_string().len();
     for (number, step) in trace.steps.iter().enumerate().skip(hidden) {
         let (actor, text) = (plain(&step.actor), plain(&step.text));
-        push(&mut out, format_args!("  {:digits$}  {actor:width$}  {text}", number + 1));
+        let mark = if step.preempts { '*' } else { ' ' };
+        push(&mut out, format_args!("  {:digits$}{mark} {actor:width$}  {text}", number + 1));
     }
     push(&mut out, format_args!(""));
     let end = trace.steps.last().map_or(&trace.initial, |step| &step.state);
@@ -36,4 +37,22 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     }
     push(&mut out, format_args!("Replay it: {replay} {}", quoted(path)));
     out
+}
+
+/// How often another thread goes on, and how often of its own accord: the steps that are marked.
+fn switches(trace: &Trace) -> String {
+    match (trace.switches(), trace.preemptions()) {
+        (0, _) => String::new(),
+        (1, 0) => ", 1 context switch, which is not a preemption".into(),
+        (1, _) => ", 1 context switch, a preemption (*)".into(),
+        (switches, 0) => format!(", {} context switches, no preemption", grouped(switches as u64)),
+        (switches, 1) => {
+            format!(", {} context switches, 1 of them a preemption (*)", grouped(switches as u64))
+        }
+        (switches, preemptions) => format!(
+            ", {} context switches, {} of them preemptions (*)",
+            grouped(switches as u64),
+            grouped(preemptions as u64)
+        ),
+    }
 }

@@ -128,6 +128,7 @@ mod tests {
                 text: "the timer fires".into(),
                 state: vec![Line::new("sender", "x=2")],
                 fingerprint: Some("01".into()),
+                preempts: true,
             }],
         }
     }

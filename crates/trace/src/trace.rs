@@ -73,6 +73,18 @@ pub struct Config {
     pub duplicate: bool,
 }
 
+impl Trace {
+    /// How many steps are of another actor than the one before.
+    pub fn switches(&self) -> usize {
+        self.steps.windows(2).filter(|pair| pair[0].step.actor != pair[1].step.actor).count()
+    }
+
+    /// How many of them come although the actor of the step before could have gone on.
+    pub fn preemptions(&self) -> usize {
+        self.steps.iter().filter(|step| step.preempts).count()
+    }
+}
+
 impl Config {
     /// So many nodes, and nothing else out of the ordinary.
     pub fn new(nodes: u32) -> Self {
@@ -147,6 +159,9 @@ pub struct TraceStep {
     pub state: Vec<Line>,
     /// Fingerprint of that state's canonical bytes; absent if the step never completed.
     pub fingerprint: Option<String>,
+    /// Whether the actor of the step before could have gone on instead: of native programs.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub preempts: bool,
 }
 
 /// One line of a state in words: whose part of the state, and what it is.

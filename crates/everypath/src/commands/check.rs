@@ -15,7 +15,9 @@ use everypath_native::{
     Sampling, Setup, TimeMode,
 };
 use everypath_report::grouped;
-use everypath_trace::{Coverage, SearchRecord, ShuffleRecord, Target, Trace, Verdict, file};
+use everypath_trace::{
+    Coverage, SearchRecord, ShuffleRecord, Target, Trace, Verdict, Violation, file,
+};
 use report::{Counted, Found, Report};
 use std::ffi::OsString;
 use std::path::Path;
@@ -143,8 +145,7 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
         Ok(replayed) => replayed,
         Err(error) => return Found::failed(&error),
     };
-    let names = Names::new(&replayed);
-    match names.ending(args.exit_code) {
+    match Names::new(&replayed).ending(args.exit_code) {
         Ending::Inconclusive(reason) => Found::inconclusive(reason),
         _ if let Some(difference) = first.difference(&replayed.execution) => {
             Found::inconclusive(format!(
@@ -153,7 +154,8 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
             ))
         }
         Ending::Expected => Found::inconclusive("a violation was found but did not repeat".into()),
-        Ending::Violated(violation) => {
+        Ending::Violated(found) => {
+            let (replayed, violation) = simplest(args, launch, replayed, found);
             let target = Target::Native {
                 program: program.path.to_string_lossy().into_owned(),
                 hash: program.hash.clone(),
@@ -162,8 +164,25 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
                 time: args.time.name().into(),
             };
             let search = record(args);
-            Found::violated(trace_of(target, search, violation, &names))
+            Found::violated(trace_of(target, search, violation, &Names::new(&replayed)))
         }
+    }
+}
+
+/// A simpler execution that violates the same, repeated; or the one that was found.
+fn simplest(
+    args: &CheckArgs,
+    launch: &Launch,
+    found: Replayed,
+    violation: Violation,
+) -> (Replayed, Violation) {
+    let simpler = everypath_native::shrink(launch, &found.execution)
+        .and_then(|schedule| everypath_native::replay(launch, &schedule));
+    // What cannot be made simpler was repeated already and is told as it is.
+    let Ok(simpler) = simpler else { return (found, violation) };
+    match Names::new(&simpler).ending(args.exit_code) {
+        Ending::Violated(same) if same.property == violation.property => (simpler, same),
+        _ => (found, violation),
     }
 }
 
@@ -195,7 +214,7 @@ fn words(arguments: &[OsString]) -> Vec<String> {
 fn trace_of(
     target: Target,
     search: SearchRecord,
-    violation: everypath_trace::Violation,
+    violation: Violation,
     names: &Names<'_>,
 ) -> Trace {
     let steps = names.steps();

@@ -103,9 +103,18 @@ pub(super) struct JsonCheck {
     assumption: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    violation: Option<JsonViolation>,
+    violation: Option<JsonCounterexample>,
     violations: u64,
     stats: JsonCheckStats,
+}
+
+/// The counterexample.
+#[derive(Debug, Serialize)]
+struct JsonCounterexample {
+    #[serde(flatten)]
+    violation: JsonViolation,
+    switches: usize,
+    preemptions: usize,
 }
 
 /// What was counted.
@@ -150,11 +159,15 @@ impl Report {
             coverage: JsonCoverage::new(found.coverage),
             assumption: ASSUMPTION,
             reason: found.reason.clone(),
-            violation: found.trace.as_ref().map(|trace| JsonViolation {
-                property: trace.violation.property.clone(),
-                message: trace.violation.message.clone(),
-                depth: trace.steps.len(),
-                trace: trace_path.into(),
+            violation: found.trace.as_ref().map(|trace| JsonCounterexample {
+                violation: JsonViolation {
+                    property: trace.violation.property.clone(),
+                    message: trace.violation.message.clone(),
+                    depth: trace.steps.len(),
+                    trace: trace_path.into(),
+                },
+                switches: trace.switches(),
+                preemptions: trace.preemptions(),
             }),
             violations: if found.trace.is_some() { counted.unexpected } else { 0 },
             stats: JsonCheckStats {
