@@ -8,7 +8,7 @@ mod conforming;
 mod launching;
 
 use common::compile;
-use conforming::{conforms, conforms_given};
+use conforming::{by_itself, conforms, conforms_given};
 use everypath_native::executions;
 use launching::launch;
 use std::fs;
@@ -78,6 +78,29 @@ fn process() {
 #[test]
 fn signals() {
     conforms("signals.c", &C);
+}
+
+/// Sockets, pipes and what waits for them: what the kernel does, as long as we do not.
+#[test]
+fn sockets_without_us() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().to_str().expect("the folder's name is text");
+    for source in [
+        "datagrams.c",
+        "epolls.c",
+        "events.c",
+        "groups.c",
+        "messages.c",
+        "names.c",
+        "nonblocking.c",
+        "pipes.c",
+        "polling.c",
+        "streams.c",
+    ] {
+        let compiled = compile(source, &C);
+        let once = by_itself(&compiled, &[path]);
+        assert_eq!(by_itself(&compiled, &[path]), once, "{source} is not deterministic");
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Programs that must do under control what they do by themselves.
 
-use crate::common::compile;
+use crate::common::{Compiled, compile};
 use crate::launching::launch;
 use everypath_native::{Execution, Outcome, compare, executions};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// How many schedules a program is run with, and how many of them in every way we know.
 const SCHEDULES: usize = 200;
@@ -31,15 +31,7 @@ pub(crate) fn conforms(source: &str, options: &[&str]) {
 /// is given when it runs by itself, and those when it runs under control.
 pub(crate) fn conforms_given(source: &str, options: &[&str], arguments: [&[&str]; 2]) {
     let compiled = compile(source, options);
-    let native = Command::new(&compiled.path)
-        .args(arguments[0])
-        .env_clear()
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts");
-    let said = String::from_utf8_lossy(&native.stdout);
-    assert!(native.status.success(), "by itself: {}\n{said}", native.status);
-    assert!(!said.is_empty(), "a program that says nothing shows nothing");
+    let native = by_itself(&compiled, arguments[0]);
     let launch = launch(&compiled, arguments[1]);
     for execution in executions(&launch, SEED).expect("it can be controlled").take(SCHEDULES) {
         let execution = execution.expect("it stays under control");
@@ -48,4 +40,18 @@ pub(crate) fn conforms_given(source: &str, options: &[&str], arguments: [&[&str]
         assert!(execution.stderr == native.stderr, "{}", shown(&execution));
     }
     assert_eq!(compare(&launch, SEED, COMPARED).expect("it can be controlled"), None);
+}
+
+/// Runs a program without us: it must end well and say something.
+pub(crate) fn by_itself(compiled: &Compiled, arguments: &[&str]) -> Output {
+    let native = Command::new(&compiled.path)
+        .args(arguments)
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts");
+    let said = String::from_utf8_lossy(&native.stdout);
+    assert!(native.status.success(), "by itself: {}\n{said}", native.status);
+    assert!(!said.is_empty(), "a program that says nothing shows nothing");
+    native
 }
