@@ -57,30 +57,66 @@ fn private(name: &str) -> usize {
     unsafe { dlvsym(RTLD_DEFAULT as *mut c_void, name.as_ptr().cast(), version.as_ptr()) as usize }
 }
 
-/// The function that this library stands in for. `name` and `version` end with a zero.
-pub(crate) fn real(name: &str, versions: &[&str]) -> usize {
-    for version in versions {
-        // SAFETY: as for `private`.
-        let found = unsafe {
-            dlvsym(RTLD_NEXT as *mut c_void, name.as_ptr().cast(), version.as_ptr().cast())
-        };
-        if !found.is_null() {
-            return found as usize;
-        }
-    }
-    crate::fail::fatal("libc lacks a function that everypath stands in for");
+/// A function that this library stands in for. Its names end with a zero.
+pub(crate) struct Real {
+    name: &'static str,
+    versions: &'static [&'static str],
+    found: AtomicUsize,
 }
 
-/// The function that this library stands in for, looked up once.
+impl Real {
+    /// One that is looked up before the program starts.
+    pub(crate) const fn new(name: &'static str, versions: &'static [&'static str]) -> Self {
+        Real { name, versions, found: AtomicUsize::new(0) }
+    }
+
+    fn find(&self) {
+        for version in self.versions {
+            let (name, version) = (self.name.as_ptr().cast(), version.as_ptr().cast());
+            // SAFETY: as for `private`.
+            let found = unsafe { dlvsym(RTLD_NEXT as *mut c_void, name, version) };
+            if !found.is_null() {
+                return self.found.store(found as usize, Relaxed);
+            }
+        }
+    }
+
+    /// Its address.
+    pub(crate) fn address(&self) -> usize {
+        if self.found.load(Relaxed) == 0 {
+            self.find();
+        }
+        match self.found.load(Relaxed) {
+            0 => crate::fail::fatal("libc lacks a function that everypath stands in for"),
+            found => found,
+        }
+    }
+}
+
+unsafe extern "C" {
+    static __start_everypath_real: u8;
+    static __stop_everypath_real: u8;
+}
+
+/// Looks up all that the program may call: the loader must leave no traces on its stacks.
+pub(crate) fn find_real() {
+    let first = (&raw const __start_everypath_real) as usize;
+    let end = (&raw const __stop_everypath_real) as usize;
+    for at in (first..end).step_by(size_of::<Real>()) {
+        crate::memory::view::<Real>(at).find();
+    }
+}
+
+/// The function that this library stands in for.
 macro_rules! real_cached {
     ($name:literal $(, $version:literal)+) => {{
-        static FOUND: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0);
-        let mut found = FOUND.load(core::sync::atomic::Ordering::Relaxed);
-        if found == 0 {
-            found = $crate::libc::real(concat!($name, "\0"), &[$(concat!($version, "\0")),+]);
-            FOUND.store(found, core::sync::atomic::Ordering::Relaxed);
-        }
-        found
+        // SAFETY: the section holds nothing else.
+        // JUSTIFICATION: the linker collects them, so that none is forgotten.
+        #[used]
+        #[unsafe(link_section = "everypath_real")]
+        static REAL: $crate::libc::Real =
+            $crate::libc::Real::new(concat!($name, "\0"), &[$(concat!($version, "\0")),+]);
+        REAL.address()
     }};
 }
 pub(crate) use real_cached;

@@ -80,7 +80,7 @@ extern "C" fn __libc_start_main(
     rtld_fini: usize,
     stack_end: usize,
 ) -> i32 {
-    let real = libc::real("__libc_start_main\0", &["GLIBC_2.34\0", "GLIBC_2.2.5\0"]);
+    let real = libc::real_cached!("__libc_start_main", "GLIBC_2.34", "GLIBC_2.2.5");
     let first = if crate::region::open() {
         MAIN_FUNCTION.store(main, Relaxed);
         before_main as *const () as usize
@@ -109,6 +109,7 @@ extern "C" fn before_main(argc: i32, argv: usize, environment: usize) -> i32 {
     // JUSTIFICATION: libc must take its locks, since it does not create our threads.
     unsafe { __libc_single_threaded = 0 };
     warm_up();
+    libc::find_real();
     clean(environment);
     ARGUMENTS[0].store(argc as usize, Relaxed);
     ARGUMENTS[1].store(argv, Relaxed);
