@@ -9,15 +9,25 @@ use crate::memory::{PAGE, map};
 use crate::region::{setup, wait, wake};
 use crate::state::{Thread, state};
 use core::arch::global_asm;
+use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
 use everypath_shim_abi::{Backend, MAX_THREADS};
 
+/// A place that only one kernel thread uses.
+struct Own(Context);
+// SAFETY: see above. JUSTIFICATION: a static must be `Sync`, and these are not shared.
+unsafe impl Sync for Own {}
+
+impl Own {
+    const fn new() -> Self {
+        Own(Context { rsp: Cell::new(0), fs: Cell::new(0) })
+    }
+}
+
 /// Where the controller is when a thread of the program runs on its kernel thread.
-struct Home(Context);
-// SAFETY: only the kernel thread that runs the controller uses it.
-// JUSTIFICATION: a static must be `Sync`, and this one is not shared.
-unsafe impl Sync for Home {}
-static HOME: Home = Home(Context { rsp: core::cell::Cell::new(0), fs: core::cell::Cell::new(0) });
+static HOME: Own = Own::new();
+/// Where kernel threads hand over and wait, each on its own stack.
+static WAITING: [Own; MAX_THREADS] = [const { Own::new() }; MAX_THREADS];
 
 const CONTROLLER: u16 = MAX_THREADS as u16;
 const STACKS: usize = 0x5e80_0000_0000;
@@ -25,7 +35,7 @@ const STACK: usize = 0x4_0000;
 
 static BATONS: [AtomicU32; MAX_THREADS + 1] = [const { AtomicU32::new(0) }; MAX_THREADS + 1];
 static STARTED: [AtomicBool; MAX_THREADS] = [const { AtomicBool::new(false) }; MAX_THREADS];
-static FROM: AtomicU16 = AtomicU16::new(0);
+/// To whom the kernel thread that runs hands over.
 static TO: AtomicU16 = AtomicU16::new(0);
 
 global_asm!(
@@ -77,20 +87,25 @@ pub(crate) fn enter(thread: &Thread) {
     }
 }
 
-/// Goes on with another thread; returns when this one goes on.
-pub(crate) fn switch(from: &Thread, to: &Thread) {
+/// The way from the thread that runs to another: what to go on with once it is saved.
+pub(crate) fn way(from: &Thread, to: &'static Thread) -> &'static Context {
     match setup().backend {
-        Backend::Fibers => from.context.swap(&to.context),
-        Backend::Threads => hand_to(from, to.number.get()),
+        Backend::Fibers => &to.context,
+        Backend::Threads => hand_over(from, to.number.get()),
+    }
+}
+
+/// The way from the thread that runs to the controller.
+pub(crate) fn way_home(from: &Thread) -> &'static Context {
+    match setup().backend {
+        Backend::Fibers => &HOME.0,
+        Backend::Threads => hand_over(from, CONTROLLER),
     }
 }
 
 /// Goes back to the controller; returns when this thread goes on.
 pub(crate) fn leave(from: &Thread) {
-    match setup().backend {
-        Backend::Fibers => from.context.swap(&HOME.0),
-        Backend::Threads => hand_to(from, CONTROLLER),
-    }
+    from.context.swap(way_home(from));
 }
 
 /// In a forked process there is one kernel thread: the others must be made again.
@@ -99,22 +114,25 @@ pub(crate) fn forget() {
     BATONS.iter().for_each(|baton| baton.store(0, Ordering::Relaxed));
 }
 
-fn hand_to(from: &Thread, to: u16) {
-    FROM.store(from.number.get(), Ordering::Relaxed);
+/// Only from its own stack may a kernel thread let another one run: the one it carries can be
+/// looked at, put back and scrubbed from then on.
+fn hand_over(from: &Thread, to: u16) -> &'static Context {
+    let me = from.number.get();
     TO.store(to, Ordering::Relaxed);
-    from.context.park(stack_top(from.number.get()), parked);
+    let waiting = &WAITING[usize::from(me)].0;
+    let next = wait_for_turn as *const () as usize;
+    waiting.prepare(stack_top(me), next, usize::from(me), from.context.fs.get());
+    waiting
 }
 
 fn stack_top(number: u16) -> usize {
     STACKS + usize::from(number) * 2 * STACK + STACK - 64
 }
 
-/// Runs on the carrier's own stack, once the thread it carried is saved.
-extern "C" fn parked() -> ! {
-    let me = FROM.load(Ordering::Relaxed);
+extern "C" fn wait_for_turn(me: usize) {
     post(TO.load(Ordering::Relaxed));
-    await_baton(me);
-    state().thread(me).context.resume()
+    await_baton(me as u16);
+    state().thread(me as u16).context.resume()
 }
 
 fn post(to: u16) {

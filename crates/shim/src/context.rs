@@ -61,6 +61,33 @@ global_asm!(
     "ret",
     ".cfi_endproc",
     ".size everypath_swap, . - everypath_swap",
+    // everypath_yield(from, decide): saves the running fiber in `from`, then asks who goes on: a
+    // context, or nothing for this fiber. What is saved cannot depend on the answer.
+    ".globl everypath_yield",
+    ".hidden everypath_yield",
+    ".type everypath_yield,@function",
+    "everypath_yield:",
+    ".cfi_startproc",
+    "push rbp",
+    "push rbx",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    "sub rsp, 8",
+    ".cfi_adjust_cfa_offset 56",
+    "stmxcsr [rsp]",
+    "fnstcw [rsp + 4]",
+    "mov [rdi], rsp",
+    "call rsi",
+    "test rax, rax",
+    "jnz everypath_resume_rax",
+    // Whoever decided has preserved all that was saved.
+    "add rsp, 56",
+    ".cfi_adjust_cfa_offset -56",
+    "ret",
+    ".cfi_endproc",
+    ".size everypath_yield, . - everypath_yield",
     // everypath_resume(to): goes on with `to`; what ran is forgotten.
     ".globl everypath_resume",
     ".hidden everypath_resume",
@@ -80,35 +107,17 @@ global_asm!(
     "call r12",
     "ud2",
     ".cfi_endproc",
-    // everypath_park(from, stack, next): saves the running fiber and calls `next` on `stack`.
-    ".globl everypath_park",
-    ".hidden everypath_park",
-    ".type everypath_park,@function",
-    "everypath_park:",
-    ".cfi_startproc",
-    "push rbp",
-    "push rbx",
-    "push r12",
-    "push r13",
-    "push r14",
-    "push r15",
-    "sub rsp, 8",
-    "stmxcsr [rsp]",
-    "fnstcw [rsp + 4]",
-    "mov [rdi], rsp",
-    "mov rsp, rsi",
-    "xor ebp, ebp",
-    "call rdx",
-    "ud2",
-    ".cfi_endproc",
 );
 
 unsafe extern "C" {
     fn everypath_swap(from: *const Context, to: *const Context);
     fn everypath_resume(to: *const Context) -> !;
-    fn everypath_park(from: *const Context, stack: usize, next: extern "C" fn() -> !);
+    fn everypath_yield(from: *const Context, decide: Decide);
     static everypath_first_frame: u8;
 }
+
+/// Says who goes on after a fiber was saved: nobody else if it is null.
+pub(crate) type Decide = extern "C" fn() -> *const Context;
 
 /// The words between a saved stack pointer and the return address.
 pub(crate) const SAVED_WORDS: usize = 7;
@@ -152,10 +161,11 @@ impl Context {
         unsafe { everypath_resume(self) }
     }
 
-    /// Saves the running fiber here and calls `next` on another stack.
-    pub(crate) fn park(&self, stack: usize, next: extern "C" fn() -> !) {
-        // SAFETY: the stack is one of ours and unused; `next` never returns.
-        unsafe { everypath_park(self, stack, next) }
+    /// Saves the running fiber here and goes on with whom `decide` says; returns when this is
+    /// resumed.
+    pub(crate) fn yield_to(&self, decide: Decide) {
+        // SAFETY: as for `swap`; `decide` runs below what was saved and returns.
+        unsafe { everypath_yield(self, decide) }
     }
 
     /// Instruction pointer, stack pointer and frame pointer of this fiber.

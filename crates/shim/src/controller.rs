@@ -2,8 +2,9 @@
 
 use crate::carrier;
 use crate::fail::Message;
+use crate::fingerprint::fingerprint;
 use crate::region::{count, hand_over, region, reply, setup};
-use crate::scheduler::{STEPS, SWITCHES};
+use crate::scheduler::{self, Ending, STEPS, SWITCHES};
 use crate::snapshot;
 use crate::state::{MAIN, Status, state};
 use crate::sys::{number, sys};
@@ -15,6 +16,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 static RUNNING: AtomicBool = AtomicBool::new(false);
 /// Whether the program has moved since it was put back.
 static MOVED: AtomicBool = AtomicBool::new(false);
+/// Whether the program has left its start: then it stands before a choice.
+pub(crate) static BEGUN: AtomicBool = AtomicBool::new(false);
 /// The process that runs the present execution, while forking.
 static CHILD: AtomicU32 = AtomicU32::new(0);
 
@@ -28,14 +31,14 @@ pub(crate) fn serve() -> ! {
     loop {
         hand_over();
         let command = region().command.get();
-        crate::scheduler::obey(&command);
+        scheduler::obey(&command);
         match command.request {
             Request::Begin => crate::start::begin(),
             Request::Run => run(&command),
             Request::Continue => go_on(),
             Request::Save => snapshot::save(command.slot),
             Request::Load => snapshot::load(command.slot),
-            Request::Hash => reply(|reply| reply.hash = snapshot::hash()),
+            Request::Hash => reply(|reply| reply.hash = fingerprint()),
             Request::None => {}
         }
     }
@@ -68,6 +71,7 @@ fn reset() {
         }
     }
     STEPS.store(0, Relaxed);
+    BEGUN.store(false, Relaxed);
     region().output.iter().for_each(|output| output.length.set(0));
 }
 
@@ -79,7 +83,7 @@ fn go_on() {
         reply.text[0] = 0;
     });
     let before = STEPS.load(Relaxed);
-    carrier::enter(state().current());
+    run_threads();
     let steps = STEPS.load(Relaxed);
     region().schedule_length.set(steps);
     count(|counters| {
@@ -92,6 +96,30 @@ fn go_on() {
     }
     if !is_expected() {
         describe_threads();
+    }
+}
+
+/// Lets threads run until the execution ends or pauses.
+fn run_threads() {
+    let state = state();
+    loop {
+        if BEGUN.swap(true, Relaxed) {
+            if setup().canonical && state.current().is_alive() {
+                snapshot::scrub(state.current());
+            }
+            let next = match scheduler::pauses(state) {
+                Ok(true) => Err(Ending { outcome: Outcome::Paused, detail: 0 }),
+                Ok(false) => scheduler::next(state).map(|_thread| ()),
+                Err(ending) => Err(ending),
+            };
+            if let Err(ending) = next {
+                return note_end(ending);
+            }
+        }
+        carrier::enter(state.current());
+        if region().reply.get().outcome != Outcome::None {
+            return;
+        }
     }
 }
 
@@ -179,13 +207,18 @@ fn describe_threads() {
     region.thread_count.set(described as u32);
 }
 
-/// Ends the execution, seen from a thread of the program.
-pub(crate) fn ended(outcome: Outcome, detail: i32) -> ! {
+/// Says how the execution ended.
+pub(crate) fn note_end(ending: Ending) {
     reply(|reply| {
-        reply.outcome = outcome;
-        reply.detail = detail;
+        reply.outcome = ending.outcome;
+        reply.detail = ending.detail;
         reply.thread = state().current.get();
     });
+}
+
+/// Ends the execution, seen from a thread of the program.
+pub(crate) fn ended(outcome: Outcome, detail: i32) -> ! {
+    note_end(Ending { outcome, detail });
     if !is_running() {
         crate::fail::die(outcome, format_args!("{}", crate::fail::EarlyEnd(outcome, detail)));
     }
@@ -207,15 +240,6 @@ pub(crate) fn uncontrolled(arguments: fmt::Arguments<'_>) -> ! {
         crate::fail::die(Outcome::Uncontrolled, arguments);
     }
     ended_with(Outcome::Uncontrolled, 0, arguments)
-}
-
-/// Stops before a step, with the whole state in memory; returns when the execution goes on.
-pub(crate) fn pause() {
-    reply(|reply| {
-        reply.outcome = Outcome::Paused;
-        reply.thread = state().current.get();
-    });
-    carrier::leave(state().current());
 }
 
 /// The thread that the program starts with is ready to run.

@@ -7,7 +7,8 @@
 //! - `state`: what is part of every snapshot. Everything static in this library is not.
 //! - `context`, `carrier`: fibers, and kernel threads as the other way to carry them.
 //! - `scheduler`: points, choices, waits and wakes. `controller`: executions and commands.
-//! - `snapshot`, `tracking`: copies of the program, whole or by written pages; the state hash.
+//! - `snapshot`, `tracking`: copies of the program, whole or by written pages. `fingerprint`: the
+//!   hash of its state.
 //! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
 //! - `thread`, `sync`, `futex`, `time`, `random`, `signals`, `files`, `output`, `process`,
 //!   `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
@@ -23,6 +24,7 @@ mod detour;
 mod dispatch;
 mod fail;
 mod files;
+mod fingerprint;
 mod futex;
 mod heap;
 mod libc;

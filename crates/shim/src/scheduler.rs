@@ -12,6 +12,7 @@ mod given;
 mod systematic;
 
 use crate::carrier;
+use crate::context::Context;
 use crate::controller;
 use crate::region::{region, setup};
 use crate::state::{Interruption, State, Status, Thread, state};
@@ -23,8 +24,11 @@ use everypath_shim_abi::{
 
 /// How many steps the execution has taken.
 pub(crate) static STEPS: AtomicU32 = AtomicU32::new(0);
-/// Stop before the step with this number; 0 never.
-static PAUSE_AT: AtomicU32 = AtomicU32::new(0);
+/// The execution pauses before the first choice after so many steps.
+static PAUSE_AFTER: AtomicU32 = AtomicU32::new(NEVER);
+/// After so many steps the controller makes the choices, on its own stack.
+static LEAVE_AFTER: AtomicU32 = AtomicU32::new(NEVER);
+const NEVER: u32 = u32::MAX;
 static MAX_STEPS: AtomicU32 = AtomicU32::new(0);
 static TIME: TimeCell = TimeCell(Cell::new(TimeMode::Ordered));
 
@@ -43,7 +47,10 @@ impl TimeCell {
 /// Takes over what a command asks for.
 pub(crate) fn obey(command: &Command) {
     let setup = setup();
-    PAUSE_AT.store(command.pause_at, Relaxed);
+    let pause_after = command.pause_at.checked_sub(1).unwrap_or(NEVER);
+    PAUSE_AFTER.store(pause_after, Relaxed);
+    // Whoever chooses leaves traces on the stack it chooses on.
+    LEAVE_AFTER.store(if setup.canonical { 0 } else { pause_after }, Relaxed);
     MAX_STEPS.store(setup.max_steps.min(MAX_EVENTS as u32), Relaxed);
     TIME.0.set(setup.time);
     given::obey(command);
@@ -84,7 +91,7 @@ pub(crate) fn stand_back(operation: Operation, object: usize) {
         state.standing.change(thread.number.get(), true);
         reschedule(state);
     } else {
-        idle_round(state);
+        or_end(idle_round(state));
     }
 }
 
@@ -158,25 +165,56 @@ pub(crate) fn grant_all(waiting: Waiting, object: usize) {
     state().waiters(waiting, object).for_each(grant);
 }
 
-/// Chooses who goes on, and goes on with it.
+/// How an execution ends that nobody can or shall go on with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    pub(crate) outcome: Outcome,
+    pub(crate) detail: i32,
+}
+
+/// Lets the thread that runs wait until it is chosen; whoever is chosen goes on.
 pub(crate) fn reschedule(state: &'static State) {
-    let pause_at = PAUSE_AT.load(Relaxed);
-    if pause_at != 0 && STEPS.load(Relaxed) + 1 >= pause_at {
-        controller::pause();
-    }
+    state.current().context.yield_to(decide);
+    crate::signals::deliver_pending(state);
+}
+
+/// Chooses, once the thread that ran is saved.
+extern "C" fn decide() -> *const Context {
+    let state = state();
     let from = state.current();
-    match choose(state) {
-        Some(choice) => {
-            take(state, choice.0, choice.1);
-            if choice.0.thread != from.number.get() {
-                state.current.set(choice.0.thread);
-                SWITCHES.set(SWITCHES.get() + 1);
-                carrier::switch(from, state.thread(choice.0.thread));
-            }
-            crate::signals::deliver_pending(state);
-        }
-        None => controller::ended(Outcome::Deadlock, 0),
+    if STEPS.load(Relaxed) >= LEAVE_AFTER.load(Relaxed) {
+        return carrier::way_home(from);
     }
+    match next(state) {
+        Ok(to) if core::ptr::eq(to, from) => core::ptr::null(),
+        Ok(to) => carrier::way(from, to),
+        Err(ending) => {
+            controller::note_end(ending);
+            carrier::way_home(from)
+        }
+    }
+}
+
+/// Chooses who goes on, and takes its step as far as that is not its own to do.
+pub(crate) fn next(state: &'static State) -> Result<&'static Thread, Ending> {
+    let (choice, alternatives) = choose(state)?;
+    take(state, choice, alternatives)?;
+    if choice.thread != state.current.get() {
+        state.current.set(choice.thread);
+        SWITCHES.set(SWITCHES.get() + 1);
+    }
+    Ok(state.thread(choice.thread))
+}
+
+/// Whether the execution pauses here, before somebody is chosen.
+pub(crate) fn pauses(state: &'static State) -> Result<bool, Ending> {
+    if STEPS.load(Relaxed) < PAUSE_AFTER.load(Relaxed) {
+        return Ok(false);
+    }
+    let mode = TIME.get();
+    settle(state, mode)?;
+    systematic::write_down(state, mode)?;
+    Ok(true)
 }
 
 /// A counter that only the thread that runs touches.
@@ -255,9 +293,9 @@ fn can_run(state: &State) -> u128 {
     state.ready.bits() & !state.standing.bits()
 }
 
-/// The next choice and how many there were; `None` if nobody can go on.
-fn choose(state: &'static State) -> Option<(Choice, u32)> {
-    let mode = TIME.get();
+/// Lets time pass until somebody can be chosen; how many choices there are, and whether they are
+/// only between threads.
+fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
     loop {
         // Most of the time nothing but threads is chosen from: no time-out, no waiter to pick.
         let simple = state.deadlines.get() == 0 && state.selectable.get() == 0;
@@ -266,24 +304,29 @@ fn choose(state: &'static State) -> Option<(Choice, u32)> {
         } else {
             state.threads().map(|thread| offers(state, thread, mode)).sum()
         };
-        if total == 0 {
-            if state.ready.bits() != 0 {
-                idle_round(state);
-                continue;
-            }
-            return None;
+        if total > 0 {
+            return Ok((total, simple));
         }
-        if let Some(wanted) = given::next(state, mode) {
-            return Some((wanted, total));
+        if state.ready.bits() == 0 {
+            return Err(Ending { outcome: Outcome::Deadlock, detail: 0 });
         }
-        if systematic::is_on() {
-            return Some((systematic::choose(state, mode), total));
-        }
-        let index = if total == 1 { 0 } else { pick(total) };
-        let choice =
-            if simple { nth_thread(can_run(state), index) } else { nth(state, index, mode) };
-        return Some((choice, total));
+        idle_round(state)?;
     }
+}
+
+/// The next choice and how many there were.
+fn choose(state: &'static State) -> Result<(Choice, u32), Ending> {
+    let mode = TIME.get();
+    let (total, simple) = settle(state, mode)?;
+    if let Some(wanted) = given::next(state, mode)? {
+        return Ok((wanted, total));
+    }
+    if systematic::is_on() {
+        return Ok((systematic::choose(state, mode)?, total));
+    }
+    let index = if total == 1 { 0 } else { pick(total) };
+    let choice = if simple { nth_thread(can_run(state), index) } else { nth(state, index, mode) };
+    Ok((choice, total))
 }
 
 /// The thread of the `index`-th bit, with its only outcome.
@@ -317,9 +360,9 @@ fn nth(state: &State, mut index: u32, mode: TimeMode) -> Choice {
 }
 
 /// Takes a chosen step: records it, and fires its time-out if that is what it is.
-fn take(state: &State, choice: Choice, alternatives: u32) {
+fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> {
     let thread = state.thread(choice.thread);
-    record(thread, choice.outcome, alternatives);
+    record(thread, choice.outcome, alternatives)?;
     if !thread.idle_step.get() {
         state.idle_rounds.set(0);
         state.standing.clear();
@@ -332,13 +375,14 @@ fn take(state: &State, choice: Choice, alternatives: u32) {
         thread.timed_out.set(true);
         grant(thread);
     }
+    Ok(())
 }
 
 /// Writes a step down for the checker.
-fn record(thread: &Thread, outcome: u16, alternatives: u32) {
+fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending> {
     let step = STEPS.load(Relaxed);
     if step >= MAX_STEPS.load(Relaxed) {
-        controller::ended(Outcome::TooLong, step as i32);
+        return Err(Ending { outcome: Outcome::TooLong, detail: step as i32 });
     }
     let event = Event {
         thread: thread.number.get(),
@@ -358,6 +402,7 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) {
     region().schedule[step as usize].set(Choice { thread: event.thread, outcome });
     STEPS.store(step + 1, Relaxed);
     moved();
+    Ok(())
 }
 
 /// Writes down that a thread was created: there was a choice before it only if others could run.
@@ -375,7 +420,14 @@ pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
         systematic::write_down_only(thread);
     }
     given::pass(thread.number.get());
-    take(state, Choice { thread: thread.number.get(), outcome: 0 }, 1);
+    or_end(take(state, Choice { thread: thread.number.get(), outcome: 0 }, 1));
+}
+
+/// Ends the execution that a thread is in the middle of, if something says so.
+fn or_end(result: Result<(), Ending>) {
+    if let Err(ending) = result {
+        controller::ended(ending.outcome, ending.detail);
+    }
 }
 
 /// Tells the watchdog that the program moves.
@@ -386,7 +438,7 @@ fn moved() {
 }
 
 /// Everybody who could run stands back: time goes on, and they may look again.
-fn idle_round(state: &State) {
+fn idle_round(state: &State) -> Result<(), Ending> {
     let rounds = state.idle_rounds.get() + 1;
     state.idle_rounds.set(rounds);
     state.clock.set(state.clock.get() + IDLE_ROUND_NANOSECONDS);
@@ -394,6 +446,7 @@ fn idle_round(state: &State) {
     moved();
     let most = if state.is_lonely() { LONELY_ROUNDS } else { LIVELOCK_ROUNDS };
     if rounds > most {
-        controller::ended(Outcome::Livelock, 0);
+        return Err(Ending { outcome: Outcome::Livelock, detail: 0 });
     }
+    Ok(())
 }

@@ -1,9 +1,10 @@
-//! Copies of the program, and the hash of its state.
+//! Copies of the program.
 //!
 //! A copy holds every writable private mapping that is not ours, the scheduler's state, the live
 //! part of every stack, thread-local storage and the heap up to its top. The kernel merges
 //! neighbouring mappings, so what is ours is left out by exact addresses, never by mapping.
 
+use crate::controller::BEGUN;
 use crate::memory::{ARENA, HEAP, HEAP_END, PAGE, PRIVATE, PRIVATE_END, STATE};
 use crate::memory::{bytes, copy, map, zero};
 use crate::region::{count, region, setup};
@@ -12,7 +13,6 @@ use crate::state::{MAIN, State, Status, Thread, state};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::Splitmix;
-use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
 /// A piece of memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +28,7 @@ const MAX_SPANS: usize = 1024;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Book {
+    begun: bool,
     steps: u32,
     random: Splitmix,
     output: [u64; 2],
@@ -88,9 +89,9 @@ pub(crate) fn add_fixed(low: usize, high: usize, ours: &[(usize, usize)]) {
 /// What is ours by address.
 pub(crate) const OURS: [(usize, usize); 2] = [(PRIVATE, PRIVATE_END), (STATE, HEAP_END)];
 
-/// The live part of a thread's stack: a red zone below the stack pointer may be in use.
+/// The live part of a thread's stack.
 fn live_stack(thread: &Thread) -> Span {
-    let low = thread.context.rsp.get() & !63;
+    let low = thread.context.rsp.get();
     Span { address: low, length: thread.stack_top() - low }
 }
 
@@ -102,13 +103,15 @@ fn storage(thread: &Thread) -> Span {
 
 /// Calls `each` for every span of the present state.
 fn for_each_span(state: &State, mut each: impl FnMut(Span)) {
+    for_each_memory_span(state, &mut each);
+    state.spans().into_iter().for_each(&mut each);
+}
+
+/// Calls `each` for every span of the program's own memory.
+pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
     fixed().for_each(&mut each);
-    for (address, length) in state.spans() {
-        each(Span { address, length });
-    }
     for thread in state.threads().filter(|thread| thread.status() != Status::Free) {
-        // A thread that has ended may still be on its way to the next one.
-        if thread.is_alive() || thread.number.get() == state.current.get() {
+        if thread.is_alive() {
             each(live_stack(thread));
         }
         if thread.number.get() != MAIN && thread.tcb.get() != 0 {
@@ -137,6 +140,7 @@ pub(crate) fn save(slot: u32) {
     let image: &Image = crate::memory::view(base);
     let region = region();
     image.book.set(Book {
+        begun: BEGUN.load(Relaxed),
         steps: STEPS.load(Relaxed),
         random: region.random.get(),
         output: [region.output[0].length.get(), region.output[1].length.get()],
@@ -189,6 +193,7 @@ pub(crate) fn forget_threads() {
 /// Puts back what a copy remembers beside memory.
 fn restore_book(image: &Image) {
     let book = image.book.get();
+    BEGUN.store(book.begun, Relaxed);
     STEPS.store(book.steps, Relaxed);
     region().random.set(book.random);
     for (output, length) in region().output.iter().zip(book.output) {
@@ -217,7 +222,7 @@ pub(crate) fn restore_first() {
 /// Clears what lies below a thread's stack pointer: it is dead, but a hash of pages or the next
 /// deeper call would see it.
 pub(crate) fn scrub(thread: &Thread) {
-    let low = thread.context.rsp.get() & !63;
+    let low = thread.context.rsp.get();
     let bottom = thread.stack_top() + crate::memory::GUARD - crate::memory::STACK_TOP;
     let mut page = low & !(PAGE - 1);
     zero(page, low - page);
@@ -229,21 +234,6 @@ pub(crate) fn scrub(thread: &Thread) {
 
 fn is_clear(page: usize) -> bool {
     bytes(page, PAGE).iter().all(|&byte| byte == 0)
-}
-
-/// The hash of the present state: equal states have equal hashes if memory is kept canonical.
-pub(crate) fn hash() -> u128 {
-    let state = state();
-    let current = state.current.replace(0);
-    let mut sum = 0u128;
-    for_each_span(state, |span| {
-        let seed = (sum as u64) ^ ((sum >> 64) as u64).rotate_left(32);
-        let head = [span.address as u64, span.length as u64];
-        let seed = xxh3_64_with_seed(bytes(head.as_ptr() as usize, 16), seed);
-        sum = xxh3_128_with_seed(bytes(span.address, span.length), seed);
-    });
-    state.current.set(current);
-    sum
 }
 
 /// The spans of the first copy and where their bytes are kept.

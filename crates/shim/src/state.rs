@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::memory::{SLOT, SLOTS, STACK_TOP, STATE, map, round_up, view};
+use crate::snapshot::Span;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -282,13 +283,20 @@ impl State {
         self.alive.get() == 1
     }
 
-    /// The parts that a snapshot holds, as address and length.
-    pub(crate) fn spans(&self) -> [(usize, usize); 2] {
+    /// The parts that a snapshot holds. No two share a page, or tracking would lose one of them.
+    pub(crate) fn spans(&self) -> [Span; 2] {
         let used = usize::from(self.limit.get()) * size_of::<Thread>();
-        let keys = self.keys.get() as usize * size_of::<usize>();
-        [
-            (STATE, offset_of!(State, threads) + used),
-            (STATE + offset_of!(State, key_destructors), keys),
-        ]
+        [Span { address: STATE, length: offset_of!(State, threads) + used }, self.key_span()]
+    }
+
+    /// All but the threads and the keys.
+    pub(crate) fn head_span(&self) -> Span {
+        Span { address: STATE, length: offset_of!(State, threads) }
+    }
+
+    /// The keys of thread-specific data.
+    pub(crate) fn key_span(&self) -> Span {
+        let length = self.keys.get() as usize * size_of::<usize>();
+        Span { address: STATE + offset_of!(State, key_destructors), length }
     }
 }

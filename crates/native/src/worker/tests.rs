@@ -1,11 +1,12 @@
 use super::{Launch, Modules, Worker};
-use everypath_shim_abi::{Choice, Command, Outcome, Request, Setup};
+use everypath_shim_abi::{Backend, Choice, Command, Outcome, Request, Setup};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process;
 use tempfile::TempDir;
 
 /// A worker that stands before `main` of the program that runs scripts.
-fn worker(scripts: &[&str]) -> (Worker, TempDir) {
+fn worker(backend: Backend, scripts: &[&str]) -> (Worker, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("scripts");
     let source =
@@ -13,7 +14,7 @@ fn worker(scripts: &[&str]) -> (Worker, TempDir) {
     let mut cc = process::Command::new("cc");
     let status = cc.args(["-O1", "-pthread", "-o"]).arg(&program).arg(source).status().unwrap();
     assert!(status.success());
-    let setup = Setup { canonical: true, max_steps: 1000, ..Setup::default() };
+    let setup = Setup { backend, canonical: true, max_steps: 1000, ..Setup::default() };
     let launch = Launch {
         program,
         arguments: scripts.iter().map(Into::into).collect(),
@@ -41,7 +42,7 @@ fn hash_after(worker: &mut Worker, threads: &[u16]) -> u128 {
 
 #[test]
 fn an_execution_goes_on_from_a_saved_state_as_it_did() {
-    let (mut worker, _folder) = worker(&["L0X0U0X1", "L0X0U0", "X1T0"]);
+    let (mut worker, _folder) = worker(Backend::Fibers, &["L0X0U0X1", "L0X0U0", "X1T0"]);
     for seed in 0..20 {
         let from = Command { pause_at: 8, seed, ..Command::default() };
         assert_eq!(worker.follow(&[], from).unwrap().outcome, Outcome::Paused);
@@ -62,9 +63,36 @@ fn an_execution_goes_on_from_a_saved_state_as_it_did() {
 
 #[test]
 fn a_state_has_one_hash_and_another_state_another() {
-    let (mut worker, _folder) = worker(&["X0X0", "X0X0"]);
+    let (mut worker, _folder) = worker(Backend::Fibers, &["X0X0", "X0X0"]);
     let start = [0, 0, 0, 1, 2];
     let mut after = |order: &[u16]| hash_after(&mut worker, &[&start[..], order].concat());
     assert_ne!(after(&[1, 2, 1]), after(&[2, 1, 1]));
     assert_eq!(after(&[1, 2, 1]), after(&[1, 2, 1]));
+}
+
+/// All orders of what each thread does, by thread.
+fn orders(left: &[(u16, usize)]) -> Vec<Vec<u16>> {
+    if left.iter().all(|&(_, steps)| steps == 0) {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for at in (0..left.len()).filter(|&at| left[at].1 > 0) {
+        let mut rest = left.to_vec();
+        rest[at].1 -= 1;
+        all.extend(orders(&rest).into_iter().map(|order| [vec![left[at].0], order].concat()));
+    }
+    all
+}
+
+#[test]
+fn independent_steps_in_either_order_lead_to_one_state() {
+    for backend in [Backend::Fibers, Backend::Threads] {
+        let (mut worker, _folder) = worker(backend, &["X0X0", "X1X1", "X2X2"]);
+        let orders = orders(&[(1, 2), (2, 2), (3, 2)]);
+        let hashes: BTreeSet<u128> = orders
+            .iter()
+            .map(|order| hash_after(&mut worker, &[&[0, 0, 0], &order[..]].concat()))
+            .collect();
+        assert_eq!((orders.len(), hashes.len()), (90, 1), "{backend:?}");
+    }
 }

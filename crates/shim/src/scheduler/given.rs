@@ -1,7 +1,6 @@
 //! Choices that the checker gives.
 
-use super::{STEPS, offers};
-use crate::controller;
+use super::{Ending, STEPS, offers};
 use crate::region::region;
 use crate::state::{State, Status};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -40,18 +39,18 @@ fn use_one() {
 }
 
 /// The next given choice; `None` if there is none left.
-pub(super) fn next(state: &State, mode: TimeMode) -> Option<Choice> {
+pub(super) fn next(state: &State, mode: TimeMode) -> Result<Option<Choice>, Ending> {
     while are_left() {
         let wanted = region().schedule[used() as usize].get();
         use_one();
         if is_possible(state, wanted, mode) {
-            return Some(wanted);
+            return Ok(Some(wanted));
         }
         if !LENIENT.load(Relaxed) {
-            controller::ended(Outcome::Diverged, STEPS.load(Relaxed) as i32);
+            return Err(Ending { outcome: Outcome::Diverged, detail: STEPS.load(Relaxed) as i32 });
         }
     }
-    None
+    Ok(None)
 }
 
 /// A thread takes a step without being chosen: if the next choice says so, it is used up.

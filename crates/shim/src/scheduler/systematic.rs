@@ -4,8 +4,7 @@
 //! state sleeps until something happens that it depends on (sleep sets, Godefroid 1996). All that
 //! could have been chosen is written down.
 
-use super::offers;
-use crate::controller;
+use super::{Ending, offers};
 use crate::region::region;
 use crate::state::{State, Status, Thread};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -53,12 +52,19 @@ fn sleeps(alternative: &Pending) -> bool {
     })
 }
 
-/// Chooses, and writes down what else could have been chosen.
-pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
+/// Writes down all that can be chosen.
+pub(super) fn write_down(state: &State, mode: TimeMode) -> Result<(), Ending> {
+    each_alternative(state, mode, |_| {})
+}
+
+/// Writes down all that can be chosen, and shows it.
+fn each_alternative(
+    state: &State,
+    mode: TimeMode,
+    mut each: impl FnMut(Pending),
+) -> Result<(), Ending> {
     let step = super::STEPS.load(Relaxed) as usize;
     let mut written = WRITTEN.load(Relaxed) as usize;
-    let current = state.current.get();
-    let mut chosen: Option<Pending> = None;
     for thread in state.threads() {
         let outcomes = offers(state, thread, mode);
         if outcomes == 0 {
@@ -66,10 +72,22 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
         }
         let alternative = pending(thread, outcomes);
         if written == MAX_ALTERNATIVES {
-            controller::ended(Outcome::TooLong, step as i32);
+            return Err(Ending { outcome: Outcome::TooLong, detail: step as i32 });
         }
         region().alternatives[written].set(alternative);
         written += 1;
+        each(alternative);
+    }
+    WRITTEN.store(written as u32, Relaxed);
+    region().alternative_ends[step].set(written as u32);
+    Ok(())
+}
+
+/// Chooses, and writes down what else could have been chosen.
+pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
+    let current = state.current.get();
+    let mut chosen: Option<Pending> = None;
+    each_alternative(state, mode, |alternative| {
         // A time-out is taken only if nothing else can be; the thread that runs goes first.
         let better = |than: Pending| {
             let rank = |of: &Pending| (of.is_timeout(), of.thread != current);
@@ -78,13 +96,13 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
         if !sleeps(&alternative) && chosen.is_none_or(better) {
             chosen = Some(alternative);
         }
-    }
-    WRITTEN.store(written as u32, Relaxed);
-    region().alternative_ends[step].set(written as u32);
-    let Some(chosen) = chosen else { controller::ended(Outcome::Redundant, 0) };
+    })?;
+    let Some(chosen) = chosen else {
+        return Err(Ending { outcome: Outcome::Redundant, detail: 0 });
+    };
     wake_dependent(&chosen);
     let outcome = if chosen.is_timeout() { TIMEOUT } else { 0 };
-    Choice { thread: chosen.thread, outcome }
+    Ok(Choice { thread: chosen.thread, outcome })
 }
 
 /// Writes down the only step that can be taken.
