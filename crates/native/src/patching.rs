@@ -139,6 +139,8 @@ impl Patches {
                 SiteKind::Exchange => 1,
                 SiteKind::FetchModify => 2,
                 SiteKind::Pause => 3,
+                SiteKind::Load => 4,
+                SiteKind::Store => 5,
             };
             sites.extend(site.address.to_le_bytes());
             sites.extend([kind, site.size, 0, 0, 0, 0, 0, 0]);

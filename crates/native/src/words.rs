@@ -356,7 +356,9 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::FutexRequeue
         | Operation::CompareExchange
         | Operation::Exchange
-        | Operation::FetchModify => "word",
+        | Operation::FetchModify
+        | Operation::Load
+        | Operation::Store => "word",
         Operation::FileRead | Operation::FileWrite => "file",
         Operation::Join | Operation::TryJoin | Operation::Detach => "thread",
         Operation::Start
@@ -406,6 +408,8 @@ fn verb(operation: Operation) -> &'static str {
         Operation::CompareExchange => "compares and exchanges word",
         Operation::Exchange => "exchanges word",
         Operation::FetchModify => "modifies word",
+        Operation::Load => "reads word",
+        Operation::Store => "writes word",
         Operation::FileRead => "reads file",
         Operation::FileWrite => "writes file",
         other => other.name(),

@@ -121,7 +121,7 @@ impl Footprint {
             }
             (Operation::CondWait, _) => Footprint::of(&[(Write, object), (Release, value)]),
             (Operation::ReadLock | Operation::TryReadLock, _) => then(Read, object),
-            (Operation::OnceSeen, _) => Footprint::of(&[(Read, object)]),
+            (Operation::OnceSeen | Operation::Load, _) => Footprint::of(&[(Read, object)]),
             (
                 Operation::Detach
                 | Operation::TryJoin
@@ -139,7 +139,8 @@ impl Footprint {
                 | Operation::FutexWake
                 | Operation::CompareExchange
                 | Operation::Exchange
-                | Operation::FetchModify,
+                | Operation::FetchModify
+                | Operation::Store,
                 _,
             ) => Footprint::of(&[(Write, object)]),
             (

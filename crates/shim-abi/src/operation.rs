@@ -67,6 +67,8 @@ operations! {
     CompareExchange = "compare-exchange",
     Exchange = "exchange",
     FetchModify = "fetch-modify",
+    Load = "load",
+    Store = "store",
     Sleep = "sleep",
     Output = "output",
     FileRead = "file-read",

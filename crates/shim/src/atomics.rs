@@ -4,7 +4,7 @@
 //! of the operand and the number of the site, and calls `everypath_atomic`.
 
 use crate::memory::{load, view};
-use crate::scheduler::{point, stand_back};
+use crate::scheduler::{glance, point, stand_back};
 use crate::signals::Machine;
 use crate::state::{State, state};
 use core::arch::global_asm;
@@ -94,6 +94,8 @@ struct Site {
 const COMPARE_EXCHANGE: u8 = 0;
 const EXCHANGE: u8 = 1;
 const FETCH_MODIFY: u8 = 2;
+const PAUSE: u8 = 3;
+const LOAD: u8 = 4;
 
 static SITES: AtomicUsize = AtomicUsize::new(0);
 static TRAPS: AtomicUsize = AtomicUsize::new(0);
@@ -141,7 +143,11 @@ extern "C" fn before_instruction(number: usize, operand: usize, rax: u64, rsp: u
         FETCH_MODIFY => {
             point(Operation::FetchModify, operand, u64::from(site.size));
         }
-        _ => stand_back(Operation::Pause, 0),
+        PAUSE => stand_back(Operation::Pause, 0),
+        LOAD => look(operand, site),
+        _ => {
+            point(Operation::Store, operand, u64::from(site.size));
+        }
     }
     thread.at.set([0; 3]);
 }
@@ -183,4 +189,22 @@ fn exchange(operand: usize, size: u8) {
         point(Operation::Exchange, operand, u64::from(size));
     }
     thread.last_word.set([operand as u64, word(operand, size)]);
+}
+
+/// A thread that so often finds the same at the same instruction, and does nothing else, spins.
+const LOOKS: u64 = 3;
+
+/// Looking changes nothing for others. A thread that looks again and again waits for a change.
+fn look(operand: usize, site: &Site) {
+    let thread = state().current();
+    let [last_site, found, times] = thread.looked.get();
+    let again = last_site == site.address && found == word(operand, site.size);
+    if again && times >= LOOKS {
+        stand_back(Operation::Load, operand);
+    } else {
+        glance(Operation::Load, operand);
+    }
+    let now = word(operand, site.size);
+    let times = if last_site == site.address && found == now { times + 1 } else { 1 };
+    thread.looked.set([site.address, now, times]);
 }

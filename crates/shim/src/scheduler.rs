@@ -78,6 +78,17 @@ pub(crate) fn point(operation: Operation, object: usize, value: u64) -> u16 {
     thread.outcome.get()
 }
 
+/// A point at which the thread only looks: that lets nobody go on who waits for a change.
+pub(crate) fn glance(operation: Operation, object: usize) {
+    let state = state();
+    if state.is_concurrent() && controller::is_running() {
+        let thread = state.current();
+        thread.announce(operation, object, 0);
+        thread.idle_step.set(true);
+        reschedule(state);
+    }
+}
+
 /// A point at which the thread only wants others to move.
 pub(crate) fn stand_back(operation: Operation, object: usize) {
     let state = state();
@@ -366,6 +377,7 @@ fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> 
     if !thread.idle_step.get() {
         state.idle_rounds.set(0);
         state.standing.clear();
+        thread.looked.set([0; 3]);
     }
     state.standing.change(thread.number.get(), false);
     thread.clock_reads.set(0);

@@ -105,6 +105,9 @@ pub(crate) struct Thread {
     pub(crate) clock_reads: Cell<u32>,
     /// What the last patched instruction worked on, and what was there before it.
     pub(crate) last_word: Cell<[u64; 2]>,
+    /// Which patched instruction looked at memory last, what it found, and how often in a row,
+    /// while the thread did nothing else that others could see.
+    pub(crate) looked: Cell<[u64; 3]>,
 }
 
 impl Thread {

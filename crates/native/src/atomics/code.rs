@@ -6,6 +6,7 @@
 
 use super::image::Image;
 use super::landing_pads::landing_pads;
+use super::statics::Statics;
 use super::{SiteKind, kind};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::BTreeSet;
@@ -13,15 +14,22 @@ use std::ops::Range;
 
 /// What the code of a module holds, in addresses of the file.
 pub(super) struct Code {
-    /// Atomic instructions and pauses, sorted.
+    /// Atomic instructions, pauses, and plain ones that use what is changed atomically; sorted.
     pub(super) candidates: Vec<u64>,
+    /// The static variables that are changed atomically.
+    pub(super) statics: Statics,
     /// Everything that may be jumped to, sorted.
     targets: Vec<u64>,
 }
 
 impl Code {
     pub(super) fn scan(image: &Image<'_>) -> Self {
-        let mut scan = Scan { image, candidates: Vec::new(), targets: image.labels.clone() };
+        let mut scan = Scan {
+            image,
+            candidates: Vec::new(),
+            statics: Statics::without(&image.left_out),
+            targets: image.labels.clone(),
+        };
         let mut tables = Vec::new();
         for function in &image.functions {
             scan.targets.push(function.start);
@@ -32,12 +40,14 @@ impl Code {
         for (function, table) in &image.exception_tables {
             scan.exceptions(function, *table);
         }
-        let Scan { mut candidates, mut targets, .. } = scan;
+        let Scan { mut candidates, mut targets, mut statics, .. } = scan;
+        statics.settle();
+        candidates.extend(statics.uses.iter().map(|&(address, _)| address));
         for list in [&mut candidates, &mut targets] {
             list.sort_unstable();
             list.dedup();
         }
-        Code { candidates, targets }
+        Code { candidates, statics, targets }
     }
 
     /// Whether something may jump to an address in the range.
@@ -62,6 +72,7 @@ pub(super) fn unknown_lock(image: &Image<'_>) -> Option<u64> {
 struct Scan<'a> {
     image: &'a Image<'a>,
     candidates: Vec<u64>,
+    statics: Statics,
     targets: Vec<u64>,
 }
 
@@ -70,6 +81,7 @@ impl Scan<'_> {
     /// it, and data may look like anything: there only what control flow reaches is believed.
     fn function(&mut self, function: &Range<u64>, tables: &mut Vec<u64>) {
         let candidates = self.candidates.len();
+        let uses = self.statics.uses.len();
         let mut end = function.start;
         for instruction in self.image.decode(function.start, 0) {
             end = instruction.next_ip();
@@ -77,6 +89,7 @@ impl Scan<'_> {
         }
         if end < function.end {
             self.candidates.truncate(candidates);
+            self.statics.uses.truncate(uses);
             self.reachable(function, tables);
         }
     }
@@ -111,8 +124,9 @@ impl Scan<'_> {
     }
 
     fn instruction(&mut self, instruction: &Instruction, tables: &mut Vec<u64>) {
-        if kind(instruction).is_some() {
-            self.candidates.push(instruction.ip());
+        if !self.statics.leave_out(instruction) {
+            self.candidates.extend(kind(instruction).map(|_| instruction.ip()));
+            self.statics.see(instruction);
         }
         let near = [OpKind::NearBranch64, OpKind::NearBranch32, OpKind::NearBranch16];
         if near.contains(&instruction.op0_kind()) {

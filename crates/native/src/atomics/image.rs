@@ -8,6 +8,12 @@ use object::read::elf::{ElfFile64, FileHeader as _};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
 use std::ops::Range;
 
+/// What Rust's std keeps for itself, in the words of its symbols: how many threads panic, which
+/// every lock looks at and which poisons no lock but that of the thread that panics; and the locks
+/// of the list of stacks, which every thread takes when it ends. The order in which threads come by
+/// there is nothing that a program can see, but each would multiply the schedules.
+const LEFT_OUT: [&str; 2] = ["GLOBAL_PANIC_COUNT", "stack_overflow11thread_info"];
+
 /// Bytes of the file and where they are loaded, without the load base.
 pub(super) struct Section<'a> {
     pub(super) address: u64,
@@ -37,6 +43,8 @@ pub(super) struct Image<'a> {
     pub(super) functions: Vec<Range<u64>>,
     /// Addresses of all symbols in code: also of labels, which have no size.
     pub(super) labels: Vec<u64>,
+    /// Static variables that are left alone although they are changed atomically.
+    pub(super) left_out: Vec<u64>,
     /// The functions that catch exceptions, and the table that says where.
     pub(super) exception_tables: Vec<(Range<u64>, u64)>,
 }
@@ -52,6 +60,7 @@ impl<'a> Image<'a> {
             data: Vec::new(),
             functions: Vec::new(),
             labels: Vec::new(),
+            left_out: Vec::new(),
             exception_tables: Vec::new(),
         };
         image.read_sections(&file)?;
@@ -109,6 +118,10 @@ impl<'a> Image<'a> {
     fn symbols(&mut self, file: &ElfFile64<'a, object::LittleEndian>) -> Vec<Range<u64>> {
         let mut functions = Vec::new();
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
+            let left_out = |name: &str| LEFT_OUT.iter().any(|part| name.contains(part));
+            if symbol.name().is_ok_and(left_out) {
+                self.left_out.push(symbol.address());
+            }
             if symbol.is_undefined() || !self.is_code(symbol.address()) {
                 continue;
             }

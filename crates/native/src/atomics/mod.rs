@@ -8,14 +8,18 @@
 //! - `image`: the file: functions, code, data, landing pads.
 //! - `code`: decodes the functions once; finds candidates and everything a jump may lead to.
 //! - `landing_pads`: where exceptions are caught.
+//! - `statics`: static variables that are changed atomically somewhere, and who else uses them.
 //! - `usage`: whether anybody looks at the result of an atomic instruction.
 //! - `stub`: the code that is run instead of a patched instruction.
 //!
-//! Plain atomic loads and stores are `mov` and are not seen.
+//! An atomic load, and a store that is not sequentially consistent, is a `mov` like any other. It
+//! is a site if it names a static variable that other instructions of the module change atomically;
+//! what is reached through a pointer cannot be told from plain memory, and is not seen.
 
 mod code;
 mod image;
 mod landing_pads;
+mod statics;
 mod stub;
 mod usage;
 
@@ -38,6 +42,10 @@ pub enum SiteKind {
     FetchModify,
     /// `pause`: a spinning thread asks for others to be run.
     Pause,
+    /// A plain instruction that looks at a static variable which is changed atomically elsewhere.
+    Load,
+    /// A plain instruction that changes such a variable.
+    Store,
 }
 
 /// An instruction that is a scheduling point.
@@ -213,12 +221,18 @@ impl Planner<'_> {
         self.image.decode(address, self.layout.base)
     }
 
+    /// What an instruction, at its place in memory, is as a site.
+    fn kind(&self, instruction: &Instruction) -> Option<SiteKind> {
+        kind(instruction).or_else(|| self.code.statics.kind(instruction, self.layout.base))
+    }
+
     fn is_site(&self, address: u64) -> bool {
         let mut instructions = self.instructions(address);
         let Some(instruction) = instructions.next() else { return false };
-        match kind(&instruction) {
+        match self.kind(&instruction) {
             None => false,
             Some(SiteKind::CompareExchange | SiteKind::Exchange) => true,
+            Some(SiteKind::Load | SiteKind::Store) => true,
             Some(SiteKind::Pause) => !self.continues_a_pause(address, instruction.len() as u64),
             Some(SiteKind::FetchModify) => {
                 // Only counting goes unseen: setting and clearing bits is how flags are stored.
@@ -228,6 +242,7 @@ impl Planner<'_> {
                 );
                 !counts
                     || self.layout.counters == Counters::All
+                    || self.code.statics.are_used_plainly(&instruction, self.layout.base)
                     || usage::result_is_used(&instruction, instructions)
             }
         }
@@ -252,7 +267,7 @@ impl Planner<'_> {
             None => self.instructions(address).take(1).collect(),
         };
         let (Some(instruction), Some(last)) = (moved.first(), moved.last()) else { return Ok(()) };
-        let Some(kind) = kind(instruction) else { return Ok(()) };
+        let Some(kind) = self.kind(instruction) else { return Ok(()) };
         let site = Site {
             address: instruction.ip(),
             kind,

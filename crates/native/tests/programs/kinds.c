@@ -43,7 +43,13 @@ FUNCTION(cas8b, "push %rbx\n mov %esi,%eax\n mov %ecx,%ebx\n xor %ecx,%ecx\n xor
                 "lock cmpxchg8b (%rdi)\n setz %al\n movzx %al,%eax\n pop %rbx")
 FUNCTION(cas16b, "push %rbx\n mov %rsi,%rax\n mov %rcx,%rbx\n xor %ecx,%ecx\n xor %edx,%edx\n"
                  "lock cmpxchg16b (%rdi)\n setz %al\n movzx %al,%eax\n pop %rbx")
-FUNCTION(global_cas, "mov %rsi,%rax\n lock cmpxchg %rdx,operand(%rip)")
+// A static variable that is changed atomically: then plain instructions are sites, too.
+FUNCTION(static_cas, "mov %rsi,%rax\n lock cmpxchg %rdx,shared(%rip)")
+FUNCTION(static_load, "mov shared(%rip),%rax")
+FUNCTION(static_compare, "xor %eax,%eax\n cmpl $6,shared(%rip)\n seta %al")
+FUNCTION(static_store, "mov %rsi,shared(%rip)\n mov %rsi,%rax")
+FUNCTION(static_count, "lock incq shared(%rip)\n mov %rsi,%rax")
+FUNCTION(static_address, "lea shared(%rip),%rax\n mov (%rax),%rax")
 FUNCTION(exchange, "mov %rsi,%rax\n xchg %rax,(%rdi)\n lea operand(%rip),%rcx\n add (%rcx),%rax")
 FUNCTION(exchange_rax, "mov %rdi,%rax\n xchg %rsi,-16(%rax,%rcx,8)\n mov %rsi,%rax")
 FUNCTION(exchange32, "mov %esi,%eax\n xchg %eax,(%edi)")
@@ -92,6 +98,7 @@ FUNCTION(no_site, "lock incq %fs:counter@tpoff\n cmpxchg %rsi,(%rdi)\n xchg %rsi
 uint64_t helper(void) { return 77; }
 __thread uint64_t counter;
 _Alignas(16) uint64_t operand[8];
+uint64_t shared = 6;
 
 static void on_trap(int signal, siginfo_t *info, void *context) {
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -121,7 +128,12 @@ int main(void) {
     CALL(cas8b, operand, 0, 0, 7);
     operand[0] = 5, operand[1] = 0;
     CALL(cas16b, operand, 5, 0, 6);
-    CALL(global_cas, operand, 6, 7, 0);
+    CALL(static_cas, &shared, 6, 7, 0);
+    CALL(static_load, &shared, 0, 0, 0);
+    CALL(static_compare, &shared, 0, 0, 0);
+    CALL(static_store, &shared, 8, 0, 0);
+    CALL(static_count, &shared, 9, 0, 0);
+    CALL(static_address, 0, 0, 0, 0);
     CALL(exchange, operand, 1, 0, 0);
     CALL(exchange_rax, &operand[1], 2, 0, 3);
     CALL(exchange32, operand, 3, 0, 0);

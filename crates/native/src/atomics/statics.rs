@@ -1,0 +1,81 @@
+//! Static variables that are changed atomically somewhere, and the plain instructions that use them.
+
+use super::{SiteKind, kind};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register};
+use std::collections::BTreeSet;
+
+/// What the code of a module does with static variables, in addresses of the file.
+#[derive(Default)]
+pub(super) struct Statics {
+    left_out: BTreeSet<u64>,
+    /// The variables that an atomic instruction names.
+    atomic: BTreeSet<u64>,
+    /// The plain instructions that name a variable: where they are, and which it is.
+    pub(super) uses: Vec<(u64, u64)>,
+}
+
+impl Statics {
+    /// Nothing seen yet; some variables never will be.
+    pub(super) fn without(left_out: &[u64]) -> Self {
+        Statics { left_out: left_out.iter().copied().collect(), ..Statics::default() }
+    }
+
+    /// Whether an instruction of the file works on a variable that is left alone.
+    pub(super) fn leave_out(&self, instruction: &Instruction) -> bool {
+        variable(instruction).is_some_and(|variable| self.left_out.contains(&variable))
+    }
+
+    /// Takes note of an instruction of the file.
+    pub(super) fn see(&mut self, instruction: &Instruction) {
+        let Some(variable) = variable(instruction) else { return };
+        if kind(instruction).is_some() {
+            self.atomic.insert(variable);
+        } else if plain_use(instruction).is_some() {
+            self.uses.push((instruction.ip(), variable));
+        }
+    }
+
+    /// Forgets the uses of variables that nobody changes atomically, once all code was seen.
+    pub(super) fn settle(&mut self) {
+        self.uses.retain(|(_, variable)| self.atomic.contains(variable));
+    }
+
+    /// What a plain instruction is as a site; addresses in memory are `base` above the file's.
+    pub(super) fn kind(&self, instruction: &Instruction, base: u64) -> Option<SiteKind> {
+        let variable = variable(instruction)?.wrapping_sub(base);
+        self.atomic.contains(&variable).then(|| plain_use(instruction))?
+    }
+
+    /// Whether plain instructions use the variable that an atomic one names.
+    pub(super) fn are_used_plainly(&self, instruction: &Instruction, base: u64) -> bool {
+        let named = variable(instruction).map(|variable| variable.wrapping_sub(base));
+        named.is_some_and(|named| self.uses.iter().any(|&(_, variable)| variable == named))
+    }
+}
+
+/// The address that the instruction names, if it is no matter of registers.
+fn variable(instruction: &Instruction) -> Option<u64> {
+    let thread_local = matches!(instruction.memory_segment(), Register::FS | Register::GS);
+    let has_memory = instruction.op_kinds().any(|operand| operand == OpKind::Memory);
+    if !has_memory || thread_local {
+        return None;
+    }
+    let base = instruction.memory_base();
+    let fixed = base == Register::None && instruction.memory_index() == Register::None;
+    (fixed || instruction.is_ip_rel_memory_operand()).then(|| instruction.memory_displacement64())
+}
+
+/// Whether a plain instruction looks at its memory or changes it.
+fn plain_use(instruction: &Instruction) -> Option<SiteKind> {
+    if instruction.flow_control() != FlowControl::Next || instruction.is_stack_instruction() {
+        return None;
+    }
+    let at = instruction.op_kinds().position(|operand| operand == OpKind::Memory)?;
+    let mut factory = InstructionInfoFactory::new();
+    match factory.info(instruction).op_access(at as u32) {
+        OpAccess::Read | OpAccess::CondRead => Some(SiteKind::Load),
+        OpAccess::Write | OpAccess::CondWrite => Some(SiteKind::Store),
+        OpAccess::ReadWrite | OpAccess::ReadCondWrite => Some(SiteKind::Store),
+        OpAccess::None | OpAccess::NoMemAccess => None,
+    }
+}
