@@ -14,10 +14,13 @@ const CLASSICS: &[(&str, &str)] = &[
     ("classics/account.c", "assertion"),
     ("classics/append.c", "assertion"),
     ("classics/counter.c", "assertion"),
+    ("classics/deque.c", "assertion"),
     ("classics/driver.c", "assertion"),
     ("classics/lazy.c", "assertion"),
     ("classics/queue.c", "assertion"),
+    ("classics/reorder.c", "assertion"),
     ("classics/ring.c", "assertion"),
+    ("classics/stack.c", "assertion"),
     ("classics/transfer.c", "deadlock"),
     ("classics/twostage.c", "assertion"),
     ("classics/wakeup.c", "deadlock"),
@@ -25,7 +28,7 @@ const CLASSICS: &[(&str, &str)] = &[
 ];
 
 /// Plain search gives up after so many executions: some of the programs have millions.
-const MOST: u64 = 5_000;
+const MOST: u64 = 10_000;
 
 /// What a search of all schedules found.
 #[derive(Debug, PartialEq, Eq)]
@@ -92,4 +95,16 @@ fn plain_and_reduced_search_agree_and_the_case_studies_tell() {
         table.write_str(&row(&programs, source, true, None)).unwrap();
     }
     check_part_of_page("../../docs/case-studies.md", "classics", &table);
+}
+
+#[test]
+fn a_worker_pool_is_closed_for_all_workers() {
+    let programs = Programs::new(&["classics/pool.rs"]);
+    let (code, result) = programs.check("-- ./pool 2");
+    assert_eq!((code, result["violation"]["property"].as_str()), (1, Some("deadlock")), "{result}");
+    let (code, result) = programs.check("-- ./pool 1 fixed");
+    assert_eq!((code, result["coverage"]["kind"].as_str()), (0, Some("exhaustive")), "{result}");
+    let (code, result) =
+        programs.check("--strategy random --max-executions 2000 -- ./pool 2 fixed");
+    assert_eq!((code, result["coverage"]["kind"].as_str()), (0, Some("sampled")), "{result}");
 }
