@@ -15,7 +15,7 @@ mod rates;
 use crate::table::grouped;
 use anyhow::{Context, Result, bail};
 use everypath_explore::Control;
-use everypath_native::{Explored, Launch, Restart, Sampling, Setup};
+use everypath_native::{Explored, Launch, Outside, Restart, Sampling, Setup};
 use goals::Goals;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -118,6 +118,7 @@ fn explore(program: &Path, way: Way, executions: u64, control: &Control) -> Resu
         setup: Setup { restart: way.restart, max_steps: 1 << 20, ..Setup::default() },
         watchdog: 100,
         fresh: way.fresh,
+        outside: Outside::default(),
     };
     let workers = way.workers;
     let sampling = Sampling { launch, seed: 1, executions, workers, keep_going: false };

@@ -1,5 +1,6 @@
 //! What this machine offers for controlling programs, found out by trying it.
 
+use crate::outside::Outside;
 use crate::program::{Program, ProgramError};
 use crate::sample::{Sampling, sample};
 use crate::shim::memory_file;
@@ -342,6 +343,7 @@ fn control_probe(
         setup: Setup { max_steps: 1000, ..Setup::default() },
         watchdog: PATIENCE,
         fresh: false,
+        outside: Outside::default(),
     };
     // Twice, so that it is put back once.
     let sampling = Sampling { launch, seed: 0, executions: 2, workers: 1, keep_going: false };

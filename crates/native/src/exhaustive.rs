@@ -98,7 +98,7 @@ impl Executor for Runner<'_> {
                 .collect(),
             ended: match self.reply.outcome {
                 Outcome::Redundant => Ended::Redundant,
-                Outcome::Exited | Outcome::Deadlock => Ended::Complete,
+                Outcome::Exited | Outcome::Deadlock | Outcome::Idle => Ended::Complete,
                 _ => Ended::Cut,
             },
         })
@@ -163,8 +163,7 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
         }
         let reply = &runner.reply;
         let expected = reply.outcome == Outcome::Redundant
-            || reply.outcome == Outcome::Exited
-                && reply.detail == exhaustive.launch.setup.exit_code;
+            || exhaustive.launch.setup.expects(reply.outcome, reply.detail);
         if !expected {
             let number = explored.executions - 1;
             explored.keep(Execution::of(&runner.worker, reply, number));

@@ -9,6 +9,7 @@
 //! - [`shrink()`]: makes a failing execution easy to follow.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
+//! - [`Outside`]: the peers that it talks to.
 //! - [`doctor`]: what this machine offers for all this.
 //! - [`atomics`]: which instructions become scheduling points, and how they are patched.
 //! - [`symbols`]: addresses to functions, source lines and variables; stacks.
@@ -24,6 +25,7 @@ mod error;
 mod execution;
 mod executions;
 mod exhaustive;
+mod outside;
 mod panics;
 mod patching;
 pub mod program;
@@ -44,6 +46,7 @@ pub use error::Error;
 pub use execution::{Execution, Explored};
 pub use executions::{Executions, executions};
 pub use exhaustive::{Exhaustive, explore};
+pub use outside::Outside;
 pub use program::{Program, ProgramError};
 pub use replay::{Replayed, Stack, Standing, replay, stand};
 pub use sample::{Sampling, sample};
@@ -52,7 +55,7 @@ pub use shrink::shrink;
 pub use words::{Ending, Names};
 pub use worker::Launch;
 
-pub use everypath_shim_abi::{Backend, Choice, Event, Outcome, Restart, Setup, TimeMode};
+pub use everypath_shim_abi::{Backend, Choice, Event, IdleMode, Outcome, Restart, Setup, TimeMode};
 
 /// The generator behind sampled schedules, as traces name it.
 pub const GENERATOR: &str = everypath_shim_abi::Splitmix::NAME;

@@ -1,7 +1,9 @@
 //! The checker's end of the memory that it shares with a worker.
 
 use crate::shim::memory_file;
+use everypath_commtree::Memory;
 use everypath_shim_abi::{Command, Region, Reply, Turn, VERSION};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::mem::size_of;
@@ -11,28 +13,36 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// A mapped region; unmapped when dropped.
+/// Memory that is shared with workers, as a file without a name; unmapped when dropped.
 #[derive(Debug)]
-pub(crate) struct Mapping {
-    region: NonNull<Region>,
+pub(crate) struct Shared<T> {
+    content: NonNull<T>,
     file: File,
 }
 
+/// What is shared with one worker.
+pub(crate) type Mapping = Shared<Region>;
+
 // SAFETY: the mapping is used by one thread at a time, and moving it moves a pointer only.
 // JUSTIFICATION: each worker is driven by a thread of its own.
-unsafe impl Send for Mapping {}
+unsafe impl<T> Send for Shared<T> {}
 
-impl Mapping {
-    /// A region of zeros with our version.
-    pub(crate) fn new() -> io::Result<Self> {
-        let file = memory_file(c"everypath-region")?;
-        file.set_len(size_of::<Region>() as u64)?;
+/// What may be shared: cells and atomics, for which zeros and whatever a shim writes are valid.
+pub(crate) trait Plain {}
+impl Plain for Region {}
+impl Plain for Memory {}
+
+impl<T: Plain> Shared<T> {
+    /// Memory full of zeros.
+    pub(crate) fn zeros(name: &CStr) -> io::Result<Self> {
+        let file = memory_file(name)?;
+        file.set_len(size_of::<T>() as u64)?;
         // SAFETY: a fresh mapping of a file that is large enough.
         // JUSTIFICATION: std cannot map memory.
         let address = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
-                size_of::<Region>(),
+                size_of::<T>(),
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
                 file.as_raw_fd(),
@@ -42,21 +52,34 @@ impl Mapping {
         if address == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let region = NonNull::new(address.cast()).ok_or_else(|| io::Error::other("mapped at 0"))?;
-        let mapping = Mapping { region, file };
-        mapping.version.set(VERSION);
-        mapping.turn.store(Turn::Worker as u32, Ordering::Release);
-        Ok(mapping)
+        let content =
+            NonNull::new(address.cast()).ok_or_else(|| io::Error::other("mapped at 0"))?;
+        Ok(Shared { content, file })
     }
 
     /// The file behind the mapping.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
+}
+
+impl Mapping {
+    /// A region of zeros with our version.
+    pub(crate) fn new() -> io::Result<Self> {
+        let mapping = Mapping::zeros(c"everypath-region")?;
+        mapping.version.set(VERSION);
+        mapping.turn.store(Turn::Worker as u32, Ordering::Release);
+        Ok(mapping)
+    }
 
     /// Gives the worker a command and the turn.
     pub(crate) fn hand_over(&self, command: Command) {
         self.command.set(command);
+        self.go_on();
+    }
+
+    /// Gives the worker the turn, to go on with what it does.
+    pub(crate) fn go_on(&self) {
         self.turn.store(Turn::Worker as u32, Ordering::Release);
         futex(self.turn.as_ptr(), libc::FUTEX_WAKE, i32::MAX as u32, None);
     }
@@ -81,20 +104,20 @@ impl Mapping {
     }
 }
 
-impl Deref for Mapping {
-    type Target = Region;
+impl<T: Plain> Deref for Shared<T> {
+    type Target = T;
 
-    fn deref(&self) -> &Region {
+    fn deref(&self) -> &T {
         // SAFETY: mapped until dropped; every field is a cell or an atomic, any bytes are valid
         // for what we read, since only the shim writes them, and it writes valid values.
-        unsafe { self.region.as_ref() }
+        unsafe { self.content.as_ref() }
     }
 }
 
-impl Drop for Mapping {
+impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         // SAFETY: our own mapping, which nobody uses any more.
-        unsafe { libc::munmap(self.region.as_ptr().cast(), size_of::<Region>()) };
+        unsafe { libc::munmap(self.content.as_ptr().cast(), size_of::<T>()) };
     }
 }
 

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::worker::{Launch, Modules, Worker};
 use everypath_explore::{Control, Progress};
-use everypath_shim_abi::{Command, Outcome, Request};
+use everypath_shim_abi::{Command, Request};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -112,8 +112,7 @@ impl Search<'_> {
                 ..Command::default()
             };
             let Some(reply) = worker.ask_unless(command, self.control)? else { return Ok(()) };
-            let expected = reply.outcome == Outcome::Exited
-                && reply.detail == self.sampling.launch.setup.exit_code;
+            let expected = self.sampling.launch.setup.expects(reply.outcome, reply.detail);
             let last = first + reply.executions - 1;
             first = last + 1;
             let mut sum = self.sum.lock().expect("nobody panics while holding it");

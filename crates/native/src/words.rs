@@ -3,7 +3,9 @@
 use crate::execution::Execution;
 use crate::panics::Panic;
 use crate::replay::{Replayed, Stack};
-use everypath_shim_abi::{Event, Operation, Outcome, Phase, TIMEOUT, ThreadEntry, Waiting, text};
+use everypath_shim_abi::{
+    Event, Operation, Outcome, Phase, Setup, TIMEOUT, ThreadEntry, Waiting, text,
+};
 use everypath_trace::{Line, Step, TraceStep, Violation};
 use std::collections::BTreeMap;
 
@@ -96,6 +98,7 @@ impl<'a> Names<'a> {
             }
             (Operation::Sleep, Phase::Request, _) => "goes to sleep".into(),
             (Operation::Sleep, ..) => "wakes up".into(),
+            (Operation::Poll, ..) => "looks which descriptors are ready".into(),
             (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),
             (Operation::Signal, ..) => format!("sends signal {}", event.value),
             (_, Phase::Resume, TIMEOUT) => {
@@ -134,6 +137,13 @@ impl<'a> Names<'a> {
             Waiting::Join => format!("waits for {} to end", self.by_handle(entry.object)),
             Waiting::Once => format!("waits for initialiser {object}"),
             Waiting::Futex => format!("waits at futex {object} for a wake"),
+            Waiting::Network => match entry.operation {
+                Operation::Poll => "waits for one of its descriptors to be ready".into(),
+                Operation::Accept => "waits for a connection to accept".into(),
+                Operation::Connect => format!("waits to connect to {object}"),
+                Operation::Send => format!("waits to send to {object}"),
+                _ => format!("waits to receive from {object}"),
+            },
             Waiting::Time => "sleeps".into(),
         }
     }
@@ -187,14 +197,15 @@ impl<'a> Names<'a> {
     }
 
     /// What is wrong with the end.
-    pub fn ending(&self, exit_code: i32) -> Ending {
+    pub fn ending(&self, setup: &Setup) -> Ending {
+        let exit_code = setup.exit_code;
         let execution = &self.replayed.execution;
         let who = self.thread(execution.thread);
         let violated = |property: &str, message: String| {
             Ending::Violated(Violation { property: property.into(), message })
         };
         match execution.outcome {
-            Outcome::Exited if execution.detail == exit_code => Ending::Expected,
+            outcome if setup.expects(outcome, execution.detail) => Ending::Expected,
             Outcome::Exited => match panic_message(execution) {
                 Some(message) => violated("panic", message),
                 None => violated(
@@ -220,6 +231,10 @@ impl<'a> Names<'a> {
                 )
             }
             Outcome::Deadlock => violated("deadlock", self.deadlock()),
+            Outcome::Idle => violated(
+                "idle",
+                format!("nothing more can come from the network: {}", self.deadlock()),
+            ),
             Outcome::Livelock => violated("livelock", self.livelock()),
             Outcome::Hang => self.hang(),
             Outcome::TooLong => Ending::Inconclusive(format!(
@@ -231,7 +246,11 @@ impl<'a> Names<'a> {
                 "the program did not repeat its execution: the choice at step {} is not there",
                 execution.detail + 1
             )),
-            Outcome::None | Outcome::Paused | Outcome::Redundant | Outcome::Defect => {
+            Outcome::None
+            | Outcome::Paused
+            | Outcome::Asking
+            | Outcome::Redundant
+            | Outcome::Defect => {
                 Ending::Inconclusive(format!("a defect of everypath: {}", execution.text))
             }
         }
@@ -360,6 +379,16 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Load
         | Operation::Store => "word",
         Operation::FileRead | Operation::FileWrite => "file",
+        Operation::Bind
+        | Operation::Listen
+        | Operation::Connect
+        | Operation::ConnectPeer
+        | Operation::Accept
+        | Operation::Send
+        | Operation::Receive
+        | Operation::Shutdown
+        | Operation::Close
+        | Operation::EpollControl => "socket",
         Operation::Join | Operation::TryJoin | Operation::Detach => "thread",
         Operation::Start
         | Operation::Create
@@ -368,6 +397,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Pause
         | Operation::Sleep
         | Operation::Output
+        | Operation::Poll
         | Operation::Signal
         | Operation::ProcessExit => return None,
     })
@@ -410,6 +440,15 @@ fn verb(operation: Operation) -> &'static str {
         Operation::FetchModify => "modifies word",
         Operation::Load => "reads word",
         Operation::Store => "writes word",
+        Operation::Bind => "binds to address",
+        Operation::Listen => "listens at address",
+        Operation::Connect | Operation::ConnectPeer => "connects to address",
+        Operation::Accept => "accepts a connection at address",
+        Operation::Send => "sends to socket",
+        Operation::Receive => "receives from socket",
+        Operation::Shutdown => "shuts down socket",
+        Operation::Close => "closes socket",
+        Operation::EpollControl => "changes what is watched by epoll",
         Operation::FileRead => "reads file",
         Operation::FileWrite => "writes file",
         other => other.name(),

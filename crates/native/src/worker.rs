@@ -4,14 +4,15 @@
 mod tests;
 
 use crate::error::Error;
+use crate::outside::Outside;
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
 use crate::shim;
 use everypath_explore::Control;
 use everypath_shim_abi::{
-    Choice, Command, Counters, Event, Outcome, Pending, Policy, Reply, Request, Setup, ThreadEntry,
-    text,
+    Asked, Choice, Command, Counters, Event, Outcome, Pending, Policy, Reply, Request, Setup,
+    ThreadEntry, text,
 };
 use std::ffi::OsString;
 use std::io;
@@ -22,9 +23,10 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Where the worker finds the region, and where the loader finds the shim.
+/// Where the worker finds the region and the trees, and where the loader finds the shim.
 const REGION_DESCRIPTOR: RawFd = 198;
 const SHIM_DESCRIPTOR: RawFd = 199;
+const TREES_DESCRIPTOR: RawFd = 197;
 /// How often we look whether the worker still moves.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
@@ -43,6 +45,8 @@ pub struct Launch {
     pub watchdog: u32,
     /// Whether every execution gets a process of its own.
     pub fresh: bool,
+    /// The peers that it talks to.
+    pub outside: Outside,
 }
 
 /// What is found out about a program's modules once, and used by all workers.
@@ -98,6 +102,7 @@ pub(crate) struct Worker {
     child: Child,
     region: Mapping,
     watchdog: u32,
+    outside: Outside,
     pub(crate) prepared: Arc<Prepared>,
 }
 
@@ -108,10 +113,17 @@ impl Worker {
         let region = Mapping::new().map_err(system("share memory with the program"))?;
         region.setup.set(launch.setup);
         let shim = shim::file().map_err(system("keep the shim in memory"))?;
-        let child = spawn(launch, region.file().as_raw_fd(), shim.as_raw_fd())
+        let trees = {
+            let mut world = launch.outside.lock();
+            let trees = world.trees().map_err(system("share memory with the program"))?;
+            trees.file().as_raw_fd()
+        };
+        let files = [region.file().as_raw_fd(), shim.as_raw_fd(), trees];
+        let child = spawn(launch, files)
             .map_err(|error| Error::Start { path: launch.program.clone(), error })?;
         let prepared = Arc::default();
-        let mut worker = Worker { child, region, watchdog: launch.watchdog, prepared };
+        let (watchdog, outside) = (launch.watchdog, launch.outside.clone());
+        let mut worker = Worker { child, region, watchdog, outside, prepared };
         worker.await_start(launch)?;
         worker.prepared = modules.prepare(&worker.region)?;
         for (cell, &byte) in worker.region.patches.iter().zip(&worker.prepared.patches.bytes) {
@@ -168,11 +180,36 @@ impl Worker {
         control: &Control,
     ) -> Result<Option<Reply>, Error> {
         self.region.hand_over(command);
+        while self.is_answered_unless(control)? {
+            if self.region.last_reply().outcome != Outcome::Asking {
+                return self.refusal().map_or_else(|| Ok(Some(self.region.last_reply())), Err);
+            }
+            self.answer();
+        }
+        Ok(None)
+    }
+
+    /// Answers what the program asks in the middle of an execution, and lets it go on.
+    fn answer(&mut self) {
+        let mut question = self.region.question.get();
+        let message = Mapping::copy_of(&self.region.message[..question.length as usize]);
+        if let Err(why) = self.outside.lock().answer(&question, &message) {
+            question.asked = Asked::Refused;
+            let kept = why.len().min(question.text.len() - 1);
+            question.text.fill(0);
+            question.text[..kept].copy_from_slice(&why.as_bytes()[..kept]);
+            self.region.question.set(question);
+        }
+        self.region.go_on();
+    }
+
+    /// Waits until the worker has replied; false if somebody stopped the search meanwhile.
+    fn is_answered_unless(&mut self, control: &Control) -> Result<bool, Error> {
         let mut progress = 0;
         let mut still = 0;
         while !self.region.is_our_turn(HEARTBEAT) {
             if control.stopped() {
-                return Ok(None);
+                return Ok(false);
             }
             if let Ok(Some(status)) = self.child.try_wait()
                 && !self.region.is_our_turn(Duration::ZERO)
@@ -186,7 +223,7 @@ impl Worker {
                 self.interrupt();
             }
         }
-        self.refusal().map_or_else(|| Ok(Some(self.region.last_reply())), Err)
+        Ok(true)
     }
 
     /// Asks a program that does not reach a scheduling point to stop where it is.
@@ -304,7 +341,8 @@ impl Drop for Worker {
     }
 }
 
-fn spawn(launch: &Launch, region: RawFd, shim: RawFd) -> io::Result<Child> {
+/// Starts the program with three files: the region, the shim and the trees.
+fn spawn(launch: &Launch, files: [RawFd; 3]) -> io::Result<Child> {
     let mut command = std::process::Command::new(&launch.program);
     let checker = std::process::id();
     command
@@ -320,12 +358,12 @@ fn spawn(launch: &Launch, region: RawFd, shim: RawFd) -> io::Result<Child> {
         .process_group(0);
     // SAFETY: between fork and exec, only system calls are made.
     // JUSTIFICATION: std cannot hand over descriptors, fix addresses or tie the child's life to ours.
-    unsafe { command.pre_exec(move || prepare_child(region, shim, checker)) };
+    unsafe { command.pre_exec(move || prepare_child(files, checker)) };
     command.spawn()
 }
 
 /// Runs in the child, before the program is loaded.
-fn prepare_child(region: RawFd, shim: RawFd, checker: u32) -> io::Result<()> {
+fn prepare_child([region, shim, trees]: [RawFd; 3], checker: u32) -> io::Result<()> {
     let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
     // SAFETY: plain system calls on values. JUSTIFICATION: see `spawn`.
     unsafe {
@@ -338,6 +376,7 @@ fn prepare_child(region: RawFd, shim: RawFd, checker: u32) -> io::Result<()> {
         libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY);
         check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
         check(libc::dup2(region, REGION_DESCRIPTOR))?;
-        check(libc::dup2(shim, SHIM_DESCRIPTOR))
+        check(libc::dup2(shim, SHIM_DESCRIPTOR))?;
+        check(libc::dup2(trees, TREES_DESCRIPTOR))
     }
 }

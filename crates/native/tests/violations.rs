@@ -24,7 +24,7 @@ fn ending(launch: &Launch, seed: u64) -> Ending {
     let Some(found) = sampled(launch, seed, EXECUTIONS).first else { return Ending::Expected };
     let replayed = replay(launch, &found.schedule).expect("the program can be controlled");
     assert_eq!(found.difference(&replayed.execution), None);
-    Names::new(&replayed).ending(0)
+    Names::new(&replayed).ending(&everypath_native::Setup::default())
 }
 
 /// Each case of a program must violate a property with a message that has certain parts.
@@ -185,7 +185,7 @@ fn what_cannot_be_controlled_is_said() {
         ("exec", "starts another program (execv)"),
         ("system", "starts another program (system)"),
         ("popen", "starts another program (popen)"),
-        ("socket", "uses the network"),
+        ("connect", "connects to another machine"),
         ("io_uring", "uses io_uring"),
         ("dlopen", "loads the library libresolv.so.2 while it runs"),
         ("clone", "starts a process or thread behind our back: clone("),

@@ -13,6 +13,8 @@ pub enum Mode {
     Release,
     /// Looks only.
     Read,
+    /// One of those that a look at all of them would see; they do not see each other.
+    Touch,
     /// Everything else.
     Write,
     /// Touches everything there is: a step that must not be swapped with any other.
@@ -44,7 +46,7 @@ pub enum Relation {
 impl Part {
     /// How this part and a later one of another thread are related.
     pub fn relation(self, later: Part) -> Relation {
-        use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Write};
+        use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Touch, Write};
         match (self.mode, later.mode) {
             (Everything, _) | (_, Everything) => return Relation::Racing,
             (Nothing, _) | (_, Nothing) => return Relation::Independent,
@@ -52,6 +54,9 @@ impl Part {
             _ => {}
         }
         match (self.mode, later.mode) {
+            // Who looks at all sees each.
+            (Touch, Touch) => Relation::Independent,
+            (Touch, _) | (_, Touch) => Relation::Racing,
             // Who asked first, and all that writers do.
             (Request | Read | Release | Write, Write) => Relation::Racing,
             (Write, Request | Read | Release) | (Request, Request) => Relation::Racing,
@@ -79,16 +84,19 @@ pub struct Footprint {
 
 /// All files are one object: which of them are the same is not known before they are opened.
 const FILES: u64 = 1;
+/// All sockets, pipes and events, for steps that look at several.
+const NETWORK: u64 = 2;
 
 impl Footprint {
     /// What a step touches. `granted` says that what it asks for, it has at once.
+    #[expect(clippy::too_many_lines, reason = "one table, in which no operation may be missing")]
     pub fn new(
         (operation, phase): (Operation, Phase),
         (object, value): (u64, u64),
         outcome: u16,
         granted: bool,
     ) -> Self {
-        use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Write};
+        use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Touch, Write};
         if outcome == TIMEOUT {
             return Footprint::of(&[(Everything, 0)]);
         }
@@ -96,7 +104,26 @@ impl Footprint {
             true => Footprint::of(&[(first, object), (Acquire, object)]),
             false => Footprint::of(&[(first, object)]),
         };
+        let networking = |mode| Footprint::of(&[(mode, object), (Touch, NETWORK)]);
         match (operation, phase) {
+            // Whoever has waited for the network tries again, which is a step like the first.
+            (
+                Operation::Bind
+                | Operation::Listen
+                | Operation::Connect
+                | Operation::Accept
+                | Operation::Send
+                | Operation::Receive
+                | Operation::EpollControl,
+                _,
+            ) => networking(Write),
+            // Connections to peers do not see each other, but see who begins to listen here.
+            (Operation::ConnectPeer, _) => networking(Read),
+            (Operation::Shutdown | Operation::Close, _) => {
+                Footprint::of(&[(Write, object), (Write, value), (Touch, NETWORK)])
+            }
+            (Operation::Poll, _) if object != 0 => networking(Read),
+            (Operation::Poll, _) => Footprint::of(&[(Read, NETWORK)]),
             // Whoever goes on after having waited comes after the step that let it: that is said of
             // the step itself, since no table can know which of several it was.
             (Operation::CondWait, Phase::Resume) => then(Request, value),

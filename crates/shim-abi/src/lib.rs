@@ -4,6 +4,7 @@
 //! - [`Operation`], [`Event`], [`Choice`]: what threads do, and what was chosen.
 //! - [`Footprint`]: what a step touches, from which follows which steps depend on each other.
 //! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
+//! - [`Question`]: what a program asks in the middle of an execution, because only a peer knows it.
 //! - [`Splitmix`]: the generator behind sampled schedules.
 //!
 //! Every type is plain bytes in a fixed layout. Fields are [`core::cell::Cell`]s: both processes
@@ -14,15 +15,17 @@
 mod footprint;
 mod operation;
 mod outcome;
+mod question;
 mod random;
 mod region;
 
 pub use footprint::{Footprint, Mode, Part, Pending, Relation};
 pub use operation::{Choice, Event, Operation, Phase, TIMEOUT};
 pub use outcome::{Outcome, Waiting};
+pub use question::{Asked, MAX_ADDRESS, MAX_MESSAGE, Question};
 pub use random::Splitmix;
 pub use region::{
-    Backend, Command, Counters, MAX_ALTERNATIVES, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES,
-    MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, Output, Policy, Region, Reply, Request,
-    Restart, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
+    Backend, Command, Counters, IdleMode, MAX_ALTERNATIVES, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT,
+    MAX_PATCHES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, Output, Policy, Region, Reply,
+    Request, Restart, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
 };

@@ -17,10 +17,15 @@ pub enum Outcome {
     Panicked,
     /// Every thread waits for another.
     Deadlock,
+    /// Every thread waits for the network, and nothing more can come; `detail` is 1 if the program
+    /// listens.
+    Idle,
     /// Threads go round without changing anything.
     Livelock,
     /// A thread runs without reaching a scheduling point; `detail` is the thread.
     Hang,
+    /// The program needs to know something that only a peer knows: see `Region::question`.
+    Asking,
     /// The execution stands at the step it was asked to stop at.
     Paused,
     /// The schedule named a choice that is not there; `detail` is the step.
@@ -62,6 +67,8 @@ pub enum Waiting {
     Once,
     /// A wake on a futex.
     Futex,
+    /// Something to happen at a socket, a pipe or an event.
+    Network,
     /// Time to pass.
     Time,
     /// Nothing that can come: it has ended.

@@ -1,7 +1,7 @@
-use crate::{Choice, Event, Operation, Outcome, Pending, Phase, Splitmix, Waiting};
+use crate::question::MAX_MESSAGE;
+use crate::{Choice, Event, Operation, Outcome, Pending, Phase, Question, Splitmix, Waiting};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
-use everypath_commtree::Memory;
 
 /// Changes whenever the layout or the meaning of anything here does.
 pub const VERSION: u32 = 3;
@@ -71,6 +71,19 @@ pub enum TimeMode {
     Any,
 }
 
+/// What it means that every thread waits for the network, and nothing more can come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum IdleMode {
+    /// It is as it should be if the program listens.
+    #[default]
+    Automatic,
+    /// It is as it should be.
+    Fine,
+    /// It is not.
+    Violation,
+}
+
 /// What is fixed when the program starts.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -87,6 +100,8 @@ pub struct Setup {
     pub output_steps: bool,
     /// Whether every execution enters [`Reply::digest`].
     pub digest: bool,
+    /// What it means that nothing more can come.
+    pub idle: IdleMode,
     /// The exit code that counts as success.
     pub exit_code: i32,
     /// How many steps an execution may have.
@@ -203,6 +218,8 @@ pub struct Counters {
     pub restored: u64,
     /// Spans of memory in the first snapshot.
     pub spans: u64,
+    /// Messages to peers whose answer was known.
+    pub cache_hits: u64,
 }
 
 /// A loaded module: the program or a library.
@@ -303,10 +320,27 @@ pub struct Region {
     pub alternative_ends: [Cell<u32>; MAX_EVENTS],
     /// What could have been taken at each step, after the given choices.
     pub alternatives: [Cell<Pending>; MAX_ALTERNATIVES],
+    /// What the program asks.
+    pub question: Cell<Question>,
+    /// The bytes that it would send.
+    pub message: [Cell<u8>; MAX_MESSAGE],
     /// What to write where: see `native`'s `patching`.
     pub patches: [Cell<u8>; MAX_PATCHES],
-    /// What was sent to peers and what they answered: the checker lets it grow, the shim walks it.
-    pub trees: Memory,
+}
+
+impl Setup {
+    /// Whether an execution that ended so is as it should be.
+    pub fn expects(&self, outcome: Outcome, detail: i32) -> bool {
+        match outcome {
+            Outcome::Exited => detail == self.exit_code,
+            Outcome::Idle => match self.idle {
+                IdleMode::Automatic => detail == 1,
+                IdleMode::Fine => true,
+                IdleMode::Violation => false,
+            },
+            _ => false,
+        }
+    }
 }
 
 /// The text in a field of fixed size, up to its first zero.

@@ -125,7 +125,7 @@ fn run_threads() {
 
 fn is_expected() -> bool {
     let reply = region().reply.get();
-    reply.outcome == Outcome::Exited && reply.detail == setup().exit_code
+    setup().expects(reply.outcome, reply.detail)
 }
 
 /// Runs one execution in a process of its own.

@@ -4,11 +4,13 @@
 //! other instruction of the program: the kernel sends those back to us as signals (Syscall User
 //! Dispatch, Linux 5.11).
 
+use crate::descriptors;
 use crate::fail::stop;
 use crate::files;
 use crate::futex;
 use crate::libc::result;
 use crate::memory::{load, store, zero};
+use crate::net::calls::{self as net, is_object};
 use crate::region::count;
 use crate::signals::{self, Machine};
 use crate::state::state;
@@ -76,6 +78,7 @@ extern "C" fn syscall(
 /// Does what a system call does, or ends control.
 pub(crate) fn perform(number: i64, arguments: [usize; 6]) -> isize {
     let answer = synchronisation(number, arguments)
+        .or_else(|| crate::net::calls::perform(number, arguments))
         .or_else(|| files_of(number, arguments))
         .or_else(|| memory_of(number, arguments))
         .or_else(|| identity(number, arguments))
@@ -91,9 +94,6 @@ fn uncontrolled(number: i64, [a, b, c, ..]: [usize; 6]) -> ! {
         }
         number::EXECVE | number::EXECVEAT => "starts another program",
         number::IO_URING_SETUP..=number::IO_URING_REGISTER => "uses io_uring",
-        number::SOCKET..=number::GETSOCKOPT | number::ACCEPT4 => {
-            "uses the network, which everypath does not model yet"
-        }
         _ => "makes a system call that everypath does not model",
     };
     match crate::sys::name(number) {
@@ -175,12 +175,14 @@ fn files_of(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
         number::WRITE => files::write_to(fd, b, c, None),
         number::PREAD64 => files::read(fd, b, c, Some(d as u64)),
         number::PWRITE64 => files::write_to(fd, b, c, Some(d as u64)),
+        number::READV if is_object(fd) => net::read_vector(fd, b, c),
+        number::WRITEV if is_object(fd) => net::write_vector(fd, b, c),
         number::READV => vector(c, b, |start, length| files::read(fd, start, length, None)),
         number::WRITEV => vector(c, b, |start, length| files::write_to(fd, start, length, None)),
         number::OPEN => files::open(HERE, a, b as i32, c as u32),
         number::CREAT => files::open(HERE, a, 0o1101, b as u32),
         number::OPENAT => files::open(fd, b, c as i32, d as u32),
-        number::CLOSE => files::close(fd),
+        number::CLOSE => descriptors::close(fd),
         number::LSEEK => files::seek(fd, b as i64, c as i32),
         number::FSTAT => files::status(fd, b),
         number::STAT => files::path_status(HERE, a, b, 0),
@@ -197,11 +199,10 @@ fn files_of(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
         number::MKDIR => files::make_directory(HERE, a, b as u32),
         number::MKDIRAT => files::make_directory(fd, b, c as u32),
         number::FTRUNCATE => files::truncate(fd, b as i64),
-        number::DUP => files::duplicate(fd, 0, None),
-        number::DUP2 | number::DUP3 => files::duplicate(fd, 0, Some(b)),
-        number::FCNTL => files::control(fd, b as i32, c),
-        number::IOCTL => files::device_control(fd),
-        number::POLL => files::poll(a, b),
+        number::DUP => descriptors::duplicate(fd, 0, None),
+        number::DUP2 | number::DUP3 => descriptors::duplicate(fd, 0, Some(b)),
+        number::FCNTL => descriptors::control(fd, b as i32, c),
+        number::IOCTL => net::device_control(fd, b, c),
         number::FSYNC | number::FDATASYNC | number::FLOCK | number::FADVISE64 => 0,
         _ => return None,
     })
@@ -353,6 +354,53 @@ wrappers! {
     ioctl(a, b, c) = IOCTL,
     dup(a) = DUP,
     poll(a, b, c) = POLL,
+    ppoll(a, b, c, d, e) = PPOLL,
+    select(a, b, c, d, e) = SELECT,
+    socket(a, b, c) = SOCKET,
+    socketpair(a, b, c, d) = SOCKETPAIR,
+    pipe(a) = PIPE,
+    pipe2(a, b) = PIPE2,
+    bind(a, b, c) = BIND,
+    listen(a, b) = LISTEN,
+    connect(a, b, c) = CONNECT,
+    accept(a, b, c) = ACCEPT,
+    accept4(a, b, c, d) = ACCEPT4,
+    shutdown(a, b) = SHUTDOWN,
+    getsockname(a, b, c) = GETSOCKNAME,
+    getpeername(a, b, c) = GETPEERNAME,
+    setsockopt(a, b, c, d, e) = SETSOCKOPT,
+    getsockopt(a, b, c, d, e) = GETSOCKOPT,
+    sendto(a, b, c, d, e, f) = SENDTO,
+    recvfrom(a, b, c, d, e, f) = RECVFROM,
+    sendmsg(a, b, c) = SENDMSG,
+    recvmsg(a, b, c) = RECVMSG,
+    sendmmsg(a, b, c, d) = SENDMMSG,
+    recvmmsg(a, b, c, d, e) = RECVMMSG,
+    epoll_create(a) = EPOLL_CREATE,
+    epoll_create1(a) = EPOLL_CREATE1,
+    epoll_ctl(a, b, c, d) = EPOLL_CTL,
+    epoll_wait(a, b, c, d) = EPOLL_WAIT,
+    timerfd_create(a, b) = TIMERFD_CREATE,
+    timerfd_settime(a, b, c, d) = TIMERFD_SETTIME,
+    timerfd_gettime(a, b) = TIMERFD_GETTIME,
     fstat(a, b) = FSTAT,
     fstat64(a, b) = FSTAT,
+}
+
+/// Stands in for libc's function, to save a trap: sending to whom a socket is connected to.
+#[unsafe(no_mangle)]
+extern "C" fn send(descriptor: usize, address: usize, length: usize, flags: usize) -> isize {
+    sendto(descriptor, address, length, flags, 0, 0)
+}
+
+/// Stands in for libc's function, to save a trap.
+#[unsafe(no_mangle)]
+extern "C" fn recv(descriptor: usize, address: usize, length: usize, flags: usize) -> isize {
+    recvfrom(descriptor, address, length, flags, 0, 0)
+}
+
+/// Stands in for libc's function, to save a trap.
+#[unsafe(no_mangle)]
+extern "C" fn eventfd(value: usize, flags: usize) -> isize {
+    result(perform(number::EVENTFD2, [value, flags, 0, 0, 0, 0]))
 }

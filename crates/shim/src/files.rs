@@ -3,6 +3,7 @@
 //! A file that the program reads is copied once and never looked at again, so every execution reads
 //! the same. What it writes lives in its own heap: it is part of every snapshot and gone with it.
 
+use crate::descriptors::{self, ACCESS_MODE, APPEND, CLOSE_ON_EXEC, Kind, Open, get};
 use crate::fail::stop;
 use crate::heap;
 use crate::memory::{bytes, copy, load, store, write, zero};
@@ -16,49 +17,13 @@ use everypath_shim_abi::Operation;
 mod names;
 mod path;
 
-pub(crate) use names::{make_directory, remove, rename};
+pub(crate) use names::{forget_unused, make_directory, remove, rename};
 
 use path::Path;
 
-const DESCRIPTORS: usize = 256;
-const DESCRIPTIONS: usize = 128;
 const WRITTEN: usize = 64;
 const HOST: usize = 512;
 const MAX_PATH: usize = 512;
-
-/// What a descriptor is open on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-enum Kind {
-    #[default]
-    Closed,
-    /// Standard input: at its end.
-    Empty,
-    /// Standard output or error, by number.
-    Stream,
-    /// A file of the machine, copied.
-    Host,
-    /// A file that the program wrote.
-    Written,
-    /// `/dev/null`.
-    Null,
-    /// `/dev/zero`.
-    Zero,
-    /// `/dev/urandom`.
-    Random,
-}
-
-/// An open file, perhaps shared by several descriptors.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Open {
-    kind: Kind,
-    append: bool,
-    references: u16,
-    index: u16,
-    flags: i32,
-    offset: u64,
-}
 
 /// A file that the program made or changed; or a file of the machine that it removed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,15 +41,10 @@ struct Written {
     mode: u32,
 }
 
-/// What is open: part of every snapshot.
+/// What the program wrote: part of every snapshot.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Files {
-    /// For each descriptor, one more than the number of what it is open on.
-    descriptors: [Cell<u8>; DESCRIPTORS],
-    /// Which of them a new program would not inherit: nobody starts one, but programs look.
-    close_on_exec: [Cell<bool>; DESCRIPTORS],
-    open: [Cell<Open>; DESCRIPTIONS],
     written: [Cell<Written>; WRITTEN],
 }
 
@@ -126,32 +86,21 @@ static HOST_FILES: HostFiles = HostFiles {
     top: AtomicUsize::new(0),
 };
 
-const ACCESS_MODE: i32 = 3;
 const WRITE_ONLY: i32 = 1;
 const CREATE: i32 = 0o100;
 const EXCLUSIVE: i32 = 0o200;
 const TRUNCATE: i32 = 0o1000;
-const APPEND: i32 = 0o2000;
 const DIRECTORY: i32 = 0o200_000;
-const CLOSE_ON_EXEC: i32 = 0o2_000_000;
 /// Flags that only matter while a file is opened.
-const OPENING: i32 = CREATE | EXCLUSIVE | TRUNCATE | CLOSE_ON_EXEC | 0o400;
+pub(crate) const OPENING: i32 = CREATE | EXCLUSIVE | TRUNCATE | 0o400;
 const AT_FDCWD: i32 = -100;
 
 const REGULAR: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;
 const CHARACTERS: u32 = 0o020_000;
+const PIPE: u32 = 0o010_000;
+const SOCKET: u32 = 0o140_000;
 const FORMAT: u32 = 0o170_000;
-
-/// Opens the three standard streams.
-pub(crate) fn open_standard_streams() {
-    let files = &state().files;
-    let streams = [(Kind::Empty, 0), (Kind::Stream, 1), (Kind::Stream, 2)];
-    for (at, (kind, index)) in streams.into_iter().enumerate() {
-        files.open[at].set(Open { kind, index, references: 1, flags: 2, ..Open::default() });
-        files.descriptors[at].set(at as u8 + 1);
-    }
-}
 
 fn written(path: &[u8]) -> Option<usize> {
     state().files.written.iter().position(|file| {
@@ -227,39 +176,6 @@ fn mode_of(file: &HostFile) -> u32 {
     (file.status[3] & 0xffff_ffff) as u32
 }
 
-fn new_open(open: Open) -> isize {
-    let files = &state().files;
-    let Some(description) = files.open.iter().position(|open| open.get().kind == Kind::Closed)
-    else {
-        return -(errno::EMFILE as isize);
-    };
-    match lowest_free(0) {
-        Some(descriptor) => {
-            let flags = open.flags & !OPENING;
-            files.open[description].set(Open { references: 1, flags, ..open });
-            files.descriptors[descriptor].set(description as u8 + 1);
-            files.close_on_exec[descriptor].set(open.flags & CLOSE_ON_EXEC != 0);
-            descriptor as isize
-        }
-        None => -(errno::EMFILE as isize),
-    }
-}
-
-fn lowest_free(from: usize) -> Option<usize> {
-    (from..DESCRIPTORS).find(|&at| state().files.descriptors[at].get() == 0)
-}
-
-fn get(descriptor: i32) -> Option<&'static Cell<Open>> {
-    let files = &state().files;
-    let held = files.descriptors.get(usize::try_from(descriptor).ok()?)?.get();
-    (held != 0).then(|| &files.open[usize::from(held) - 1])
-}
-
-/// Whether a descriptor is open.
-pub(crate) fn is_open(descriptor: i32) -> bool {
-    get(descriptor).is_some()
-}
-
 /// Does what the system call does.
 pub(crate) fn open(directory: i32, path: usize, flags: i32, mode: u32) -> isize {
     open_path(directory, path, flags, mode).unwrap_or_else(|error| -(error as isize))
@@ -271,11 +187,11 @@ fn open_path(directory: i32, given: usize, flags: i32, mode: u32) -> Result<isiz
         b"/dev/null" => Some(Kind::Null),
         b"/dev/zero" => Some(Kind::Zero),
         b"/dev/urandom" | b"/dev/random" => Some(Kind::Random),
-        b"/dev/tty" => return Err(6),
+        b"/dev/tty" => return Err(errno::ENXIO),
         _ => None,
     };
     if let Some(kind) = device {
-        return Ok(new_open(Open { kind, flags, ..Open::default() }));
+        return Ok(descriptors::open(Open { kind, flags, ..Open::default() }));
     }
     let writes = flags & ACCESS_MODE != 0 || flags & (CREATE | TRUNCATE) != 0;
     point(if writes { Operation::FileWrite } else { Operation::FileRead }, 0, 0);
@@ -302,7 +218,7 @@ fn open_path(directory: i32, given: usize, flags: i32, mode: u32) -> Result<isiz
                 return open_folder(flags);
             }
             let index = index as u16;
-            Ok(new_open(Open { kind: Kind::Host, flags, index, ..Open::default() }))
+            Ok(descriptors::open(Open { kind: Kind::Host, flags, index, ..Open::default() }))
         }
         Ok(_) if flags & CREATE != 0 && flags & EXCLUSIVE != 0 => Err(errno::EEXIST),
         Ok(index) if mode_of(&HOST_FILES.files[index].get()) & FORMAT == FOLDER => {
@@ -327,7 +243,7 @@ fn open_folder(flags: i32) -> Result<isize, i32> {
 fn open_written(index: usize, flags: i32) -> isize {
     let append = flags & APPEND != 0;
     let index = index as u16;
-    new_open(Open { kind: Kind::Written, flags, append, index, ..Open::default() })
+    descriptors::open(Open { kind: Kind::Written, flags, append, index, ..Open::default() })
 }
 
 /// Makes an entry for a file that the program makes or changes.
@@ -345,6 +261,21 @@ fn make(path: &Path, mode: u32, directory: bool) -> usize {
     index
 }
 
+/// Makes the file by which a Unix socket is found.
+pub(crate) fn make_socket(path: &[u8]) -> Result<(), i32> {
+    let mut c_path = [0; MAX_PATH];
+    c_path[..path.len()].copy_from_slice(path);
+    let mut path = Path::new(AT_FDCWD, c_path.as_ptr() as usize)?;
+    if exists(&mut path) {
+        return Err(errno::EADDRINUSE);
+    }
+    names::check_parent(&path)?;
+    let index = make(&path, 0o777 & !state().umask.get(), false);
+    let slot = &state().files.written[index];
+    slot.set(Written { mode: slot.get().mode & !FORMAT | SOCKET, ..slot.get() });
+    Ok(())
+}
+
 /// Makes a copy of a machine's file that the program may change.
 fn adopt(path: &Path, host: usize, empty: bool) -> usize {
     let file = HOST_FILES.files[host].get();
@@ -354,7 +285,7 @@ fn adopt(path: &Path, host: usize, empty: bool) -> usize {
         copy(state().files.written[index].get().data, file.data, file.length);
     }
     // Who has it open already sees what is written from now on.
-    for slot in &state().files.open {
+    for slot in descriptors::all_open() {
         let open = slot.get();
         if open.kind == Kind::Host && usize::from(open.index) == host {
             slot.set(Open { kind: Kind::Written, index: index as u16, ..open });
@@ -408,6 +339,8 @@ pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u6
         return -(errno::EBADF as isize);
     }
     match open.kind {
+        Kind::Object if at.is_some() => return -(errno::ESPIPE as isize),
+        Kind::Object => return crate::net::calls::read(descriptor, address, length),
         Kind::Zero => zero(address, length),
         Kind::Random => crate::random::fill(address, length),
         Kind::Host | Kind::Written => {
@@ -435,6 +368,8 @@ pub(crate) fn write_to(descriptor: i32, address: usize, length: usize, at: Optio
     let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
     let open = slot.get();
     match open.kind {
+        Kind::Object if at.is_some() => return -(errno::ESPIPE as isize),
+        Kind::Object => return crate::net::calls::write(descriptor, address, length),
         Kind::Stream => return crate::output::write(usize::from(open.index), address, length),
         Kind::Written if open.flags & ACCESS_MODE != 0 => {
             point(Operation::FileWrite, usize::from(open.index) + 1, length as u64);
@@ -481,75 +416,6 @@ pub(crate) fn seek(descriptor: i32, offset: i64, whence: i32) -> isize {
 }
 
 /// Does what the system call does.
-pub(crate) fn close(descriptor: i32) -> isize {
-    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
-    let mut open = slot.get();
-    state().files.descriptors[descriptor as usize].set(0);
-    open.references -= 1;
-    slot.set(if open.references == 0 { Open::default() } else { open });
-    if open.kind == Kind::Written {
-        names::forget_unused(usize::from(open.index));
-    }
-    0
-}
-
-/// Does what the system calls do: the lowest free descriptor from `from` on, or exactly `exactly`.
-pub(crate) fn duplicate(descriptor: i32, from: usize, exactly: Option<usize>) -> isize {
-    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
-    let target = match exactly {
-        Some(target) if target >= DESCRIPTORS => return -(errno::EBADF as isize),
-        Some(target) if target == descriptor as usize => return target as isize,
-        Some(target) => {
-            close(target as i32);
-            Some(target)
-        }
-        None => lowest_free(from),
-    };
-    let Some(target) = target else { return -(errno::EMFILE as isize) };
-    let open = slot.get();
-    slot.set(Open { references: open.references + 1, ..open });
-    let files = &state().files;
-    files.descriptors[target].set(files.descriptors[descriptor as usize].get());
-    files.close_on_exec[target].set(false);
-    target as isize
-}
-
-/// Does what the system call does.
-pub(crate) fn control(descriptor: i32, command: i32, argument: usize) -> isize {
-    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
-    let close_on_exec = |descriptor: isize| &state().files.close_on_exec[descriptor as usize];
-    match command {
-        0 => duplicate(descriptor, argument, None),
-        1030 => {
-            let copy = duplicate(descriptor, argument, None);
-            if copy >= 0 {
-                close_on_exec(copy).set(true);
-            }
-            copy
-        }
-        1 => isize::from(close_on_exec(descriptor as isize).get()),
-        2 => {
-            close_on_exec(descriptor as isize).set(argument & 1 != 0);
-            0
-        }
-        3 => slot.get().flags as isize,
-        4 => {
-            let open = slot.get();
-            let append = argument as i32 & APPEND != 0;
-            slot.set(Open { append, flags: (open.flags & ACCESS_MODE) | argument as i32, ..open });
-            0
-        }
-        5..=7 | 36..=38 => 0,
-        _ => -(errno::EINVAL as isize),
-    }
-}
-
-/// Does what the system call does: nothing of ours is a terminal.
-pub(crate) fn device_control(descriptor: i32) -> isize {
-    -(if is_open(descriptor) { errno::ENOTTY } else { errno::EBADF } as isize)
-}
-
-/// Does what the system call does.
 pub(crate) fn truncate(descriptor: i32, length: i64) -> isize {
     match get(descriptor).map(Cell::get) {
         Some(open) if open.kind == Kind::Written && length >= 0 => {
@@ -560,24 +426,6 @@ pub(crate) fn truncate(descriptor: i32, length: i64) -> isize {
         Some(_) => -(errno::EINVAL as isize),
         None => -(errno::EBADF as isize),
     }
-}
-
-/// Does what the system call does: files are always ready.
-pub(crate) fn poll(address: usize, count: usize) -> isize {
-    const READY: u16 = 1 | 4;
-    const INVALID: u16 = 0x20;
-    let mut ready = 0;
-    for entry in (0..count).map(|at| address + at * 8) {
-        let descriptor: i32 = load(entry);
-        let events = match get(descriptor) {
-            _ if descriptor < 0 => 0,
-            Some(_) => load::<u16>(entry + 4) & READY,
-            None => INVALID,
-        };
-        store(entry + 6, events);
-        ready += isize::from(events != 0);
-    }
-    ready
 }
 
 /// Fills a `struct stat`.
@@ -611,7 +459,11 @@ pub(crate) fn status(descriptor: i32, address: usize) -> isize {
             fill_status(address, file.mode, file.length, 1_000_000 + u64::from(open.index));
         }
         // Streams look like pipes: nothing of ours is a terminal.
-        Kind::Stream | Kind::Empty => fill_status(address, 0o010_600, 0, 1),
+        Kind::Stream | Kind::Empty => fill_status(address, PIPE | 0o600, 0, 1),
+        Kind::Object => {
+            let mode = if crate::net::is_pipe(usize::from(open.index)) { PIPE } else { SOCKET };
+            fill_status(address, mode | 0o600, 0, 2_000_000 + u64::from(open.index));
+        }
         _ => fill_status(address, CHARACTERS | 0o666, 0, 2),
     }
     0

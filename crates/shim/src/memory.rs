@@ -9,6 +9,10 @@ use everypath_shim_abi::MAX_THREADS;
 
 /// The scheduler's own state, part of every snapshot.
 pub(crate) const STATE: usize = 0x6000_0000_0000;
+/// Descriptors and what they are open on, part of every snapshot as far as they are in use.
+pub(crate) const TABLE: usize = 0x6004_0000_0000;
+/// What has arrived at sockets and pipes.
+pub(crate) const BUFFERS: usize = 0x6005_0000_0000;
 /// Stacks and thread-local storage, one slot a thread.
 pub(crate) const SLOTS: usize = 0x6010_0000_0000;
 /// The size of a slot.
@@ -72,6 +76,15 @@ pub(crate) fn bytes(address: usize, length: usize) -> &'static [u8] {
     unsafe { core::slice::from_raw_parts(address as *const u8, length) }
 }
 
+/// The bytes at an address, to be written: nobody else looks at them meanwhile.
+pub(crate) fn bytes_mut(address: usize, length: usize) -> &'static mut [u8] {
+    if length == 0 {
+        return &mut [];
+    }
+    // SAFETY: see the module's documentation; the caller is handed the memory for this.
+    unsafe { core::slice::from_raw_parts_mut(address as *mut u8, length) }
+}
+
 /// The bytes of a C string, without its end.
 pub(crate) fn c_string(address: usize) -> &'static [u8] {
     let mut length = 0;
@@ -85,6 +98,12 @@ pub(crate) fn c_string(address: usize) -> &'static [u8] {
 pub(crate) fn copy(to: usize, from: usize, length: usize) {
     // SAFETY: see the module's documentation.
     unsafe { core::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, length) }
+}
+
+/// Copies bytes that may overlap.
+pub(crate) fn shift(to: usize, from: usize, length: usize) {
+    // SAFETY: see the module's documentation.
+    unsafe { core::ptr::copy(from as *const u8, to as *mut u8, length) }
 }
 
 /// Writes bytes to an address.

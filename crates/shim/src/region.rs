@@ -3,6 +3,7 @@
 use crate::sys::{number, sys};
 use core::mem::size_of;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use everypath_commtree::Memory;
 use everypath_shim_abi::{Counters, Region, Reply, Setup, Turn, VERSION};
 
 /// The descriptor under which the checker hands the region over.
@@ -10,6 +11,9 @@ pub(crate) const DESCRIPTOR: usize = 198;
 /// The descriptor under which the loader found this library.
 const LIBRARY: usize = 199;
 const ADDRESS: usize = 0x5fff_0000_0000;
+/// The descriptor under which the checker hands over what was said to peers.
+const TREES_DESCRIPTOR: usize = 197;
+const TREES_ADDRESS: usize = 0x5ffe_0000_0000;
 
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
@@ -23,6 +27,12 @@ pub(crate) fn open() -> bool {
     if got != ADDRESS as isize {
         return false;
     }
+    let (trees, length) = (TREES_ADDRESS, size_of::<Memory>());
+    let got = sys!(number::MMAP, trees, length, READ_WRITE, flags, TREES_DESCRIPTOR, 0);
+    if got != trees as isize {
+        return false;
+    }
+    sys!(number::CLOSE, TREES_DESCRIPTOR);
     sys!(number::CLOSE, DESCRIPTOR);
     sys!(number::CLOSE, LIBRARY);
     MAPPED.store(ADDRESS, Ordering::Relaxed);
@@ -34,14 +44,20 @@ pub(crate) fn is_open() -> bool {
     MAPPED.load(Ordering::Relaxed) != 0
 }
 
-/// Whether an address lies in it.
+/// Whether an address lies in it, or in what else is shared.
 pub(crate) fn holds(address: usize) -> bool {
-    (ADDRESS..ADDRESS + size_of::<Region>()).contains(&address)
+    let within = |start: usize, length: usize| (start..start + length).contains(&address);
+    within(ADDRESS, size_of::<Region>()) || within(TREES_ADDRESS, size_of::<Memory>())
 }
 
 /// The region.
 pub(crate) fn region() -> &'static Region {
     crate::memory::view(ADDRESS)
+}
+
+/// What was said to peers and what they answered: the checker lets it grow.
+pub(crate) fn trees() -> &'static Memory {
+    crate::memory::view(TREES_ADDRESS)
 }
 
 /// What is fixed at the start.

@@ -319,7 +319,10 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
             return Ok((total, simple));
         }
         if state.ready.bits() == 0 {
-            return Err(Ending { outcome: Outcome::Deadlock, detail: 0 });
+            return Err(match crate::net::idle(state) {
+                Some(listens) => Ending { outcome: Outcome::Idle, detail: listens.into() },
+                None => Ending { outcome: Outcome::Deadlock, detail: 0 },
+            });
         }
         idle_round(state)?;
     }

@@ -216,7 +216,7 @@ pub(crate) fn deliver_pending(state: &State) {
 }
 
 /// Sends a signal to a thread of the program.
-fn send(thread: &Thread, signal: i32) -> isize {
+pub(crate) fn send(thread: &Thread, signal: i32) -> isize {
     if signal == 0 {
         return 0;
     }

@@ -118,6 +118,9 @@ pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
             each(storage(thread));
         }
     }
+    for (address, length) in crate::descriptors::spans().chain(crate::net::spans()) {
+        each(Span { address, length });
+    }
     for (number, top) in state.arena_tops.iter().enumerate() {
         let base = HEAP + number * ARENA;
         if top.get() > base {

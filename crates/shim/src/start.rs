@@ -3,7 +3,6 @@
 use crate::atomics;
 use crate::controller;
 use crate::fail::die;
-use crate::files;
 use crate::libc;
 use crate::memory::{PAGE, bytes, c_string, load, round_up, store, write};
 use crate::region::{region, setup};
@@ -244,7 +243,7 @@ fn prepare_main(block: usize) {
     main.function.set(call_main as *const () as usize);
     let entry = crate::thread::run_main as *const () as usize;
     main.context.prepare(main.stack_top(), entry, (&raw const *main) as usize, block);
-    files::open_standard_streams();
+    crate::descriptors::open_standard_streams();
     state().umask.set(0o022);
     controller::main_is_ready();
 }

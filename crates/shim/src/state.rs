@@ -101,6 +101,13 @@ pub(crate) struct Thread {
     pub(crate) path: Cell<u64>,
     /// The frame that a panic which was raised in it must not leave; 0 if there is none.
     pub(crate) panic_frame: Cell<usize>,
+    /// How many ports it was given, and how many connections to peers it asked for.
+    pub(crate) ports: Cell<u16>,
+    pub(crate) connections: Cell<u16>,
+    /// What it waits for at a socket or several.
+    pub(crate) want: Cell<crate::net::Want>,
+    /// How often in a row it looked at a socket in vain, without waiting.
+    pub(crate) vain_looks: Cell<u16>,
     /// How often it read the clock without doing anything else.
     pub(crate) clock_reads: Cell<u32>,
     /// What the last patched instruction worked on, and what was there before it.
@@ -213,6 +220,8 @@ pub(crate) struct State {
     /// Where the heap of each thread ends.
     pub(crate) arena_tops: [Cell<usize>; MAX_THREADS],
     pub(crate) actions: [Cell<Action>; SIGNALS],
+    /// How many numbers of each range were given out: see `descriptors`.
+    pub(crate) slots_used: [Cell<u16>; crate::descriptors::RANGES],
     pub(crate) files: crate::files::Files,
     pub(crate) threads: [Thread; MAX_THREADS],
     pub(crate) key_destructors: [Cell<usize>; KEYS],

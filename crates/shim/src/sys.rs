@@ -66,6 +66,8 @@ pub(crate) mod number {
     pub(crate) const READV: i64 = 19;
     pub(crate) const WRITEV: i64 = 20;
     pub(crate) const ACCESS: i64 = 21;
+    pub(crate) const PIPE: i64 = 22;
+    pub(crate) const SELECT: i64 = 23;
     pub(crate) const SCHED_YIELD: i64 = 24;
     pub(crate) const MREMAP: i64 = 25;
     pub(crate) const MADVISE: i64 = 28;
@@ -74,6 +76,19 @@ pub(crate) mod number {
     pub(crate) const NANOSLEEP: i64 = 35;
     pub(crate) const GETPID: i64 = 39;
     pub(crate) const SOCKET: i64 = 41;
+    pub(crate) const CONNECT: i64 = 42;
+    pub(crate) const ACCEPT: i64 = 43;
+    pub(crate) const SENDTO: i64 = 44;
+    pub(crate) const RECVFROM: i64 = 45;
+    pub(crate) const SENDMSG: i64 = 46;
+    pub(crate) const RECVMSG: i64 = 47;
+    pub(crate) const SHUTDOWN: i64 = 48;
+    pub(crate) const BIND: i64 = 49;
+    pub(crate) const LISTEN: i64 = 50;
+    pub(crate) const GETSOCKNAME: i64 = 51;
+    pub(crate) const GETPEERNAME: i64 = 52;
+    pub(crate) const SOCKETPAIR: i64 = 53;
+    pub(crate) const SETSOCKOPT: i64 = 54;
     pub(crate) const GETSOCKOPT: i64 = 55;
     pub(crate) const CLONE: i64 = 56;
     pub(crate) const FORK: i64 = 57;
@@ -129,12 +144,15 @@ pub(crate) mod number {
     pub(crate) const FUTEX: i64 = 202;
     pub(crate) const SCHED_SETAFFINITY: i64 = 203;
     pub(crate) const SCHED_GETAFFINITY: i64 = 204;
+    pub(crate) const EPOLL_CREATE: i64 = 213;
     pub(crate) const SET_TID_ADDRESS: i64 = 218;
     pub(crate) const FADVISE64: i64 = 221;
     pub(crate) const CLOCK_GETTIME: i64 = 228;
     pub(crate) const CLOCK_GETRES: i64 = 229;
     pub(crate) const CLOCK_NANOSLEEP: i64 = 230;
     pub(crate) const EXIT_GROUP: i64 = 231;
+    pub(crate) const EPOLL_WAIT: i64 = 232;
+    pub(crate) const EPOLL_CTL: i64 = 233;
     pub(crate) const TGKILL: i64 = 234;
     pub(crate) const OPENAT: i64 = 257;
     pub(crate) const MKDIRAT: i64 = 258;
@@ -143,10 +161,22 @@ pub(crate) mod number {
     pub(crate) const RENAMEAT: i64 = 264;
     pub(crate) const READLINKAT: i64 = 267;
     pub(crate) const FACCESSAT: i64 = 269;
+    pub(crate) const PSELECT6: i64 = 270;
+    pub(crate) const PPOLL: i64 = 271;
     pub(crate) const SET_ROBUST_LIST: i64 = 273;
+    pub(crate) const EPOLL_PWAIT: i64 = 281;
+    pub(crate) const TIMERFD_CREATE: i64 = 283;
+    pub(crate) const EVENTFD: i64 = 284;
+    pub(crate) const TIMERFD_SETTIME: i64 = 286;
+    pub(crate) const TIMERFD_GETTIME: i64 = 287;
     pub(crate) const ACCEPT4: i64 = 288;
+    pub(crate) const EVENTFD2: i64 = 290;
+    pub(crate) const EPOLL_CREATE1: i64 = 291;
     pub(crate) const DUP3: i64 = 292;
+    pub(crate) const PIPE2: i64 = 293;
+    pub(crate) const RECVMMSG: i64 = 299;
     pub(crate) const PRLIMIT64: i64 = 302;
+    pub(crate) const SENDMMSG: i64 = 307;
     pub(crate) const GETCPU: i64 = 309;
     pub(crate) const RENAMEAT2: i64 = 316;
     pub(crate) const GETRANDOM: i64 = 318;
@@ -159,6 +189,7 @@ pub(crate) mod number {
     pub(crate) const IO_URING_REGISTER: i64 = 427;
     pub(crate) const CLONE3: i64 = 435;
     pub(crate) const FACCESSAT2: i64 = 439;
+    pub(crate) const EPOLL_PWAIT2: i64 = 441;
 }
 
 /// The names of calls, for messages.
@@ -220,6 +251,7 @@ pub(crate) mod errno {
     pub(crate) const ESRCH: i32 = 3;
     pub(crate) const EINTR: i32 = 4;
     pub(crate) const EIO: i32 = 5;
+    pub(crate) const ENXIO: i32 = 6;
     pub(crate) const EBADF: i32 = 9;
     pub(crate) const EAGAIN: i32 = 11;
     pub(crate) const ENOMEM: i32 = 12;
@@ -231,13 +263,31 @@ pub(crate) mod errno {
     pub(crate) const EINVAL: i32 = 22;
     pub(crate) const EMFILE: i32 = 24;
     pub(crate) const ENOTTY: i32 = 25;
+    pub(crate) const ENOSPC: i32 = 28;
     pub(crate) const ESPIPE: i32 = 29;
+    pub(crate) const EPIPE: i32 = 32;
     pub(crate) const ERANGE: i32 = 34;
     pub(crate) const EDEADLK: i32 = 35;
     pub(crate) const ENOSYS: i32 = 38;
     pub(crate) const ENOTEMPTY: i32 = 39;
     pub(crate) const EOVERFLOW: i32 = 75;
+    pub(crate) const ENOTSOCK: i32 = 88;
+    pub(crate) const EDESTADDRREQ: i32 = 89;
+    pub(crate) const EMSGSIZE: i32 = 90;
+    pub(crate) const ENOPROTOOPT: i32 = 92;
+    pub(crate) const EPROTONOSUPPORT: i32 = 93;
+    pub(crate) const ESOCKTNOSUPPORT: i32 = 94;
+    pub(crate) const EOPNOTSUPP: i32 = 95;
+    pub(crate) const EAFNOSUPPORT: i32 = 97;
+    pub(crate) const EADDRINUSE: i32 = 98;
+    pub(crate) const EADDRNOTAVAIL: i32 = 99;
+    pub(crate) const ECONNRESET: i32 = 104;
+    pub(crate) const ENOBUFS: i32 = 105;
+    pub(crate) const EISCONN: i32 = 106;
+    pub(crate) const ENOTCONN: i32 = 107;
     pub(crate) const ETIMEDOUT: i32 = 110;
+    pub(crate) const ECONNREFUSED: i32 = 111;
+    pub(crate) const EINPROGRESS: i32 = 115;
     pub(crate) const EOWNERDEAD: i32 = 130;
     pub(crate) const ENOTRECOVERABLE: i32 = 131;
 }

@@ -11,8 +11,8 @@ use crate::watch::Watch;
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_explore::Control;
 use everypath_native::{
-    Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Program, ProgramError, Replayed,
-    Sampling, Setup, TimeMode,
+    Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outside, Program, ProgramError,
+    Replayed, Sampling, Setup, TimeMode,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -82,6 +82,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         setup,
         watchdog: args.watchdog * 10,
         fresh: args.restart == RestartName::Exec,
+        outside: Outside::default(),
     };
     let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
     let (result, took, stopped) = watch.run(|control| search(args, &launch, control));
@@ -145,7 +146,7 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
         Ok(replayed) => replayed,
         Err(error) => return Found::failed(&error),
     };
-    match Names::new(&replayed).ending(args.exit_code) {
+    match Names::new(&replayed).ending(&launch.setup) {
         Ending::Inconclusive(reason) => Found::inconclusive(reason),
         _ if let Some(difference) = first.difference(&replayed.execution) => {
             Found::inconclusive(format!(
@@ -155,7 +156,7 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
         }
         Ending::Expected => Found::inconclusive("a violation was found but did not repeat".into()),
         Ending::Violated(found) => {
-            let (replayed, violation) = simplest(args, launch, replayed, found);
+            let (replayed, violation) = simplest(launch, replayed, found);
             let target = Target::Native {
                 program: program.path.to_string_lossy().into_owned(),
                 hash: program.hash.clone(),
@@ -170,17 +171,12 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
 }
 
 /// A simpler execution that violates the same, repeated; or the one that was found.
-fn simplest(
-    args: &CheckArgs,
-    launch: &Launch,
-    found: Replayed,
-    violation: Violation,
-) -> (Replayed, Violation) {
+fn simplest(launch: &Launch, found: Replayed, violation: Violation) -> (Replayed, Violation) {
     let simpler = everypath_native::shrink(launch, &found.execution)
         .and_then(|schedule| everypath_native::replay(launch, &schedule));
     // What cannot be made simpler was repeated already and is told as it is.
     let Ok(simpler) = simpler else { return (found, violation) };
-    match Names::new(&simpler).ending(args.exit_code) {
+    match Names::new(&simpler).ending(&launch.setup) {
         Ending::Violated(same) if same.property == violation.property => (simpler, same),
         _ => (found, violation),
     }
@@ -262,6 +258,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         setup,
         watchdog: 100,
         fresh: false,
+        outside: Outside::default(),
     };
     let schedule: Vec<Choice> = recorded
         .steps
@@ -272,7 +269,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         return gdb::run(&launch, &schedule);
     }
     match everypath_native::replay(&launch, &schedule) {
-        Ok(replayed) => Ok(judge(recorded, &replayed, *exit_code, &path)),
+        Ok(replayed) => Ok(judge(recorded, &replayed, &launch.setup, &path)),
         Err(error) => {
             output::print(&format!("INCONCLUSIVE: {error}\n"));
             Ok(if matches!(error, Error::Defect(_)) { DEFECT } else { INCONCLUSIVE })
@@ -290,9 +287,9 @@ fn time_mode(name: &str) -> Option<TimeMode> {
 }
 
 /// Compares a repeated execution with the recorded one and prints it.
-fn judge(recorded: &Trace, replayed: &Replayed, exit_code: i32, path: &str) -> u8 {
+fn judge(recorded: &Trace, replayed: &Replayed, setup: &Setup, path: &str) -> u8 {
     let names = Names::new(replayed);
-    let violation = match names.ending(exit_code) {
+    let violation = match names.ending(setup) {
         Ending::Violated(violation) => violation,
         Ending::Expected => {
             output::print("INCONCLUSIVE: the execution now ends as expected\n");

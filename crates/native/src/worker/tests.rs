@@ -1,4 +1,5 @@
 use super::{Launch, Modules, Worker};
+use crate::outside::Outside;
 use everypath_shim_abi::{Backend, Choice, Command, Outcome, Request, Setup};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,6 +23,7 @@ fn worker(backend: Backend, scripts: &[&str]) -> (Worker, TempDir) {
         setup,
         watchdog: 100,
         fresh: false,
+        outside: Outside::default(),
     };
     (Worker::start(&launch, &Modules::default()).unwrap(), folder)
 }

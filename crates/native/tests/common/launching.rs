@@ -1,7 +1,7 @@
 //! Compiled programs as the command line starts them.
 
 use crate::common::Compiled;
-use everypath_native::{Launch, Setup};
+use everypath_native::{Launch, Outside, Setup};
 use std::ffi::OsString;
 
 /// Steps that no execution of these programs needs, except those that never end.
@@ -18,5 +18,6 @@ pub(crate) fn launch(compiled: &Compiled, arguments: &[&str]) -> Launch {
         setup: Setup { max_steps: MAX_STEPS, ..Setup::default() },
         watchdog: WATCHDOG,
         fresh: false,
+        outside: Outside::default(),
     }
 }

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -24,7 +26,11 @@ int main(int argc, char **argv) {
     if (!strcmp(name, "exec")) execv("/bin/true", arguments);
     if (!strcmp(name, "system")) (void)!system("true");
     if (!strcmp(name, "popen")) pclose(popen("true", "r"));
-    if (!strcmp(name, "socket")) socket(AF_INET, SOCK_STREAM, 0);
+    if (!strcmp(name, "connect")) {
+        struct sockaddr_in elsewhere = {.sin_family = AF_INET, .sin_port = htons(80)};
+        inet_pton(AF_INET, "192.0.2.1", &elsewhere.sin_addr);
+        connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&elsewhere, sizeof elsewhere);
+    }
     if (!strcmp(name, "io_uring")) syscall(SYS_io_uring_setup, 1, NULL);
     if (!strcmp(name, "dlopen")) dlopen("libresolv.so.2", RTLD_NOW);
     if (!strcmp(name, "clone")) clone(elsewhere, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL);

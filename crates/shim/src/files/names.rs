@@ -1,8 +1,9 @@
 //! Names of files: removed, made and moved, for this execution only.
 
 use super::path::Path;
-use super::{AT_FDCWD, FOLDER, FORMAT, HOST_FILES, Kind, Written, adopt, exists, host, make};
+use super::{AT_FDCWD, FOLDER, FORMAT, HOST_FILES, Written, adopt, exists, host, make};
 use super::{mode_of, written};
+use crate::descriptors::{self, Kind};
 use crate::fail::stop;
 use crate::heap;
 use crate::memory::{bytes, write};
@@ -53,13 +54,10 @@ fn hide(path: &mut Path) {
 }
 
 /// Frees a file that has no name and that nobody has open.
-pub(super) fn forget_unused(index: usize) {
+pub(crate) fn forget_unused(index: usize) {
     let slot = &state().files.written[index];
     let file = slot.get();
-    let is_open = state()
-        .files
-        .open
-        .iter()
+    let is_open = descriptors::all_open()
         .any(|open| open.get().kind == Kind::Written && usize::from(open.get().index) == index);
     if file.path == 0 && !is_open {
         if file.data != 0 {

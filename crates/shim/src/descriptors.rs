@@ -1,0 +1,346 @@
+//! Descriptors, and what they are open on: files, sockets, pipes, events.
+//!
+//! Numbers follow from who opens, not from the order in which threads do: every thread has numbers
+//! of its own, and a number that another thread has closed is not given out again. So opening in one
+//! thread commutes with opening and closing in another, and `main` still sees the lowest free
+//! number, as long as it closes what it opens.
+
+use crate::fail::stop;
+use crate::files;
+use crate::memory::{TABLE, map, view, zero};
+use crate::net::{self, Object};
+use crate::state::state;
+use crate::sys::errno;
+use core::cell::Cell;
+use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use everypath_shim_abi::MAX_THREADS;
+
+/// The first numbers are `main`'s.
+const MAINS: usize = 256;
+/// So many of the next are each other thread's; all of these fit into the sets of `select`.
+const NEAR: usize = 6;
+/// Numbers from here on are for threads that have used up theirs.
+const FIRST_FAR: usize = 1024;
+/// So many of them are each thread's.
+const FAR: usize = 64;
+/// How many numbers there are.
+pub(crate) const LIMIT: usize = FIRST_FAR + MAX_THREADS * FAR;
+/// How many ranges of numbers there are: two a thread.
+pub(crate) const RANGES: usize = 2 * MAX_THREADS;
+
+pub(crate) const ACCESS_MODE: i32 = 3;
+pub(crate) const APPEND: i32 = 0o2000;
+pub(crate) const NONBLOCK: i32 = 0o4000;
+pub(crate) const CLOSE_ON_EXEC: i32 = 0o2_000_000;
+
+/// What a descriptor is open on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    #[default]
+    Closed,
+    /// Standard input: at its end.
+    Empty,
+    /// Standard output or error, by number.
+    Stream,
+    /// A file of the machine, copied.
+    Host,
+    /// A file that the program wrote.
+    Written,
+    /// `/dev/null`.
+    Null,
+    /// `/dev/zero`.
+    Zero,
+    /// `/dev/urandom`.
+    Random,
+    /// A socket, a pipe, an event: an [`Object`].
+    Object,
+}
+
+/// An open file, perhaps shared by several descriptors.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Open {
+    pub(crate) kind: Kind,
+    pub(crate) append: bool,
+    pub(crate) references: u16,
+    pub(crate) index: u16,
+    pub(crate) flags: i32,
+    pub(crate) offset: u64,
+}
+
+/// One number: a descriptor, something open and an object, which need not belong together.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Slot {
+    /// One more than the number of what the descriptor is open on; 0 if it is closed.
+    descriptor: Cell<u16>,
+    /// Whether a new program would not inherit it: nobody starts one, but programs look.
+    close_on_exec: Cell<bool>,
+    /// What was freed here by another thread is not given out again.
+    retired_descriptor: Cell<bool>,
+    retired_open: Cell<bool>,
+    open: Cell<Open>,
+    pub(crate) object: Object,
+}
+
+static MAPPED: AtomicBool = AtomicBool::new(false);
+
+/// The slot with a number.
+pub(crate) fn slot(number: usize) -> &'static Slot {
+    if !MAPPED.swap(true, Relaxed) {
+        map(TABLE, LIMIT * size_of::<Slot>());
+    }
+    view(TABLE + (number % LIMIT) * size_of::<Slot>())
+}
+
+/// The numbers of a range.
+fn numbers(range: usize) -> Range<usize> {
+    match range {
+        0 => 0..MAINS,
+        near if near < MAX_THREADS => {
+            let first = MAINS + (near - 1) * NEAR;
+            first..first + NEAR
+        }
+        far => {
+            let first = FIRST_FAR + (far - MAX_THREADS) * FAR;
+            first..first + FAR
+        }
+    }
+}
+
+/// The range that a number lies in.
+fn range_of(number: usize) -> usize {
+    match number {
+        0..MAINS => 0,
+        MAINS..FIRST_FAR => 1 + (number - MAINS) / NEAR,
+        _ => MAX_THREADS + (number - FIRST_FAR) / FAR,
+    }
+}
+
+/// Whether a number is one of the running thread's.
+fn is_own(number: usize) -> bool {
+    range_of(number) % MAX_THREADS == usize::from(state().current.get())
+}
+
+/// Whether a number was given out in this execution: what lies beyond is left over from others.
+fn is_given_out(number: usize) -> bool {
+    let range = range_of(number);
+    number - numbers(range).start < usize::from(state().slots_used[range].get())
+}
+
+/// Makes a number one that was given out.
+fn give_out(number: usize) {
+    let range = range_of(number);
+    let used = &state().slots_used[range];
+    let (from, to) = (usize::from(used.get()), number - numbers(range).start + 1);
+    if to > from {
+        slot(number);
+        let first = TABLE + (numbers(range).start + from) * size_of::<Slot>();
+        zero(first, (to - from) * size_of::<Slot>());
+        used.set(to as u16);
+    }
+}
+
+/// The running thread's lowest number that `is_free`, from `from` on.
+fn lowest(from: usize, is_free: impl Fn(&Slot) -> bool) -> Option<usize> {
+    let thread = usize::from(state().current.get());
+    let mut own = [thread, MAX_THREADS + thread].into_iter().flat_map(numbers);
+    let fits = |&number: &usize| number >= from && (!is_given_out(number) || is_free(slot(number)));
+    let found = own.find(fits)?;
+    give_out(found);
+    Some(found)
+}
+
+/// The parts of the table that a snapshot holds, as address and length.
+pub(crate) fn spans() -> impl Iterator<Item = (usize, usize)> {
+    let used = state().slots_used.iter().enumerate();
+    used.filter(|(_, used)| used.get() != 0).map(|(range, used)| {
+        let first = numbers(range).start;
+        (TABLE + first * size_of::<Slot>(), usize::from(used.get()) * size_of::<Slot>())
+    })
+}
+
+/// The numbers that were ever given out.
+pub(crate) fn given_out() -> impl Iterator<Item = usize> + Clone {
+    let used = state().slots_used.iter().enumerate().filter(|(_, used)| used.get() != 0);
+    used.flat_map(|(range, used)| {
+        let first = numbers(range).start;
+        first..first + usize::from(used.get())
+    })
+}
+
+/// Everything that is open.
+pub(crate) fn all_open() -> impl Iterator<Item = &'static Cell<Open>> {
+    given_out().map(|number| &slot(number).open).filter(|open| open.get().kind != Kind::Closed)
+}
+
+/// A number for a new object; none if the thread has too many.
+pub(crate) fn free_object() -> Option<usize> {
+    let number = lowest(0, |slot| slot.object.is_free())?;
+    slot(number).object.clear();
+    Some(number)
+}
+
+/// Marks that an object was freed: see the module's documentation.
+pub(crate) fn object_is_free(number: usize) {
+    slot(number).object.retire(!is_own(number));
+}
+
+/// Opens the three standard streams.
+pub(crate) fn open_standard_streams() {
+    for (kind, index) in [(Kind::Empty, 0), (Kind::Stream, 1), (Kind::Stream, 2)] {
+        open(Open { kind, index, flags: 2, ..Open::default() });
+    }
+}
+
+/// Gives a descriptor to something newly opened.
+pub(crate) fn open(open: Open) -> isize {
+    let description =
+        lowest(0, |slot| slot.open.get().kind == Kind::Closed && !slot.retired_open.get());
+    let (Some(description), Some(descriptor)) = (description, free_descriptor(0)) else {
+        return too_many();
+    };
+    let flags = open.flags & !(files::OPENING | CLOSE_ON_EXEC);
+    slot(description).open.set(Open { references: 1, flags, ..open });
+    slot(descriptor).descriptor.set(description as u16 + 1);
+    slot(descriptor).close_on_exec.set(open.flags & CLOSE_ON_EXEC != 0);
+    descriptor as isize
+}
+
+fn free_descriptor(from: usize) -> Option<usize> {
+    lowest(from, |slot| slot.descriptor.get() == 0 && !slot.retired_descriptor.get())
+}
+
+/// No number is left: the kernel would say so too if none were retired.
+fn too_many() -> isize {
+    if given_out().any(|number| is_own(number) && slot(number).retired_descriptor.get()) {
+        stop!("a thread opens more than {FAR} descriptors that other threads close");
+    }
+    -(errno::EMFILE as isize)
+}
+
+/// The number of what a descriptor is open on.
+pub(crate) fn description(descriptor: i32) -> Option<usize> {
+    let number = usize::try_from(descriptor).ok().filter(|&number| number < LIMIT)?;
+    if !is_given_out(number) {
+        return None;
+    }
+    usize::from(slot(number).descriptor.get()).checked_sub(1)
+}
+
+/// What a descriptor is open on.
+pub(crate) fn get(descriptor: i32) -> Option<&'static Cell<Open>> {
+    description(descriptor).map(|number| &slot(number).open)
+}
+
+/// What is open under a number that `description` gave.
+pub(crate) fn opened(description: usize) -> &'static Cell<Open> {
+    &slot(description).open
+}
+
+/// Whether a descriptor is open.
+pub(crate) fn is_open(descriptor: i32) -> bool {
+    get(descriptor).is_some()
+}
+
+/// The object that a descriptor is open on, by number.
+pub(crate) fn object(descriptor: i32) -> Result<usize, i32> {
+    match get(descriptor).map(Cell::get) {
+        Some(open) if open.kind == Kind::Object => Ok(usize::from(open.index)),
+        Some(_) => Err(errno::ENOTSOCK),
+        None => Err(errno::EBADF),
+    }
+}
+
+/// Does what the system call does.
+pub(crate) fn close(descriptor: i32) -> isize {
+    let Some(open) = get(descriptor) else { return -(errno::EBADF as isize) };
+    if open.get().kind == Kind::Object {
+        net::before_close(usize::from(open.get().index), descriptor);
+    }
+    // Others may have closed it meanwhile.
+    let Some(description) = description(descriptor) else { return -(errno::EBADF as isize) };
+    let number = descriptor as usize;
+    slot(number).descriptor.set(0);
+    slot(number).retired_descriptor.set(!is_own(number));
+    release(description);
+    0
+}
+
+/// Keeps something open while a call uses it, whoever closes its descriptors.
+pub(crate) fn hold(description: usize) {
+    let slot = &slot(description).open;
+    slot.set(Open { references: slot.get().references + 1, ..slot.get() });
+}
+
+/// Gives up a reference to something open.
+pub(crate) fn release(description: usize) {
+    let number = description;
+    let slot = slot(number);
+    let open = slot.open.get();
+    if open.references > 1 {
+        slot.open.set(Open { references: open.references - 1, ..open });
+        return;
+    }
+    slot.open.set(Open::default());
+    slot.retired_open.set(!is_own(number));
+    match open.kind {
+        Kind::Written => files::forget_unused(usize::from(open.index)),
+        Kind::Object => net::close(usize::from(open.index), number),
+        _ => {}
+    }
+}
+
+/// Does what the system calls do: the lowest free descriptor from `from` on, or exactly `exactly`.
+pub(crate) fn duplicate(descriptor: i32, from: usize, exactly: Option<usize>) -> isize {
+    let Some(held) = description(descriptor) else { return -(errno::EBADF as isize) };
+    let target = match exactly {
+        Some(target) if target >= LIMIT => return -(errno::EBADF as isize),
+        Some(target) if target == descriptor as usize => return target as isize,
+        Some(target) => {
+            close(target as i32);
+            give_out(target);
+            Some(target)
+        }
+        None => free_descriptor(from),
+    };
+    let Some(target) = target else { return too_many() };
+    hold(held);
+    slot(target).descriptor.set(held as u16 + 1);
+    slot(target).close_on_exec.set(false);
+    target as isize
+}
+
+/// Does what the system call does.
+pub(crate) fn control(descriptor: i32, command: i32, argument: usize) -> isize {
+    let Some(open) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let close_on_exec = |descriptor: isize| &slot(descriptor as usize).close_on_exec;
+    match command {
+        0 => duplicate(descriptor, argument, None),
+        1030 => {
+            let copy = duplicate(descriptor, argument, None);
+            if copy >= 0 {
+                close_on_exec(copy).set(true);
+            }
+            copy
+        }
+        1 => isize::from(close_on_exec(descriptor as isize).get()),
+        2 => {
+            close_on_exec(descriptor as isize).set(argument & 1 != 0);
+            0
+        }
+        3 => open.get().flags as isize,
+        4 => {
+            let append = argument as i32 & APPEND != 0;
+            let flags = (open.get().flags & ACCESS_MODE) | argument as i32;
+            open.set(Open { append, flags, ..open.get() });
+            0
+        }
+        5..=7 | 36..=38 => 0,
+        // The size of a pipe.
+        1032 if open.get().kind == Kind::Object => net::PIPE_CAPACITY as isize,
+        _ => -(errno::EINVAL as isize),
+    }
+}

@@ -1,0 +1,80 @@
+//! What has arrived at an object and was not taken yet: bytes at a fixed address.
+
+use super::Object;
+use crate::memory::{BUFFERS, bytes, copy, map};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// How many bytes an object can hold.
+pub(crate) const CAPACITY: usize = 1 << 18;
+
+static MAPPED: AtomicBool = AtomicBool::new(false);
+
+/// Where the bytes of the object with this number begin.
+fn base(number: usize) -> usize {
+    if !MAPPED.swap(true, Relaxed) {
+        map(BUFFERS, crate::descriptors::LIMIT * CAPACITY);
+    }
+    BUFFERS + number * CAPACITY
+}
+
+impl Object {
+    /// How many bytes wait.
+    pub(crate) fn waiting(&self) -> usize {
+        (self.end.get() - self.start.get()) as usize
+    }
+
+    /// How many more bytes fit, given a bound.
+    pub(crate) fn room(&self, bound: usize) -> usize {
+        bound.saturating_sub(self.waiting())
+    }
+
+    /// Where the bytes are that wait.
+    pub(crate) fn contents(&self, number: usize) -> &'static [u8] {
+        bytes(base(number) + self.start.get() as usize, self.waiting())
+    }
+
+    /// Adds bytes, which must fit.
+    pub(crate) fn push(&self, number: usize, address: usize, length: usize) {
+        let base = base(number);
+        if self.end.get() as usize + length > CAPACITY {
+            self.settle(number);
+        }
+        copy(base + self.end.get() as usize, address, length);
+        self.end.set(self.end.get() + length as u32);
+    }
+
+    /// Moves what waits to the beginning.
+    pub(crate) fn settle(&self, number: usize) {
+        let base = base(number);
+        let waiting = self.waiting();
+        crate::memory::shift(base, base + self.start.get() as usize, waiting);
+        self.start.set(0);
+        self.end.set(waiting as u32);
+    }
+
+    /// Forgets the first bytes that wait.
+    pub(crate) fn skip(&self, count: usize) {
+        self.start.set(self.start.get() + count as u32);
+        if self.start.get() == self.end.get() {
+            self.start.set(0);
+            self.end.set(0);
+        }
+    }
+
+    /// Takes bytes out of the middle.
+    pub(crate) fn cut(&self, number: usize, at: usize, length: usize) {
+        let from = base(number) + self.start.get() as usize + at;
+        crate::memory::shift(from, from + length, self.waiting() - at - length);
+        self.end.set(self.end.get() - length as u32);
+    }
+}
+
+/// The parts of the buffers that a snapshot holds, as address and length.
+pub(crate) fn spans() -> impl Iterator<Item = (usize, usize)> {
+    let given_out = crate::descriptors::given_out();
+    given_out.filter_map(|number| {
+        let object = &crate::descriptors::slot(number).object;
+        let waiting = object.waiting();
+        (waiting != 0).then(|| (base(number) + object.start.get() as usize, waiting))
+    })
+}

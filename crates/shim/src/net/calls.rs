@@ -1,0 +1,340 @@
+//! System calls on sockets, pipes and events, by number.
+
+use super::address::{Address, INET, INET6, UNIX};
+use super::message::{self, Pieces};
+use super::ready::{self, duration, milliseconds};
+use super::{Kind, Stage, datagram, epoll, event, make, object, options, stream};
+use crate::descriptors::{self, Kind as OpenKind, NONBLOCK, Open};
+use crate::memory::{load, store};
+use crate::sys::{errno, number};
+
+/// The socket that a descriptor is open on, by number.
+pub(super) fn socket(descriptor: i32) -> Result<usize, i32> {
+    let number = descriptors::object(descriptor)?;
+    match object(number).kind.get() {
+        Kind::Stream | Kind::Datagram => Ok(number),
+        _ => Err(errno::ENOTSOCK),
+    }
+}
+
+/// Whether a descriptor is open on one of our objects.
+pub(crate) fn is_object(descriptor: i32) -> bool {
+    descriptors::get(descriptor).is_some_and(|open| open.get().kind == OpenKind::Object)
+}
+
+fn answer(result: Result<isize, i32>) -> isize {
+    result.unwrap_or_else(|error| -(error as isize))
+}
+
+/// Does what the system call does; none if it is no call of ours.
+pub(crate) fn perform(number: i64, arguments: [usize; 6]) -> Option<isize> {
+    let result = making(number, arguments)
+        .or_else(|| connecting(number, arguments))
+        .or_else(|| transferring(number, arguments))
+        .or_else(|| waiting(number, arguments));
+    result.map(answer)
+}
+
+fn making(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<Result<isize, i32>> {
+    let (first, second) = (a as i32, b as i32);
+    Some(match number {
+        number::SOCKET => create(a as u16, second, c as i32),
+        number::SOCKETPAIR => create_pair(a as u16, second, d),
+        number::PIPE => stream::pipe(a, 0),
+        number::PIPE2 => stream::pipe(a, second),
+        number::EVENTFD => event::create(a as u32, 0),
+        number::EVENTFD2 => event::create(a as u32, second),
+        number::EPOLL_CREATE if first <= 0 => Err(errno::EINVAL),
+        number::EPOLL_CREATE => epoll::create(0),
+        number::EPOLL_CREATE1 => epoll::create(first),
+        number::TIMERFD_CREATE => event::create_timer(first, second),
+        number::TIMERFD_SETTIME => {
+            timer(first).and_then(|number| event::set_timer(number, second, c, d))
+        }
+        number::TIMERFD_GETTIME => timer(first).and_then(|number| event::get_timer(number, b)),
+        _ => return None,
+    })
+}
+
+fn timer(descriptor: i32) -> Result<usize, i32> {
+    match descriptors::object(descriptor) {
+        Ok(number) if object(number).kind.get() == Kind::Timer => Ok(number),
+        Err(errno::EBADF) => Err(errno::EBADF),
+        _ => Err(errno::EINVAL),
+    }
+}
+
+/// The kind of socket that a type asks for.
+fn kind_of(kind: i32) -> Result<Kind, i32> {
+    const STREAM: i32 = 1;
+    const DATAGRAM: i32 = 2;
+    match kind & 0xf {
+        STREAM => Ok(Kind::Stream),
+        DATAGRAM => Ok(Kind::Datagram),
+        _ => Err(errno::ESOCKTNOSUPPORT),
+    }
+}
+
+fn create(family: u16, kind: i32, protocol: i32) -> Result<isize, i32> {
+    if !matches!(family, UNIX | INET | INET6) {
+        return Err(errno::EAFNOSUPPORT);
+    }
+    let flags = kind & (NONBLOCK | descriptors::CLOSE_ON_EXEC);
+    let kind = kind_of(kind)?;
+    let fits = match kind {
+        _ if family == UNIX => protocol == 0,
+        Kind::Stream => matches!(protocol, 0 | 6),
+        _ => matches!(protocol, 0 | 17),
+    };
+    if !fits {
+        return Err(errno::EPROTONOSUPPORT);
+    }
+    let (number, descriptor) = make(kind, flags)?;
+    object(number).family.set(family);
+    Ok(descriptor)
+}
+
+fn create_pair(family: u16, kind: i32, at: usize) -> Result<isize, i32> {
+    if family != UNIX {
+        return Err(errno::EOPNOTSUPP);
+    }
+    let flags = kind & (NONBLOCK | descriptors::CLOSE_ON_EXEC);
+    stream::pair(kind_of(kind)?, flags, at)
+}
+
+fn connecting(number: i64, [a, b, c, d, e, _]: [usize; 6]) -> Option<Result<isize, i32>> {
+    let descriptor = a as i32;
+    let named = |each: fn(i32, usize, Address) -> Result<isize, i32>| {
+        let number = socket(descriptor)?;
+        each(descriptor, number, Address::read(b, c)?)
+    };
+    Some(match number {
+        number::BIND => named(|_, number, address| stream::bind(number, address)),
+        number::CONNECT => named(connect),
+        number::LISTEN => socket(descriptor).and_then(|number| stream::listen(number, b as i32)),
+        number::ACCEPT => stream::accept(descriptor, (b, c), 0),
+        number::ACCEPT4 => stream::accept(descriptor, (b, c), d as i32),
+        number::SHUTDOWN => socket(descriptor).and_then(|number| shutdown(number, b as i32)),
+        number::GETSOCKNAME => socket(descriptor).map(|number| {
+            let local = object(number).local.get();
+            let shown = if local.is_some() { local } else { unnamed(number) };
+            shown.tell(b, c);
+            0
+        }),
+        number::GETPEERNAME => socket(descriptor).and_then(|number| peer_name(number, b, c)),
+        number::SETSOCKOPT => {
+            socket(descriptor).and_then(|number| options::set(number, (b as i32, c as i32), (d, e)))
+        }
+        number::GETSOCKOPT => {
+            socket(descriptor).and_then(|number| options::get(number, (b as i32, c as i32), (d, e)))
+        }
+        _ => return None,
+    })
+}
+
+/// What a socket says that has no address yet.
+fn unnamed(number: usize) -> Address {
+    Address::any(object(number).family.get())
+}
+
+fn peer_name(number: usize, at: usize, length_at: usize) -> Result<isize, i32> {
+    let socket = object(number);
+    let connected = match socket.kind.get() {
+        Kind::Stream => matches!(socket.stage.get(), Stage::Connected | Stage::Connecting),
+        _ => socket.foreign.get().is_some(),
+    };
+    if !connected {
+        return Err(errno::ENOTCONN);
+    }
+    let foreign = socket.foreign.get();
+    if foreign.is_some() { foreign } else { unnamed(number) }.tell(at, length_at);
+    Ok(0)
+}
+
+fn connect(descriptor: i32, number: usize, to: Address) -> Result<isize, i32> {
+    match object(number).kind.get() {
+        Kind::Datagram => datagram::connect(number, to),
+        _ => stream::connect(descriptor, number, to),
+    }
+}
+
+fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
+    match object(number).kind.get() {
+        Kind::Datagram => datagram::shutdown(number, how),
+        _ => stream::shutdown(number, how),
+    }
+}
+
+/// Reads from any of our objects.
+pub(crate) fn read(descriptor: i32, address: usize, length: usize) -> isize {
+    answer(receive(descriptor, Pieces::One { address, length }, 0))
+}
+
+/// Writes to any of our objects.
+pub(crate) fn write(descriptor: i32, address: usize, length: usize) -> isize {
+    answer(send(descriptor, Pieces::One { address, length }, 0))
+}
+
+/// Reads into several pieces.
+pub(crate) fn read_vector(descriptor: i32, vector: usize, count: usize) -> isize {
+    let pieces = Pieces::Several { vector, count };
+    answer(message::check_count(count).and_then(|()| receive(descriptor, pieces, 0)))
+}
+
+/// Writes several pieces.
+pub(crate) fn write_vector(descriptor: i32, vector: usize, count: usize) -> isize {
+    let pieces = Pieces::Several { vector, count };
+    answer(message::check_count(count).and_then(|()| send(descriptor, pieces, 0)))
+}
+
+fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
+    let number = descriptors::object(descriptor)?;
+    let end = object(number);
+    match end.kind.get() {
+        Kind::Stream => stream::receive(descriptor, pieces, flags),
+        Kind::Pipe if end.shut_receiving.get() => Err(errno::EBADF),
+        Kind::Pipe => stream::receive(descriptor, pieces, flags),
+        Kind::Datagram => {
+            datagram::receive(descriptor, pieces, flags).map(|got| got.length as isize)
+        }
+        Kind::Event => event::read(descriptor, number, pieces),
+        Kind::Timer => event::read_timer(descriptor, number, pieces),
+        Kind::Epoll | Kind::Free => Err(errno::EINVAL),
+    }
+}
+
+fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
+    let number = descriptors::object(descriptor)?;
+    let end = object(number);
+    match end.kind.get() {
+        Kind::Stream => stream::send(descriptor, pieces, flags),
+        Kind::Pipe if end.shut_sending.get() => Err(errno::EBADF),
+        Kind::Pipe => stream::send(descriptor, pieces, flags),
+        Kind::Datagram => datagram::send(descriptor, pieces, None, flags),
+        Kind::Event => event::write(descriptor, number, pieces),
+        Kind::Timer | Kind::Epoll | Kind::Free => Err(errno::EINVAL),
+    }
+}
+
+fn transferring(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> Option<Result<isize, i32>> {
+    let descriptor = a as i32;
+    let pieces = Pieces::One { address: b, length: c };
+    let flags = d as i32;
+    Some(match number {
+        number::SENDTO => socket(descriptor).and_then(|number| match object(number).kind.get() {
+            Kind::Datagram => {
+                let to = if e == 0 { None } else { Some(Address::read(e, f)?) };
+                datagram::send(descriptor, pieces, to, flags)
+            }
+            _ => stream::send(descriptor, pieces, flags),
+        }),
+        number::RECVFROM => socket(descriptor).and_then(|number| match object(number).kind.get() {
+            Kind::Datagram => {
+                let got = datagram::receive(descriptor, pieces, flags)?;
+                got.from.tell(e, f);
+                Ok(got.length as isize)
+            }
+            _ => stream::receive(descriptor, pieces, flags),
+        }),
+        number::SENDMSG => message::send(descriptor, b, c as i32),
+        number::RECVMSG => message::receive(descriptor, b, c as i32),
+        number::SENDMMSG => {
+            message::several((b, c), |header, _| message::send(descriptor, header, flags))
+        }
+        number::RECVMMSG => receive_several(descriptor, (b, c), flags, e),
+        _ => return None,
+    })
+}
+
+fn receive_several(
+    descriptor: i32,
+    (at, count): (usize, usize),
+    flags: i32,
+    timeout: usize,
+) -> Result<isize, i32> {
+    const WAIT_FOR_ONE: i32 = 0x1_0000;
+    const DONT_WAIT: i32 = 0x40;
+    if timeout != 0 {
+        crate::fail::stop!("the program calls recvmmsg with a time-out, which is not modelled");
+    }
+    message::several((at, count), |header, index| {
+        let first_only = flags & WAIT_FOR_ONE != 0 && index > 0;
+        let flags = (flags & !WAIT_FOR_ONE) | if first_only { DONT_WAIT } else { 0 };
+        message::receive(descriptor, header, flags)
+    })
+}
+
+fn waiting(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> Option<Result<isize, i32>> {
+    const NANOSECONDS: u64 = 1;
+    const MICROSECONDS: u64 = 1000;
+    let masked = |mask: usize| mask != 0 && load::<usize>(mask) != 0;
+    Some(match number {
+        number::POLL => ready::poll(a, b, milliseconds(c as i32)),
+        number::PPOLL => duration(c, NANOSECONDS)
+            .and_then(|patience| with_mask(d, || ready::poll(a, b, patience))),
+        number::SELECT => {
+            duration(e, MICROSECONDS).and_then(|patience| ready::select(a, [b, c, d], patience))
+        }
+        number::PSELECT6 => duration(e, NANOSECONDS).and_then(|patience| {
+            let mask = if masked(f) { load::<usize>(f) } else { 0 };
+            with_mask(mask, || ready::select(a, [b, c, d], patience))
+        }),
+        number::EPOLL_CTL => epoll::control(a as i32, b as i32, c as i32, d),
+        number::EPOLL_WAIT => epoll::wait(a as i32, (b, c as i32), milliseconds(d as i32)),
+        number::EPOLL_PWAIT => {
+            with_mask(e, || epoll::wait(a as i32, (b, c as i32), milliseconds(d as i32)))
+        }
+        number::EPOLL_PWAIT2 => duration(d, NANOSECONDS)
+            .and_then(|patience| with_mask(e, || epoll::wait(a as i32, (b, c as i32), patience))),
+        _ => return None,
+    })
+}
+
+/// Blocks other signals while a call lasts.
+fn with_mask(mask: usize, call: impl FnOnce() -> Result<isize, i32>) -> Result<isize, i32> {
+    const SET: i32 = 2;
+    if mask == 0 {
+        return call();
+    }
+    let before = crate::state::state().current().blocked_signals.get();
+    crate::signals::change_mask(SET, mask, 0);
+    let result = call();
+    crate::signals::change_mask(SET, (&raw const before) as usize, 0);
+    result
+}
+
+/// Does what the system call does.
+pub(crate) fn device_control(descriptor: i32, request: usize, at: usize) -> isize {
+    const SET_NONBLOCKING: usize = 0x5421;
+    const READABLE: usize = 0x541b;
+    const UNSENT: usize = 0x5411;
+    let Some(slot) = descriptors::get(descriptor) else { return -(errno::EBADF as isize) };
+    let open = slot.get();
+    match request {
+        SET_NONBLOCKING => {
+            let on = load::<i32>(at) != 0;
+            let flags = if on { open.flags | NONBLOCK } else { open.flags & !NONBLOCK };
+            slot.set(Open { flags, ..open });
+            0
+        }
+        READABLE if open.kind == OpenKind::Object => {
+            store(at, readable(usize::from(open.index)) as i32);
+            0
+        }
+        UNSENT if open.kind == OpenKind::Object => {
+            store(at, 0i32);
+            0
+        }
+        _ => -(errno::ENOTTY as isize),
+    }
+}
+
+/// How many bytes the next read could get.
+fn readable(number: usize) -> usize {
+    let end = object(number);
+    match end.kind.get() {
+        Kind::Datagram => datagram::first_length(number),
+        _ if super::remote::is_remote(end) => super::remote::available(end),
+        _ => end.waiting(),
+    }
+}

@@ -1,0 +1,301 @@
+//! Datagram sockets: whole messages, each with where it came from.
+
+use super::address::{Address, INET, INET6};
+use super::message::Pieces;
+use super::{Call, Kind, Object, Patience, Want, failed, happened, is_unix, key, object, partner};
+use super::{remote, stream, until_done, waits};
+use crate::descriptors;
+use crate::memory::{bytes, load};
+use crate::scheduler::point;
+use crate::sys::errno;
+use everypath_shim_abi::Operation;
+
+/// What precedes a message in the buffer of its receiver.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Head {
+    from: Address,
+    length: u32,
+}
+
+const HEAD: usize = size_of::<Head>();
+/// The longest message of the Internet.
+const LONGEST: usize = 65_507;
+/// So many bytes of messages wait at most; the next ones are lost, as they are in the kernel.
+const CAPACITY: usize = 212_992;
+
+/// A message that was received.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Received {
+    /// What the call returns.
+    pub(super) length: usize,
+    pub(super) from: Address,
+    /// Whether its end was cut off.
+    pub(super) is_truncated: bool,
+}
+
+/// What a socket is, in footprints: its address, where messages meet it.
+fn touches(number: usize) -> usize {
+    let local = object(number).local.get();
+    if partner(object(number)).is_none() && local.is_some() && !local.is_unnamed() {
+        local.key()
+    } else {
+        key(number)
+    }
+}
+
+/// Does what the system call does.
+pub(super) fn connect(number: usize, to: Address) -> Result<isize, i32> {
+    let socket = object(number);
+    if to.family() == 0 {
+        socket.foreign.set(Address::default());
+        return Ok(0);
+    }
+    if to.family() != socket.family.get() {
+        return Err(errno::EAFNOSUPPORT);
+    }
+    let to = to.concrete();
+    if is_unix(socket) && receivers(socket, &to).next().is_none() {
+        return Err(errno::ECONNREFUSED);
+    }
+    let local = socket.local.get();
+    if !local.is_some() {
+        stream::name(socket, &to)?;
+    } else if local.is_inet() && local.is_any() {
+        socket.local.set(Address::loopback(local.family()).with_port(local.port()));
+    }
+    socket.foreign.set(to);
+    Ok(0)
+}
+
+/// Who gets what a socket sends to an address.
+fn receivers<'a>(sender: &'a Object, to: &'a Address) -> impl Iterator<Item = usize> + use<'a> {
+    let from = sender.local.get();
+    let to_many = to.is_broadcast() || to.is_multicast();
+    let found = descriptors::given_out().filter(move |&number| {
+        let socket = object(number);
+        let local = socket.local.get();
+        socket.kind.get() == Kind::Datagram
+            && local.is_some()
+            && match to_many {
+                true if to.is_multicast() => {
+                    local.port() == to.port() && socket.options.get().is_member(to)
+                }
+                true => local.port() == to.port() && (local.is_any() || local == *to),
+                false => local.receives(to),
+            }
+            && (!socket.foreign.get().is_some() || socket.foreign.get() == from)
+    });
+    // One of several gets a message to one: who is connected to the sender, before all others.
+    let best = move |number: usize| !object(number).foreign.get().is_some();
+    let one = if to_many { None } else { found.clone().min_by_key(|&number| best(number)) };
+    found.filter(move |&number| to_many || Some(number) == one)
+}
+
+/// Sends a message.
+pub(super) fn send(
+    descriptor: i32,
+    pieces: Pieces,
+    to: Option<Address>,
+    flags: i32,
+) -> Result<isize, i32> {
+    let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
+    let number = usize::from(descriptors::opened(description).get().index);
+    let socket = object(number);
+    let length = pieces.length();
+    if length > LONGEST {
+        return Err(errno::EMSGSIZE);
+    }
+    if let Some(other) = partner(socket) {
+        return send_to_partner(descriptor, number, other, (pieces, flags));
+    }
+    if socket.shut_sending.get() {
+        return Err(super::broken_pipe(flags));
+    }
+    let to = match to {
+        Some(to) if to.family() != socket.family.get() => return Err(errno::EAFNOSUPPORT),
+        Some(to) => to.concrete(),
+        None if socket.foreign.get().is_some() => socket.foreign.get(),
+        None if is_unix(socket) => return Err(errno::ENOTCONN),
+        None => return Err(errno::EDESTADDRREQ),
+    };
+    if to.is_broadcast() && !socket.options.get().broadcast {
+        return Err(errno::EACCES);
+    }
+    if !socket.local.get().is_some() {
+        let any = Address::any(to.family());
+        let own = if is_unix(socket) { any } else { stream::with_free_port(Kind::Datagram, any)? };
+        socket.local.set(own);
+    }
+    point(Operation::Send, to.key(), descriptor as u64);
+    if let Some(error) = socket.takes_error() {
+        return Err(error);
+    }
+    let head = Head { from: source(socket, &to), length: length as u32 };
+    let mut anybody = false;
+    let is_looped = !to.is_multicast() || !socket.options.get().no_loop;
+    for receiver in receivers(socket, &to) {
+        anybody = true;
+        if is_looped {
+            deliver(receiver, head, pieces);
+        }
+    }
+    if anybody || to.is_multicast() || to.is_broadcast() {
+        return Ok(length as isize);
+    }
+    if is_unix(socket) {
+        return Err(errno::ECONNREFUSED);
+    }
+    remote::datagram(number, &to, pieces)?;
+    Ok(length as isize)
+}
+
+/// The address that receivers see: that of this machine, if a socket is bound to all of them.
+fn source(socket: &Object, to: &Address) -> Address {
+    let local = socket.local.get();
+    if local.is_inet() && local.is_any() {
+        return Address::loopback(to.family()).with_port(local.port());
+    }
+    local
+}
+
+/// Puts a message into the buffer of its receiver, or loses it if that is full.
+fn deliver(receiver: usize, head: Head, pieces: Pieces) {
+    let socket = object(receiver);
+    let length = head.length as usize;
+    if socket.room(CAPACITY) < HEAD + length {
+        return;
+    }
+    socket.push(receiver, (&raw const head) as usize, HEAD);
+    pieces.each(0, length, |address, length| socket.push(receiver, address, length));
+    happened(receiver);
+}
+
+fn send_to_partner(
+    descriptor: i32,
+    number: usize,
+    other: usize,
+    (pieces, flags): (Pieces, i32),
+) -> Result<isize, i32> {
+    let patience = if waits(descriptor, flags) { Patience::Forever } else { Patience::None };
+    let want = Want::Ready { number: number as u16, events: super::ready::OUT };
+    let (operation, value) = (Operation::Send, descriptor as u64);
+    let call = Call { operation, touches: key(other), value, want, patience };
+    let head = Head { from: Address::any(super::UNIX), length: pieces.length() as u32 };
+    let done = until_done(call, || {
+        let fits = object(other).room(CAPACITY) >= HEAD + pieces.length();
+        fits.then(|| deliver(other, head, pieces))
+    });
+    done.map_err(failed)?;
+    Ok(pieces.length() as isize)
+}
+
+/// The head of the first message that waits.
+fn first(number: usize) -> Option<Head> {
+    let socket = object(number);
+    (socket.waiting() >= HEAD).then(|| load(socket.contents(number).as_ptr() as usize))
+}
+
+/// How long the first message is that waits.
+pub(super) fn first_length(number: usize) -> usize {
+    first(number).map_or(0, |head| head.length as usize)
+}
+
+/// Receives a message.
+pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Received, i32> {
+    const PEEK: i32 = 2;
+    const WHOLE_LENGTH: i32 = 0x20;
+    let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
+    let number = usize::from(descriptors::opened(description).get().index);
+    let socket = object(number);
+    let patience = match waits(descriptor, flags) {
+        true => Patience::of_option(socket.options.get().receive_timeout),
+        false => Patience::None,
+    };
+    let want = Want::Ready { number: number as u16, events: super::ready::IN };
+    let (operation, value) = (Operation::Receive, descriptor as u64);
+    let call = Call { operation, touches: touches(number), value, want, patience };
+    descriptors::hold(description);
+    let outcome = until_done(call, || {
+        if let Some(error) = socket.takes_error() {
+            return Some(Err(error));
+        }
+        let Some(head) = first(number) else {
+            let over = socket.shut_receiving.get();
+            let nothing = Received { length: 0, from: Address::default(), is_truncated: false };
+            return over.then_some(Ok(nothing));
+        };
+        let length = head.length as usize;
+        let taken = length.min(pieces.length());
+        let start = socket.contents(number).as_ptr() as usize + HEAD;
+        pieces.fill(bytes(start, taken));
+        if flags & PEEK == 0 {
+            socket.skip(HEAD + length);
+            if let Some(other) = partner(socket) {
+                happened(other);
+            }
+        }
+        let told = if flags & WHOLE_LENGTH != 0 { length } else { taken };
+        Some(Ok(Received { length: told, from: head.from, is_truncated: taken < length }))
+    });
+    descriptors::release(description);
+    outcome.map_err(failed)?
+}
+
+/// Does what the system call does.
+pub(super) fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
+    let socket = object(number);
+    if !matches!(how, 0..=2) {
+        return Err(errno::EINVAL);
+    }
+    point(Operation::Shutdown, touches(number), 0);
+    socket.shut_receiving.set(socket.shut_receiving.get() || how != 1);
+    socket.shut_sending.set(socket.shut_sending.get() || how != 0);
+    happened(number);
+    if socket.foreign.get().is_some() { Ok(0) } else { Err(errno::ENOTCONN) }
+}
+
+/// The last descriptor of a socket is gone.
+pub(super) fn close(number: usize) {
+    if let Some(other) = partner(object(number)) {
+        object(other).partner.set(0);
+        object(other).error.set(errno::ECONNRESET);
+        happened(other);
+    }
+}
+
+const INTERNET: i32 = 0;
+const INTERNET6: i32 = 41;
+
+/// Whether an option is about groups of receivers.
+pub(super) fn is_group_option(level: i32, name: i32) -> bool {
+    matches!((level, name), (INTERNET, 34..=36) | (INTERNET6, 19..=21))
+}
+
+/// Changes which groups a socket belongs to, or whether it hears itself.
+pub(super) fn change_group(
+    number: usize,
+    name: i32,
+    (level, at, length): (i32, usize, usize),
+) -> Result<isize, i32> {
+    let socket = object(number);
+    let mut options = socket.options.get();
+    if matches!(name, 34 | 19) {
+        let on = if length >= 4 { load::<i32>(at) } else { i32::from(load::<u8>(at)) };
+        options.no_loop = on == 0;
+        socket.options.set(options);
+        return Ok(0);
+    }
+    let (family, needed) = if level == INTERNET { (INET, 8) } else { (INET6, 20) };
+    if length < needed {
+        return Err(errno::EINVAL);
+    }
+    let group = Address::group(family, at);
+    if !group.is_multicast() {
+        return Err(errno::EINVAL);
+    }
+    let joins = matches!((level, name), (INTERNET, 35) | (INTERNET6, 20));
+    let changed = if joins { options.join(&group) } else { options.leave(&group) };
+    socket.options.set(options);
+    changed.map(|()| 0)
+}

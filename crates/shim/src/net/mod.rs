@@ -1,0 +1,388 @@
+//! Sockets, pipes, events: everything that other threads, or the world outside, send bytes through.
+//!
+//! None of them exists in the kernel. An [`Object`] is one end: a socket, an end of a pipe, an
+//! event. What arrives waits in its buffer; what it sends goes straight into the buffer of its
+//! partner, or, if its partner is a real process, into the communication tree (`remote`).
+//!
+//! Who must wait is woken by every change that lets it go on, tries again, and waits again if
+//! another thread was faster: so the kernel does it too, and no choice is needed.
+
+pub(crate) mod address;
+pub(crate) mod buffer;
+pub(crate) mod calls;
+mod datagram;
+mod epoll;
+mod event;
+mod message;
+mod options;
+mod ready;
+mod remote;
+mod stream;
+
+use crate::descriptors::{self, Kind as OpenKind, NONBLOCK, Open, Slot, slot};
+use crate::memory::TABLE;
+use crate::scheduler::{Woken, grant, point, stand_back, wait};
+use crate::state::{State, Status, Thread, state};
+use crate::sys::errno;
+use address::{Address, UNIX};
+use core::cell::Cell;
+use everypath_shim_abi::{Operation, Waiting};
+use options::Options;
+use remote::Remote;
+
+pub(crate) use buffer::spans;
+
+/// How many bytes a pipe holds.
+pub(crate) const PIPE_CAPACITY: usize = 1 << 16;
+const SIGPIPE: i32 = 13;
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    #[default]
+    Free,
+    /// A stream socket.
+    Stream,
+    /// A datagram socket.
+    Datagram,
+    /// An end of a pipe.
+    Pipe,
+    /// `eventfd`.
+    Event,
+    /// `timerfd`.
+    Timer,
+    /// `epoll`.
+    Epoll,
+}
+
+/// How far a stream socket has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Stage {
+    #[default]
+    Fresh,
+    Listening,
+    /// Connected, but the program was told that this takes time and has not asked again.
+    Connecting,
+    Connected,
+    /// It was, or tried to be.
+    Over,
+}
+
+/// What the other side did to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum End {
+    #[default]
+    Open,
+    /// It sends nothing any more.
+    Finished,
+    /// It is gone.
+    Gone,
+}
+
+/// One end of a communication.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Object {
+    kind: Cell<Kind>,
+    stage: Cell<Stage>,
+    /// Where in its buffer the bytes are that wait.
+    start: Cell<u32>,
+    end: Cell<u32>,
+    /// What the partner did.
+    partner_end: Cell<End>,
+    /// Whether this end neither receives nor sends any more.
+    shut_receiving: Cell<bool>,
+    shut_sending: Cell<bool>,
+    /// Whether it was freed by a thread that it does not belong to.
+    retired: Cell<bool>,
+    family: Cell<u16>,
+    /// One more than the number of the other end, if that is in this program.
+    partner: Cell<u16>,
+    /// How many connections may wait to be accepted.
+    backlog: Cell<u16>,
+    /// How many connections of peers were accepted.
+    accepted: Cell<u16>,
+    /// What the next call fails with.
+    error: Cell<i32>,
+    /// Goes up whenever something happens that may let somebody go on.
+    activity: Cell<u32>,
+    /// An event's counter; when a timer expires.
+    counter: Cell<u64>,
+    /// Whether an event is a semaphore; how often a timer expires after that.
+    interval: Cell<u64>,
+    local: Cell<Address>,
+    foreign: Cell<Address>,
+    options: Cell<Options>,
+    remote: Cell<Remote>,
+}
+
+impl Object {
+    pub(crate) fn is_free(&self) -> bool {
+        self.kind.get() == Kind::Free && !self.retired.get()
+    }
+
+    pub(crate) fn retire(&self, retired: bool) {
+        self.kind.set(Kind::Free);
+        self.retired.set(retired);
+    }
+
+    /// Makes it as good as new.
+    pub(crate) fn clear(&self) {
+        crate::memory::zero((&raw const *self) as usize, size_of::<Object>());
+    }
+
+    fn takes_error(&self) -> Option<i32> {
+        match self.error.replace(0) {
+            0 => None,
+            error => Some(error),
+        }
+    }
+}
+
+/// The object with a number.
+pub(crate) fn object(number: usize) -> &'static Object {
+    &slot(number).object
+}
+
+/// The other end, if it is in this program.
+fn partner(object: &Object) -> Option<usize> {
+    usize::from(object.partner.get()).checked_sub(1)
+}
+
+/// What stands for an object in the footprints of steps.
+fn key(number: usize) -> usize {
+    TABLE + number * size_of::<Slot>()
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) enum Want {
+    #[default]
+    Nothing,
+    /// That one of these can happen to an object.
+    Ready { number: u16, events: u32 },
+    /// That a listener has room for one more connection, or is gone.
+    Room { listener: u16 },
+    /// `poll`: where its entries are and how many.
+    Poll { entries: usize, count: usize },
+    /// `select`: copies of its three sets and how many descriptors.
+    Select { sets: usize, count: usize },
+}
+
+/// Makes an object and opens it.
+fn make(kind: Kind, flags: i32) -> Result<(usize, isize), i32> {
+    let number = descriptors::free_object().ok_or(errno::EMFILE)?;
+    object(number).kind.set(kind);
+    Ok((number, open(number, flags)?))
+}
+
+/// Opens an object: a descriptor.
+fn open(number: usize, flags: i32) -> Result<isize, i32> {
+    let open =
+        Open { kind: OpenKind::Object, index: number as u16, flags: flags | 2, ..Open::default() };
+    match descriptors::open(open) {
+        descriptor if descriptor >= 0 => Ok(descriptor),
+        error => {
+            descriptors::object_is_free(number);
+            Err(-error as i32)
+        }
+    }
+}
+
+/// A call on an object, as the scheduler sees it.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    operation: Operation,
+    /// What it works on, in footprints.
+    touches: usize,
+    value: u64,
+    want: Want,
+    /// When to give up; none for never, and none at all if the call does not wait.
+    patience: Patience,
+}
+
+/// How long a call waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Patience {
+    None,
+    Until(u64),
+    Forever,
+}
+
+impl Patience {
+    /// As an option of a socket says: 0 is for ever.
+    fn of_option(nanoseconds: u64) -> Patience {
+        match nanoseconds {
+            0 => Patience::Forever,
+            some => Patience::Until(state().clock.get().saturating_add(some)),
+        }
+    }
+}
+
+/// Why a call could not be finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unfinished {
+    /// It would have to wait.
+    WouldWait,
+    TimedOut,
+    Interrupted,
+}
+
+/// Tries a call until it need not wait any more: one step, or several with waits between them.
+fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Unfinished> {
+    point(call.operation, call.touches, call.value);
+    loop {
+        let thread = state().current();
+        if let Some(done) = attempt() {
+            thread.vain_looks.set(0);
+            return Ok(done);
+        }
+        let deadline = match call.patience {
+            Patience::None => {
+                looked_in_vain(thread, call);
+                return Err(Unfinished::WouldWait);
+            }
+            Patience::Until(moment) => Some(moment),
+            Patience::Forever => None,
+        };
+        thread.announce(call.operation, call.touches, call.value);
+        thread.want.set(call.want);
+        let woken = wait(Waiting::Network, call.touches, deadline);
+        thread.want.set(Want::Nothing);
+        match woken {
+            Woken::Granted | Woken::Interrupted { restart: true } => {}
+            Woken::TimedOut => return Err(Unfinished::TimedOut),
+            Woken::Interrupted { restart: false } => return Err(Unfinished::Interrupted),
+        }
+    }
+}
+
+/// A thread that looks again and again without waiting lets others move first. The first look is no
+/// reason: what it does next may depend on its being first.
+fn looked_in_vain(thread: &Thread, call: Call) {
+    let looks = thread.vain_looks.get();
+    thread.vain_looks.set(looks.saturating_add(1));
+    if looks > 0 {
+        stand_back(Operation::Yield, call.touches);
+    }
+}
+
+/// The error of a call that could not be finished.
+fn failed(unfinished: Unfinished) -> i32 {
+    match unfinished {
+        Unfinished::WouldWait | Unfinished::TimedOut => errno::EAGAIN,
+        Unfinished::Interrupted => errno::EINTR,
+    }
+}
+
+/// Lets all go on who waited for what has just happened to an object.
+fn happened(number: usize) {
+    let object = object(number);
+    object.activity.set(object.activity.get().wrapping_add(1));
+    wake();
+}
+
+/// Lets all go on who can.
+fn wake() {
+    let waiting = |thread: &&Thread| {
+        thread.status() == Status::Blocked && thread.waiting.get() == Waiting::Network
+    };
+    for thread in state().threads().filter(waiting) {
+        if ready::is_satisfied(thread.want.get()) {
+            grant(thread);
+        }
+    }
+}
+
+/// The scheduling point before a descriptor of an object is closed.
+pub(crate) fn before_close(number: usize, descriptor: i32) {
+    let object = object(number);
+    if matches!(object.kind.get(), Kind::Epoll | Kind::Timer) {
+        return;
+    }
+    let _outcome = descriptor;
+    point(Operation::Close, touched_address(object).unwrap_or(key(number)), touched(object));
+}
+
+/// What a listener is, in footprints: its address, where connections meet it.
+fn touched_address(object: &Object) -> Option<usize> {
+    let listens = object.stage.get() == Stage::Listening || object.kind.get() == Kind::Datagram;
+    (listens && object.local.get().is_some()).then(|| object.local.get().key())
+}
+
+/// The other end, in footprints; 0 if there is none.
+fn touched(object: &Object) -> u64 {
+    partner(object).map_or(0, key) as u64
+}
+
+/// The last descriptor of an object is gone.
+pub(crate) fn close(number: usize, description: usize) {
+    epoll::forget(description);
+    let object = object(number);
+    match object.kind.get() {
+        Kind::Stream | Kind::Pipe => stream::close(number),
+        Kind::Datagram => datagram::close(number),
+        Kind::Event | Kind::Timer | Kind::Epoll | Kind::Free => {}
+    }
+    free(number);
+}
+
+/// Frees an object.
+fn free(number: usize) {
+    let object = object(number);
+    object.start.set(0);
+    object.end.set(0);
+    object.partner.set(0);
+    object.local.set(Address::default());
+    descriptors::object_is_free(number);
+}
+
+/// Who is bound to an address; `kind` says to which sort of socket.
+fn bound(kind: Kind, accepts: impl Fn(&Object) -> bool) -> Option<usize> {
+    descriptors::given_out().find(|&number| {
+        let object = object(number);
+        object.kind.get() == kind && object.local.get().is_some() && accepts(object)
+    })
+}
+
+/// Whether a call on a descriptor waits.
+fn waits(descriptor: i32, flags: i32) -> bool {
+    const DONT_WAIT: i32 = 0x40;
+    let nonblocking = descriptors::get(descriptor).is_some_and(|o| o.get().flags & NONBLOCK != 0);
+    !nonblocking && flags & DONT_WAIT == 0
+}
+
+/// Everybody waits, and somebody for the network: nothing more can come. Says whether the program
+/// listens; none if a thread waits for anything else but the end of another thread.
+pub(crate) fn idle(state: &State) -> Option<bool> {
+    let blocked = || state.threads().filter(|thread| thread.status() == Status::Blocked);
+    let for_network = blocked().any(|thread| thread.waiting.get() == Waiting::Network);
+    let for_nothing_else =
+        blocked().all(|thread| matches!(thread.waiting.get(), Waiting::Network | Waiting::Join));
+    let listens = bound(Kind::Stream, |object| object.stage.get() == Stage::Listening).is_some()
+        || bound(Kind::Datagram, |object| !object.foreign.get().is_some()).is_some();
+    (for_network && for_nothing_else).then_some(listens)
+}
+
+/// Sends the signal of a broken pipe to the running thread, unless the call asked not to.
+fn broken_pipe(flags: i32) -> i32 {
+    const NO_SIGNAL: i32 = 0x4000;
+    if flags & NO_SIGNAL == 0 {
+        crate::signals::send(state().current(), SIGPIPE);
+    }
+    errno::EPIPE
+}
+
+/// Whether a socket is of the Unix family.
+fn is_unix(object: &Object) -> bool {
+    object.family.get() == UNIX
+}
+
+/// Whether an object is an end of a pipe.
+pub(crate) fn is_pipe(number: usize) -> bool {
+    object(number).kind.get() == Kind::Pipe
+}

@@ -1,0 +1,231 @@
+//! Options of sockets: kept and told, as far as they change nothing that we model.
+
+use super::address::Address;
+use super::{Kind, Object, Stage, object};
+use crate::memory::{load, store, write};
+use crate::sys::errno;
+
+const SOCKET: i32 = 1;
+const TYPE: i32 = 3;
+const ERROR: i32 = 4;
+const REUSE_ADDRESS: i32 = 2;
+const BROADCAST: i32 = 6;
+const SEND_BUFFER: i32 = 7;
+const RECEIVE_BUFFER: i32 = 8;
+const LINGER: i32 = 13;
+const REUSE_PORT: i32 = 15;
+const RECEIVE_TIMEOUT: i32 = 20;
+const SEND_TIMEOUT: i32 = 21;
+const ACCEPTS: i32 = 30;
+const PROTOCOL: i32 = 38;
+const DOMAIN: i32 = 39;
+const PEER_CREDENTIALS: i32 = 17;
+/// Options with a number that is only kept: debug, keep-alive, priority, low-water marks and others.
+const KEPT: usize = 8;
+/// To how many groups a socket may belong.
+const GROUPS: usize = 4;
+
+/// The options of a socket.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Options {
+    pub(super) reuse_address: bool,
+    pub(super) reuse_port: bool,
+    pub(super) broadcast: bool,
+    has_linger: bool,
+    linger_seconds: i32,
+    send_buffer: i32,
+    receive_buffer: i32,
+    /// In nanoseconds; 0 is for ever.
+    pub(super) receive_timeout: u64,
+    pub(super) send_timeout: u64,
+    /// Whether its own messages to a group do not come back to this machine.
+    pub(super) no_loop: bool,
+    /// The groups it belongs to.
+    groups: [[u8; 16]; GROUPS],
+    /// Others, by level and number.
+    kept: [(i32, i32, i32); KEPT],
+}
+
+impl Options {
+    /// Whether two sockets may be bound to one port because both asked for it.
+    pub(super) fn shares_with(&self, other: &Object) -> bool {
+        self.reuse_port && other.options.get().reuse_port
+    }
+
+    /// After how many seconds a connection with unsent data is broken when it is closed.
+    pub(super) fn linger(&self) -> Option<i32> {
+        self.has_linger.then_some(self.linger_seconds)
+    }
+
+    /// Whether a socket belongs to a group.
+    pub(super) fn is_member(&self, group: &Address) -> bool {
+        self.groups.contains(&group.host())
+    }
+
+    /// Joins a group.
+    pub(super) fn join(&mut self, group: &Address) -> Result<(), i32> {
+        if self.is_member(group) {
+            return Err(errno::EADDRINUSE);
+        }
+        let free = self.groups.iter_mut().find(|slot| **slot == [0; 16]);
+        *free.ok_or(errno::ENOBUFS)? = group.host();
+        Ok(())
+    }
+
+    /// Leaves a group.
+    pub(super) fn leave(&mut self, group: &Address) -> Result<(), i32> {
+        let member = self.groups.iter_mut().find(|slot| **slot == group.host());
+        *member.ok_or(errno::EADDRNOTAVAIL)? = [0; 16];
+        Ok(())
+    }
+
+    fn keep(&mut self, level: i32, name: i32, value: i32) {
+        let slot = self.kept.iter_mut().find(|(l, n, _)| (*l, *n) == (level, name) || *n == 0);
+        if let Some(slot) = slot {
+            *slot = (level, name, value);
+        }
+    }
+
+    fn kept(&self, level: i32, name: i32) -> Option<i32> {
+        self.kept.iter().find(|(l, n, _)| (*l, *n) == (level, name)).map(|&(.., value)| value)
+    }
+}
+
+fn nanoseconds_at(at: usize) -> u64 {
+    let [seconds, microseconds] = load::<[u64; 2]>(at);
+    seconds.saturating_mul(1_000_000_000).saturating_add(microseconds.saturating_mul(1000))
+}
+
+/// Does what the system call does.
+pub(super) fn set(
+    number: usize,
+    (level, name): (i32, i32),
+    (at, length): (usize, usize),
+) -> Result<isize, i32> {
+    let socket = object(number);
+    let mut options = socket.options.get();
+    let value = if length >= 4 { load::<i32>(at) } else { 0 };
+    let needed = match (level, name) {
+        (SOCKET, LINGER) => 8,
+        (SOCKET, RECEIVE_TIMEOUT | SEND_TIMEOUT) => 16,
+        (SOCKET, _) => 4,
+        _ => 1,
+    };
+    if length < needed {
+        return Err(errno::EINVAL);
+    }
+    match (level, name) {
+        (SOCKET, TYPE | ERROR | ACCEPTS | PROTOCOL | DOMAIN) => return Err(errno::ENOPROTOOPT),
+        (SOCKET, REUSE_ADDRESS) => options.reuse_address = value != 0,
+        (SOCKET, REUSE_PORT) => options.reuse_port = value != 0,
+        (SOCKET, BROADCAST) => options.broadcast = value != 0,
+        // The kernel doubles what it is asked for.
+        (SOCKET, SEND_BUFFER) => options.send_buffer = value.clamp(2304, 106_496) * 2,
+        (SOCKET, RECEIVE_BUFFER) => options.receive_buffer = value.clamp(1152, 106_496) * 2,
+        (SOCKET, LINGER) => {
+            let [on, seconds] = load::<[i32; 2]>(at);
+            options.has_linger = on != 0;
+            options.linger_seconds = seconds;
+        }
+        (SOCKET, RECEIVE_TIMEOUT) => options.receive_timeout = nanoseconds_at(at),
+        (SOCKET, SEND_TIMEOUT) => options.send_timeout = nanoseconds_at(at),
+        _ if super::datagram::is_group_option(level, name) => {
+            return super::datagram::change_group(number, name, (level, at, length));
+        }
+        _ => options.keep(level, name, if length >= 4 { value } else { i32::from(load::<u8>(at)) }),
+    }
+    socket.options.set(options);
+    Ok(0)
+}
+
+/// Does what the system call does.
+pub(super) fn get(
+    number: usize,
+    (level, name): (i32, i32),
+    (at, length_at): (usize, usize),
+) -> Result<isize, i32> {
+    let socket = object(number);
+    let options = socket.options.get();
+    let room = load::<u32>(length_at) as usize;
+    let seconds = |nanoseconds: u64| {
+        let pair = [nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000 / 1000];
+        pair.map(u64::to_le_bytes)
+    };
+    if let (SOCKET, RECEIVE_TIMEOUT | SEND_TIMEOUT) = (level, name) {
+        let receives = name == RECEIVE_TIMEOUT;
+        let [high, low] =
+            seconds(if receives { options.receive_timeout } else { options.send_timeout });
+        let mut both = [0; 16];
+        both[..8].copy_from_slice(&high);
+        both[8..].copy_from_slice(&low);
+        return tell(&both, at, room, length_at);
+    }
+    let value: i32 = match (level, name) {
+        (SOCKET, TYPE) => {
+            if socket.kind.get() == Kind::Datagram {
+                2
+            } else {
+                1
+            }
+        }
+        (SOCKET, ERROR) => socket.error.replace(0),
+        (SOCKET, REUSE_ADDRESS) => options.reuse_address.into(),
+        (SOCKET, REUSE_PORT) => options.reuse_port.into(),
+        (SOCKET, BROADCAST) => options.broadcast.into(),
+        (SOCKET, SEND_BUFFER) => {
+            if options.send_buffer == 0 {
+                212_992
+            } else {
+                options.send_buffer
+            }
+        }
+        (SOCKET, RECEIVE_BUFFER) => {
+            if options.receive_buffer == 0 {
+                212_992
+            } else {
+                options.receive_buffer
+            }
+        }
+        (SOCKET, ACCEPTS) => (socket.stage.get() == Stage::Listening).into(),
+        (SOCKET, DOMAIN) => socket.family.get().into(),
+        (SOCKET, PROTOCOL) => protocol(socket),
+        (SOCKET, LINGER) => {
+            let mut both = [0; 8];
+            both[..4].copy_from_slice(&i32::from(options.has_linger).to_le_bytes());
+            both[4..].copy_from_slice(&options.linger_seconds.to_le_bytes());
+            return tell(&both, at, room, length_at);
+        }
+        (SOCKET, PEER_CREDENTIALS) => return Err(errno::ENOPROTOOPT),
+        _ => options.kept(level, name).unwrap_or_else(|| default(level, name)),
+    };
+    tell(&value.to_le_bytes(), at, room, length_at)
+}
+
+fn protocol(socket: &Object) -> i32 {
+    match (super::is_unix(socket), socket.kind.get()) {
+        (true, _) => 0,
+        (_, Kind::Datagram) => 17,
+        _ => 6,
+    }
+}
+
+/// What the kernel says of options that nobody set.
+fn default(level: i32, name: i32) -> i32 {
+    match (level, name) {
+        // The largest segment; time to live; hops of multicast packets, and their loop.
+        (6, 2) => 32_768,
+        (0, 2) => 64,
+        (0, 33 | 34) => 1,
+        (41, 16) => 64,
+        (41, 19) => 1,
+        _ => 0,
+    }
+}
+
+fn tell(value: &[u8], at: usize, room: usize, length_at: usize) -> Result<isize, i32> {
+    let told = value.len().min(room);
+    write(at, &value[..told]);
+    store(length_at, told as u32);
+    Ok(0)
+}

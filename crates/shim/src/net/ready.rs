@@ -1,0 +1,304 @@
+//! Whether something can happen at once: `poll`, `select`, and what waits are woken by.
+
+use super::{Call, End, Kind, Object, Patience, Stage, Unfinished, Want, failed, key, object};
+use super::{epoll, event, partner, remote, stream, until_done};
+use crate::descriptors::{self, Kind as OpenKind};
+use crate::memory::{load, store, write, zero};
+use crate::state::state;
+use crate::sys::errno;
+use everypath_shim_abi::Operation;
+
+/// The bits of `poll`, which are those of `epoll` too.
+pub(super) const IN: u32 = 0x1;
+pub(super) const OUT: u32 = 0x4;
+pub(super) const ERROR: u32 = 0x8;
+pub(super) const HANG_UP: u32 = 0x10;
+const INVALID: u32 = 0x20;
+/// Normal data, which is what `select` asks about.
+const NORMAL_IN: u32 = 0x40;
+const NORMAL_OUT: u32 = 0x100;
+const READ_HANG_UP: u32 = 0x2000;
+
+/// What can happen to an object at once.
+pub(super) fn of_object(number: usize) -> u32 {
+    let object = object(number);
+    let events = match object.kind.get() {
+        Kind::Stream => of_stream(number),
+        Kind::Pipe => of_pipe(object),
+        Kind::Datagram => {
+            let has_data = object.waiting() > 0 || object.shut_receiving.get();
+            let failed = object.error.get() != 0;
+            OUT | if has_data || failed { IN } else { 0 } | if failed { ERROR } else { 0 }
+        }
+        Kind::Event => event::ready(object),
+        Kind::Timer => {
+            if event::expirations(object) > 0 {
+                IN
+            } else {
+                0
+            }
+        }
+        Kind::Epoll => {
+            if epoll::has_ready(number) {
+                IN
+            } else {
+                0
+            }
+        }
+        Kind::Free => INVALID,
+    };
+    let also = |given: u32, normal: u32| if events & given != 0 { normal } else { 0 };
+    events | also(IN, NORMAL_IN) | also(OUT, NORMAL_OUT)
+}
+
+fn of_stream(number: usize) -> u32 {
+    let socket = object(number);
+    match socket.stage.get() {
+        Stage::Fresh => return OUT | HANG_UP,
+        Stage::Listening => {
+            let waiting = socket.waiting() > 0 || remote::has_client(number);
+            return if waiting { IN } else { 0 };
+        }
+        Stage::Over => {
+            let failed = if socket.error.get() != 0 { ERROR } else { 0 };
+            return IN | OUT | HANG_UP | READ_HANG_UP | failed;
+        }
+        Stage::Connecting | Stage::Connected => {}
+    }
+    let (waiting, end, room) = if remote::is_remote(socket) {
+        let (waiting, end) = remote::readiness(socket);
+        (waiting, end, true)
+    } else {
+        let room = partner(socket).is_none_or(|other| stream::has_space(socket, object(other)));
+        (socket.waiting() > 0, socket.partner_end.get(), room)
+    };
+    let over = end != End::Open || socket.shut_receiving.get();
+    let both = over && (socket.shut_sending.get() || end == End::Gone);
+    let bit = |set: bool, bits: u32| if set { bits } else { 0 };
+    bit(waiting || over, IN)
+        | bit(over, READ_HANG_UP)
+        | bit(room || socket.shut_sending.get(), OUT)
+        | bit(
+            both || super::is_unix(socket)
+                && partner(socket).is_none()
+                && !remote::is_remote(socket),
+            HANG_UP,
+        )
+        | bit(socket.error.get() != 0, ERROR)
+}
+
+fn of_pipe(end: &Object) -> u32 {
+    let reads = end.shut_sending.get();
+    match partner(end) {
+        Some(other) if !reads => {
+            if stream::has_space(end, object(other)) {
+                OUT
+            } else {
+                0
+            }
+        }
+        None if !reads => OUT | ERROR,
+        other => {
+            let waiting = if end.waiting() > 0 { IN } else { 0 };
+            waiting | if other.is_none() { HANG_UP } else { 0 }
+        }
+    }
+}
+
+/// What can happen to a descriptor at once.
+pub(super) fn of_descriptor(descriptor: i32) -> u32 {
+    match descriptors::get(descriptor).map(core::cell::Cell::get) {
+        None => INVALID,
+        Some(open) if open.kind == OpenKind::Object => of_object(usize::from(open.index)),
+        Some(_) => IN | OUT | NORMAL_IN | NORMAL_OUT,
+    }
+}
+
+/// Whether a wait is over.
+pub(super) fn is_satisfied(want: Want) -> bool {
+    match want {
+        Want::Nothing => false,
+        Want::Ready { number, events } => {
+            of_object(usize::from(number)) & (events | ERROR | HANG_UP | READ_HANG_UP) != 0
+        }
+        Want::Room { listener } => stream::has_room(object(usize::from(listener))),
+        Want::Poll { entries, count } => (0..count).any(|at| poll_entry(entries + at * ENTRY) != 0),
+        Want::Select { sets, count } => select_entries(sets, count, |_, _| {}) > 0,
+    }
+}
+
+/// The size of a `struct pollfd`.
+const ENTRY: usize = 8;
+
+/// What to say of an entry of `poll`.
+fn poll_entry(entry: usize) -> u32 {
+    let descriptor: i32 = load(entry);
+    if descriptor < 0 {
+        return 0;
+    }
+    let wanted = u32::from(load::<u16>(entry + 4));
+    of_descriptor(descriptor) & (wanted | ERROR | HANG_UP | INVALID)
+}
+
+/// What a call that looks at several descriptors touches: one object that is only read from, or
+/// everything that is sent and received.
+fn touched(mut descriptors: impl Iterator<Item = (i32, u32)>) -> usize {
+    let only = |(descriptor, events): (i32, u32)| {
+        let number = descriptors::object(descriptor).ok()?;
+        let plain = matches!(object(number).kind.get(), Kind::Stream | Kind::Datagram | Kind::Pipe)
+            && object(number).stage.get() != Stage::Listening;
+        (plain && events & (OUT | NORMAL_OUT) == 0).then(|| key(number))
+    };
+    match (descriptors.next(), descriptors.next()) {
+        (Some(first), None) => only(first).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// When the earliest timer among these expires, if that is earlier than the call gives up.
+pub(super) fn with_timers(patience: Patience, descriptors: impl Iterator<Item = i32>) -> Patience {
+    let expiries = descriptors.filter_map(|descriptor| {
+        let object = object(descriptors::object(descriptor).ok()?);
+        (object.kind.get() == Kind::Timer).then(|| event::next_expiry(object))?
+    });
+    match (patience, expiries.min()) {
+        (Patience::None, _) | (_, None) => patience,
+        (Patience::Until(moment), Some(expiry)) => Patience::Until(moment.min(expiry)),
+        (Patience::Forever, Some(expiry)) => Patience::Until(expiry),
+    }
+}
+
+/// How long a call waits that was given milliseconds; less than 0 is for ever.
+pub(super) fn milliseconds(timeout: i32) -> Patience {
+    match timeout {
+        0 => Patience::None,
+        ..0 => Patience::Forever,
+        some => Patience::Until(state().clock.get() + some as u64 * 1_000_000),
+    }
+}
+
+/// How long a call waits that was given seconds and parts of seconds, or nothing.
+pub(super) fn duration(at: usize, unit: u64) -> Result<Patience, i32> {
+    if at == 0 {
+        return Ok(Patience::Forever);
+    }
+    let [seconds, parts] = load::<[i64; 2]>(at);
+    if seconds < 0 || parts < 0 {
+        return Err(errno::EINVAL);
+    }
+    let nanoseconds = (seconds as u64).saturating_mul(1_000_000_000) + parts as u64 * unit;
+    Ok(match nanoseconds {
+        0 => Patience::None,
+        some => Patience::Until(state().clock.get().saturating_add(some)),
+    })
+}
+
+/// Does what the system calls do.
+pub(super) fn poll(entries: usize, count: usize, patience: Patience) -> Result<isize, i32> {
+    let all = || (0..count).map(|at| entries + at * ENTRY);
+    let watched = || all().map(load::<i32>).filter(|&descriptor| descriptor >= 0);
+    let touches = touched(
+        all().map(|entry| (load(entry), u32::from(load::<u16>(entry + 4)))).filter(|e| e.0 >= 0),
+    );
+    let want = Want::Poll { entries, count };
+    let outcome = repeat(patience, watched, |patience| {
+        let call = Call { operation: Operation::Poll, touches, value: 0, want, patience };
+        until_done(call, || {
+            let ready = all().filter(|&entry| {
+                let events = poll_entry(entry);
+                store(entry + 6, events as u16);
+                events != 0
+            });
+            match ready.count() {
+                0 => None,
+                ready => Some(ready as isize),
+            }
+        })
+    });
+    or_none_ready(outcome)
+}
+
+/// Looks again when a timer has expired before the call gives up.
+pub(super) fn repeat<T, I: Iterator<Item = i32>>(
+    patience: Patience,
+    watched: impl Fn() -> I,
+    mut attempt: impl FnMut(Patience) -> Result<T, Unfinished>,
+) -> Result<T, Unfinished> {
+    loop {
+        let earliest = with_timers(patience, watched());
+        match attempt(earliest) {
+            Err(Unfinished::TimedOut) if earliest != patience => {}
+            other => return other,
+        }
+    }
+}
+
+/// That nothing was ready in time is no failure.
+pub(super) fn or_none_ready(outcome: Result<isize, Unfinished>) -> Result<isize, i32> {
+    match outcome {
+        Ok(ready) => Ok(ready),
+        Err(Unfinished::WouldWait | Unfinished::TimedOut) => Ok(0),
+        Err(Unfinished::Interrupted) => Err(failed(Unfinished::Interrupted)),
+    }
+}
+
+/// A set of `select` has a bit for each of these.
+const SET: usize = 128;
+
+/// Counts what is ready in three sets, one after the other at `sets`; says which.
+fn select_entries(sets: usize, count: usize, mut each: impl FnMut(usize, usize)) -> isize {
+    let wanted = [IN | HANG_UP | ERROR, OUT | ERROR, 0x2];
+    let mut ready = 0;
+    for descriptor in 0..count {
+        for (which, events) in wanted.into_iter().enumerate() {
+            let byte: u8 = load(sets + which * SET + descriptor / 8);
+            if byte >> (descriptor % 8) & 1 != 0 && of_descriptor(descriptor as i32) & events != 0 {
+                ready += 1;
+                each(which, descriptor);
+            }
+        }
+    }
+    ready
+}
+
+/// Does what the system calls do.
+pub(super) fn select(count: usize, given: [usize; 3], patience: Patience) -> Result<isize, i32> {
+    let count = count.min(SET * 8);
+    let bytes = count.div_ceil(64) * 8;
+    let mut copies = [0u8; 3 * SET];
+    for (which, &set) in given.iter().enumerate().filter(|(_, set)| **set != 0) {
+        copies[which * SET..][..bytes].copy_from_slice(crate::memory::bytes(set, bytes));
+    }
+    let sets = copies.as_ptr() as usize;
+    let contains = |descriptor: &i32| {
+        let at = *descriptor as usize;
+        (0..3).any(|which| load::<u8>(sets + which * SET + at / 8) >> (at % 8) & 1 != 0)
+    };
+    let watched = || (0..count as i32).filter(contains);
+    if watched().any(|descriptor| !descriptors::is_open(descriptor)) {
+        return Err(errno::EBADF);
+    }
+    let touches = touched(watched().map(|descriptor| {
+        let at = descriptor as usize;
+        let writes = load::<u8>(sets + SET + at / 8) >> (at % 8) & 1 != 0;
+        (descriptor, if writes { OUT } else { IN })
+    }));
+    let want = Want::Select { sets, count };
+    let outcome = repeat(patience, watched, |patience| {
+        let call = Call { operation: Operation::Poll, touches, value: 0, want, patience };
+        until_done(call, || match select_entries(sets, count, |_, _| {}) {
+            0 => None,
+            ready => Some(ready),
+        })
+    });
+    let ready = or_none_ready(outcome)?;
+    given.iter().filter(|&&set| set != 0).for_each(|&set| zero(set, bytes));
+    if ready > 0 {
+        select_entries(sets, count, |which, descriptor| {
+            let set = given[which];
+            let at = set + descriptor / 8;
+            write(at, &[load::<u8>(at) | 1 << (descriptor % 8)]);
+        });
+    }
+    Ok(ready)
+}

@@ -1,0 +1,278 @@
+//! Connections to peers: real processes, which the program reaches through communication trees.
+//!
+//! What the program repeats is answered from the trees, here. What it never sent before is a
+//! question to the checker, which asks the peer and lets the trees grow.
+
+use super::address::{Address, UNIX};
+use super::message::Pieces;
+use super::{End, Kind, Object, Stage, happened, object, stream};
+use crate::descriptors;
+use crate::fail::stop;
+use crate::memory::{bytes, copy};
+use crate::region::{count, hand_over, region, reply, trees};
+use crate::state::state;
+use crate::sys::errno;
+use everypath_commtree::{self as commtree, Lookup, Name, Opening, Position, Reader, Sent, Take};
+use everypath_shim_abi::{Asked, MAX_MESSAGE, Outcome, Question, text};
+
+/// Where a connection to a peer stands.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Remote {
+    is_connected: bool,
+    position: Position,
+    reader: Reader,
+}
+
+/// Whether the other end of a socket is a peer.
+pub(super) fn is_remote(socket: &Object) -> bool {
+    socket.remote.get().is_connected
+}
+
+/// Asks the checker, which answers by letting the trees grow.
+fn ask(question: Question) {
+    let region = region();
+    region.question.set(question);
+    reply(|reply| reply.outcome = Outcome::Asking);
+    hand_over();
+    reply(|reply| reply.outcome = Outcome::None);
+    if region.question.get().asked == Asked::Refused {
+        let why = region.question.get().text;
+        match core::str::from_utf8(text(&why)) {
+            Ok(why) => stop!("{why}"),
+            Err(_) => stop!("a peer cannot be asked"),
+        }
+    }
+}
+
+fn question(asked: Asked, name: Name, address: &Address) -> Question {
+    let mut question = Question { asked, name: name.0, ..Question::default() };
+    let given = address.as_bytes();
+    question.address[..given.len()].copy_from_slice(given);
+    question.address_length = given.len() as u32;
+    question
+}
+
+/// What came of opening the connection with a name.
+fn opening(asked: Asked, name: Name, address: &Address) -> Opening {
+    match trees().find(name) {
+        Some(known) => known,
+        None => {
+            ask(question(asked, name, address));
+            trees().find(name).unwrap_or(Opening::Refused)
+        }
+    }
+}
+
+/// The name of a connection: where it leads to, who made it, and which one of its maker's it is.
+fn name(direction: u64, address: &Address, maker: u64, which: u64) -> Name {
+    let place = xxhash_rust::xxh3::xxh3_64(address.as_bytes());
+    Name([direction | u64::from(address.port()) << 16, place, maker, which])
+}
+
+const TO_SERVER: u64 = 1;
+const FROM_CLIENT: u64 = 2;
+
+/// Connects to a server outside.
+pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, i32> {
+    let socket = object(number);
+    let thread = state().current();
+    if !to.is_local() {
+        stop!("the program connects to another machine; peers must run on this one");
+    }
+    let which = thread.connections.get();
+    thread.connections.set(which + 1);
+    let name = name(TO_SERVER, &to, thread.path.get(), u64::from(which));
+    match opening(Asked::Connect, name, &to) {
+        Opening::Open(position) => {
+            stream::name(socket, &to)?;
+            socket.foreign.set(to);
+            stand(socket, position);
+            if waits || to.family() == UNIX {
+                return Ok(0);
+            }
+            socket.stage.set(Stage::Connecting);
+            Err(errno::EINPROGRESS)
+        }
+        Opening::Refused => {
+            let missing = to.path().is_some();
+            let error = if missing { errno::ENOENT } else { errno::ECONNREFUSED };
+            stream::refuse(socket, error, waits)
+        }
+    }
+}
+
+fn stand(socket: &Object, position: Position) {
+    socket.stage.set(Stage::Connected);
+    socket.remote.set(Remote { is_connected: true, position, reader: Reader::default() });
+}
+
+/// The connection that a listener accepts next, if a client is there for it.
+fn next_client(listener: &Object) -> Option<Position> {
+    let local = listener.local.get();
+    let name = name(FROM_CLIENT, &local, 0, u64::from(listener.accepted.get()));
+    match opening(Asked::Accept, name, &local) {
+        Opening::Open(position) => Some(position),
+        Opening::Refused => None,
+    }
+}
+
+/// Whether a client outside waits to be accepted.
+pub(super) fn has_client(listener: usize) -> bool {
+    next_client(object(listener)).is_some()
+}
+
+/// Accepts a client from outside; none if there is none.
+pub(super) fn accept(listener: usize) -> Result<Option<usize>, i32> {
+    const CLIENT_PORTS: u16 = 61_000;
+    let queue = object(listener);
+    let Some(position) = next_client(queue) else { return Ok(None) };
+    let number = descriptors::free_object().ok_or(errno::EMFILE)?;
+    let socket = object(number);
+    let which = queue.accepted.get();
+    queue.accepted.set(which + 1);
+    let family = queue.family.get();
+    socket.kind.set(Kind::Stream);
+    socket.family.set(family);
+    let local = queue.local.get();
+    socket.local.set(local.concrete());
+    let foreign = match family {
+        UNIX => Address::any(UNIX),
+        _ => Address::loopback(family).with_port(CLIENT_PORTS + which % 4000),
+    };
+    socket.foreign.set(foreign);
+    stand(socket, position);
+    happened(listener);
+    Ok(Some(number))
+}
+
+/// The bytes of a message in one piece, in memory that is not the program's.
+fn gather(pieces: Pieces, skip: usize, length: usize) -> &'static [u8] {
+    let place = region().message.as_ptr() as usize;
+    let mut at = place;
+    pieces.each(skip, length, |address, length| {
+        copy(at, address, length);
+        at += length;
+    });
+    bytes(place, length)
+}
+
+/// Sends to a peer; returns how many bytes were sent.
+pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, i32> {
+    let socket = object(number);
+    let total = pieces.length();
+    let mut sent = 0;
+    while sent < total {
+        let remote = socket.remote.get();
+        if trees().peer_end(remote.position) == commtree::End::Reset {
+            socket.shut_sending.set(true);
+            return if sent > 0 { Ok(sent) } else { Err(errno::ECONNRESET) };
+        }
+        let message = gather(pieces, sent, (total - sent).min(MAX_MESSAGE));
+        let position = reach(remote.position, Sent::Bytes(message));
+        socket.remote.set(Remote { position, ..remote });
+        sent += message.len();
+    }
+    happened(number);
+    Ok(sent)
+}
+
+/// Where sending something leads to; the checker is asked if that is not known.
+fn reach(from: Position, sent: Sent<'_>) -> Position {
+    if let Lookup::Hit(position) = trees().write(from, sent) {
+        count(|counters| counters.cache_hits += 1);
+        return position;
+    }
+    let (asked, length) = match sent {
+        Sent::Bytes(message) => (Asked::Write, message.len()),
+        Sent::End => (Asked::Finish, 0),
+    };
+    let position = from.word();
+    ask(Question { asked, position, length: length as u32, ..Question::default() });
+    match trees().write(from, sent) {
+        Lookup::Hit(position) => position,
+        Lookup::Miss => crate::fail::fatal("the checker's answer is not in the tree"),
+    }
+}
+
+/// Tells a peer that nothing more will be sent.
+pub(super) fn shut(number: usize) -> Result<(), i32> {
+    let socket = object(number);
+    let remote = socket.remote.get();
+    if trees().peer_end(remote.position) != commtree::End::Reset {
+        let position = reach(remote.position, Sent::End);
+        socket.remote.set(Remote { position, ..remote });
+    }
+    Ok(())
+}
+
+/// Receives what a peer has sent; none if nothing is there, but something may come.
+pub(super) fn receive(
+    number: usize,
+    pieces: Pieces,
+    received: &mut usize,
+    peeks: bool,
+) -> Option<Result<(), i32>> {
+    let socket = object(number);
+    let mut remote = socket.remote.get();
+    let left = pieces.length() - *received;
+    let count_now = left.min(available(socket));
+    if count_now > 0 && !socket.shut_receiving.get() {
+        let mut reader = remote.reader;
+        pieces.each(*received, count_now, |address, length| {
+            let out = crate::memory::bytes_mut(address, length);
+            trees().read(&mut reader, remote.position, out, Take::Read);
+        });
+        *received += count_now;
+        if !peeks {
+            remote.reader = reader;
+            socket.remote.set(remote);
+        }
+        return Some(Ok(()));
+    }
+    match trees().end(remote.reader, remote.position) {
+        commtree::End::Open if !socket.shut_receiving.get() => None,
+        commtree::End::Open | commtree::End::Closed => Some(Ok(())),
+        // The first call is told, the next ones find the end.
+        commtree::End::Reset if socket.partner_end.replace(End::Gone) == End::Open => {
+            Some(Err(errno::ECONNRESET))
+        }
+        commtree::End::Reset => Some(Ok(())),
+    }
+}
+
+/// How many bytes can be read.
+pub(super) fn available(socket: &Object) -> usize {
+    let remote = socket.remote.get();
+    trees().readable(remote.reader, remote.position) as usize
+}
+
+/// Whether bytes can be read, and what the peer did to its end.
+pub(super) fn readiness(socket: &Object) -> (bool, End) {
+    let remote = socket.remote.get();
+    let end = match trees().peer_end(remote.position) {
+        commtree::End::Open => End::Open,
+        commtree::End::Closed => End::Finished,
+        commtree::End::Reset => End::Gone,
+    };
+    (available(socket) > 0, end)
+}
+
+/// Sends a datagram to somebody outside.
+pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces) -> Result<(), i32> {
+    let socket = object(number);
+    if !to.is_local() {
+        stop!("the program sends a datagram to another machine; peers must run on this one");
+    }
+    gather(pieces, 0, pieces.length());
+    let name = name(0, to, 0, 0);
+    match opening(Asked::Datagram, name, to) {
+        Opening::Open(_) => {
+            stop!("the program talks to a peer over UDP, which is not modelled yet")
+        }
+        Opening::Refused if socket.foreign.get().is_some() => socket.error.set(errno::ECONNREFUSED),
+        Opening::Refused => {}
+    }
+    happened(number);
+    Ok(())
+}
