@@ -142,8 +142,9 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
     }
 
     /// Writes down what the peer sent between the known position `since` and `at`, which is below
-    /// it. All that is known already must agree: what it sent on the way, what it sent here, and
-    /// what it sends when more is sent at once, which must begin with this.
+    /// it; for a connection that was just opened, both are its root. All that is known already must
+    /// agree: what it sent on the way, what it sent here, and what it sends when more is sent at
+    /// once, which must begin with this.
     pub fn answer(
         &self,
         since: Position,
@@ -152,10 +153,7 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
         end: End,
     ) -> Result<(), Error> {
         let node = self.node(at.0);
-        let before = self.node(node.parent.get()).received.get();
-        let known =
-            if node.known.get() { node.received.get() } else { before.max(self.received(since)) };
-        let Some(fresh) = self.beyond(since, at, known, response) else {
+        let Some(fresh) = self.beyond(since, at, response) else {
             return Err(Error::Differs { known: self.last_known(at) });
         };
         if node.known.get() {
@@ -171,7 +169,7 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
             if differs { Err(Error::Differs { known: Position(below) }) } else { Ok(()) }
         })?;
         let run = self.keep(fresh)?;
-        node.received.set(known + fresh.len() as u64);
+        node.received.set(node.received.get() + fresh.len() as u64);
         node.response.set(run);
         node.end.set(end);
         self.below(at.0, |below| {
@@ -187,20 +185,14 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
         Ok(())
     }
 
-    /// What is left of a response since `since` beyond the first `known` bytes of the connection;
-    /// `None` if the response does not begin with the bytes that are known.
-    fn beyond<'r>(
-        &self,
-        since: Position,
-        at: Position,
-        known: u64,
-        response: &'r [u8],
-    ) -> Option<&'r [u8]> {
-        let start = self.received(since);
-        let (mut rest, mut node) = (response.get(..(known - start) as usize)?, at.0);
+    /// What a response since `since` has beyond what is known of the way to `at`; `None` if it does
+    /// not begin with that.
+    fn beyond<'r>(&self, since: Position, at: Position, response: &'r [u8]) -> Option<&'r [u8]> {
+        let start = if since == at { 0 } else { self.received(since) };
+        let (known, fresh) = response.split_at_checked((self.received(at) - start) as usize)?;
+        let (mut rest, mut node) = (known, at.0);
         while !rest.is_empty() {
             let had = self.cells(self.node(node).response.get());
-            // Nothing was received between `since` and here that is not part of the response.
             let split = rest.len().checked_sub(had.len())?;
             if common(had, &rest[split..]) != had.len() {
                 return None;
@@ -208,7 +200,7 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
             rest = &rest[..split];
             node = self.node(node).parent.get();
         }
-        Some(&response[(known - start) as usize..])
+        Some(fresh)
     }
 
     /// The nearest known position at or above this one.

@@ -134,6 +134,9 @@ fn answers_that_differ_are_noticed() {
     let (memory, root) = opened();
     let at = add(&memory, root, b"ab", b"12");
     assert_eq!(memory.answer(root, at, b"12", End::Open), Ok(()));
+    assert_eq!(memory.answer(root, root, b"", End::Open), Ok(()));
+    let greeting = Err(Error::Differs { known: root });
+    assert_eq!(memory.answer(root, root, b"hi", End::Open), greeting);
     let differs = Err(Error::Differs { known: at });
     assert_eq!(memory.answer(root, at, b"13", End::Open), differs);
     assert_eq!(memory.answer(root, at, b"1", End::Open), differs);

@@ -10,6 +10,7 @@
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
 //! - [`Outside`]: the peers that it talks to.
+//! - [`peers`]: the real processes that a program talks to.
 //! - [`doctor`]: what this machine offers for all this.
 //! - [`atomics`]: which instructions become scheduling points, and how they are patched.
 //! - [`symbols`]: addresses to functions, source lines and variables; stacks.
@@ -28,6 +29,7 @@ mod exhaustive;
 mod outside;
 mod panics;
 mod patching;
+pub mod peers;
 pub mod program;
 #[expect(unsafe_code, reason = "maps the memory that is shared with a worker")]
 mod region;

@@ -1,0 +1,494 @@
+//! The real processes that a program talks to, and what is asked of them.
+//!
+//! The program's sockets are virtual; what it sends is looked up in the communication trees
+//! (`commtree`). Only what was never sent before comes here, to [`Peers::send`]: it is sent on a
+//! real connection that stands where the program stands, or on a new one on which the way there is
+//! repeated first, comparing every byte. The answer goes into the tree.
+//!
+//! - `process`: a peer that we started, and how it ends with us, always.
+//! - `watch`, `diagnosis`: whether a peer rests and nothing is on its way, so that its answer is
+//!   complete. Nothing is guessed from time.
+//! - `exchange`: sending something and waiting for the answer.
+//! - `dial`: reaching a server, and letting clients reach us.
+//! - `socket`, `address`, `trouble`: our ends, where they lead to, and what can go wrong.
+//!
+//! Peers over datagrams would be another kind of [`Connection`], whose tree has the same nodes.
+
+mod address;
+mod diagnosis;
+mod dial;
+mod exchange;
+mod process;
+mod socket;
+#[cfg(test)]
+mod tests;
+mod trouble;
+mod watch;
+
+pub use address::Address;
+pub use trouble::{Printed, Shown, Trouble};
+
+use self::diagnosis::Diagnosis;
+use self::exchange::Message;
+use self::process::Process;
+use self::socket::{Listener, Socket};
+use self::watch::Watch;
+use everypath_commtree::{
+    Edge, End, Error, Lookup, Memory, Mode, Name, Opening, Position, Reader, Sent, Take,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// What is remembered of what peers answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cache {
+    /// Everything (Artho et al. 2009).
+    #[default]
+    Branching,
+    /// Everything, and the program must send the same in every schedule (Artho et al. 2008).
+    Linear,
+    /// Nothing beyond an execution: peers are started anew for every one.
+    None,
+}
+
+/// Which peers there are, and how they are treated.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Their commands, as for a shell: servers that the program connects to, and clients that
+    /// connect to the program, in this order.
+    pub commands: Vec<String>,
+    /// What is remembered.
+    pub cache: Cache,
+    /// How long to wait for anything that a peer shall do.
+    pub patience: Duration,
+    /// How long a peer that cannot be inspected must be silent for its answer to be complete.
+    pub quiet: Duration,
+    /// How many connections are kept open; those that are closed are opened again when needed.
+    pub max_open: usize,
+    /// The longest answer, in bytes.
+    pub max_answer: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            commands: Vec::new(),
+            cache: Cache::default(),
+            patience: Duration::from_secs(10),
+            quiet: Duration::from_millis(100),
+            max_open: 64,
+            max_answer: 1 << 24,
+        }
+    }
+}
+
+/// What was counted; hits are counted where the trees are walked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Bytes that had to be read from a peer, those read again included.
+    pub misses: u64,
+    /// Connections that were opened, or clients started.
+    pub connections: u64,
+    /// Processes that were started.
+    pub starts: u64,
+    /// Bytes that were sent again, to come back to where the program stood.
+    pub replayed: u64,
+}
+
+/// All peers of a program. Dropping them ends them.
+#[derive(Debug)]
+pub struct Peers {
+    options: Options,
+    peers: Vec<Peer>,
+    /// Who is behind the addresses that the program connected to.
+    hosts: BTreeMap<Address, Host>,
+    listeners: BTreeMap<Address, Listener>,
+    /// Those that are open, the least recently used first.
+    connections: Vec<Connection>,
+    origins: BTreeMap<Name, Origin>,
+    diagnosis: Option<Diagnosis>,
+    statistics: Statistics,
+    assumptions: BTreeSet<String>,
+}
+
+/// A command, and what it turned out to be.
+#[derive(Debug)]
+struct Peer {
+    command: String,
+    words: Vec<String>,
+    role: Role,
+}
+
+#[derive(Debug)]
+enum Role {
+    /// It was not needed yet.
+    Unused,
+    Server(Process),
+    Client {
+        /// Where it connects to.
+        home: Address,
+        /// A connection that the program has not accepted yet.
+        arrived: Option<(Process, Socket)>,
+    },
+}
+
+/// Who answers at an address.
+#[derive(Debug)]
+enum Host {
+    /// A process that we started.
+    Ours,
+    /// One that somebody else did.
+    Theirs(Watch),
+    /// One that we may not look at.
+    Hidden,
+}
+
+/// What a logical connection connects to.
+#[derive(Clone, Debug)]
+enum Origin {
+    Server {
+        address: Address,
+        /// Which connection to it this is, for messages.
+        number: usize,
+    },
+    /// The number of its command.
+    Client(usize),
+}
+
+/// A real connection.
+#[derive(Debug)]
+struct Connection {
+    name: Name,
+    /// What was sent on it.
+    at: Position,
+    socket: Socket,
+    /// The client at its other end, if it is one.
+    client: Option<Process>,
+}
+
+impl Peers {
+    /// Starts nothing yet.
+    pub fn new(options: Options) -> Result<Self, Trouble> {
+        let peer = |command: &String| match shlex::split(command) {
+            Some(words) if !words.is_empty() => {
+                Ok(Peer { command: command.clone(), words, role: Role::Unused })
+            }
+            _ => Err(Trouble::Command { command: command.clone() }),
+        };
+        let peers = options.commands.iter().map(peer).collect::<Result<_, _>>()?;
+        Ok(Peers {
+            options,
+            peers,
+            hosts: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            connections: Vec::new(),
+            origins: BTreeMap::new(),
+            diagnosis: Diagnosis::new().ok(),
+            statistics: Statistics::default(),
+            assumptions: BTreeSet::new(),
+        })
+    }
+
+    /// To be called before every execution of the program: without a cache, nothing is left of the
+    /// one before.
+    pub fn begin_execution(&mut self, memory: &Memory) {
+        if self.options.cache == Cache::None {
+            self.connections.clear();
+            self.peers.iter_mut().for_each(|peer| peer.role = Role::Unused);
+            self.hosts.clear();
+            self.origins.clear();
+            memory.clear();
+        }
+    }
+
+    /// Opens a connection to a server, for which `name` stands in every schedule alike.
+    pub fn connect(
+        &mut self,
+        memory: &Memory,
+        name: Name,
+        address: &Address,
+    ) -> Result<Opening, Trouble> {
+        if let Some(opening) = memory.find(name) {
+            return Ok(opening);
+        }
+        if !address.is_local() {
+            return Err(Trouble::Elsewhere { address: address.clone() });
+        }
+        let Some(socket) = self.dial(address)? else {
+            self.assumptions.insert(format!(
+                "nobody listens on {address}: connections to it were always refused"
+            ));
+            memory.refuse(name).map_err(|_| Trouble::Full)?;
+            return Ok(Opening::Refused);
+        };
+        let to_it = |origin: &&Origin| matches!(origin, Origin::Server { address: other, .. } if other == address);
+        let number = self.origins.values().filter(to_it).count() + 1;
+        self.origins.insert(name, Origin::Server { address: address.clone(), number });
+        self.begin(memory, name, socket, None)
+    }
+
+    /// Listens where the program listens, so that clients can reach it.
+    pub fn listen(&mut self, address: &Address) -> Result<(), Trouble> {
+        if !self.listeners.contains_key(address) {
+            let listener =
+                Listener::new(address).map_err(|error| system("listen on", address, error))?;
+            self.listeners.insert(address.clone(), listener);
+        }
+        Ok(())
+    }
+
+    /// Accepts the connection number `ordinal` (from 0) of those that come to an address. The next
+    /// client is started for it. If there is none, the answer is [`Opening::Refused`]: nobody will
+    /// ever come.
+    pub fn accept(
+        &mut self,
+        memory: &Memory,
+        name: Name,
+        address: &Address,
+        ordinal: usize,
+    ) -> Result<Opening, Trouble> {
+        if let Some(opening) = memory.find(name) {
+            return Ok(opening);
+        }
+        self.listen(address)?;
+        let Some((number, process, socket)) = self.next_client(address, ordinal)? else {
+            memory.refuse(name).map_err(|_| Trouble::Full)?;
+            return Ok(Opening::Refused);
+        };
+        self.origins.insert(name, Origin::Client(number));
+        self.begin(memory, name, socket, Some(process))
+    }
+
+    /// Makes the tree of a connection that is open.
+    fn begin(
+        &mut self,
+        memory: &Memory,
+        name: Name,
+        socket: Socket,
+        client: Option<Process>,
+    ) -> Result<Opening, Trouble> {
+        let root = memory.open(name).map_err(|_| Trouble::Full)?;
+        let mut connection = Connection { name, at: root, socket, client };
+        self.greet(memory, &mut connection)?;
+        self.keep(connection);
+        Ok(Opening::Open(root))
+    }
+
+    /// Collects what a peer sends without being asked.
+    fn greet(&mut self, memory: &Memory, connection: &mut Connection) -> Result<(), Trouble> {
+        self.statistics.connections += 1;
+        let root = connection.at;
+        self.say(memory, connection, Message::Nothing, root)
+    }
+
+    /// Sends what the trees do not know, and returns where the program stands then.
+    pub fn send(
+        &mut self,
+        memory: &Memory,
+        from: Position,
+        sent: Sent<'_>,
+    ) -> Result<Position, Trouble> {
+        if let Lookup::Hit(at) = memory.write(from, sent) {
+            return Ok(at);
+        }
+        let mode = if self.options.cache == Cache::Linear { Mode::Linear } else { Mode::Branching };
+        let at = memory
+            .grow(from, sent, mode)
+            .map_err(|error| self.refusal(memory, from, sent, error))?;
+        let stops = stops(memory, at);
+        let mut connection = self.take(memory, &stops)?;
+        self.advance(memory, &mut connection, &stops)?;
+        self.keep(connection);
+        Ok(at)
+    }
+
+    /// Asks the peers again for everything that they answered, and compares.
+    pub fn verify(&mut self, memory: &Memory) -> Result<(), Trouble> {
+        let known = || memory.positions().filter(|&at| memory.known(at));
+        let passed: BTreeSet<Position> =
+            known().filter_map(|at| Some(memory.last_known(memory.parent(at)?))).collect();
+        for tip in known().filter(|at| !passed.contains(at)) {
+            let stops = stops(memory, tip);
+            let mut connection = self.open_again(memory, stops[0])?;
+            self.advance(memory, &mut connection, &stops)?;
+        }
+        Ok(())
+    }
+
+    /// What was counted.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    /// What the result rests on beyond what was observed, a sentence each.
+    pub fn assumptions(&self) -> impl Iterator<Item = &str> {
+        self.assumptions.iter().map(String::as_str)
+    }
+
+    /// Takes the connection that has come farthest on the way along `stops`, or a new one.
+    fn take(&mut self, memory: &Memory, stops: &[Position]) -> Result<Connection, Trouble> {
+        let (_, way) = stops.split_last().expect("a way ends somewhere");
+        for stop in way.iter().rev() {
+            if let Some(place) = self.connections.iter().position(|open| open.at == *stop) {
+                return Ok(self.connections.remove(place));
+            }
+        }
+        self.open_again(memory, stops[0])
+    }
+
+    /// Opens a connection that was opened before, for another branch of its tree.
+    fn open_again(&mut self, memory: &Memory, root: Position) -> Result<Connection, Trouble> {
+        let name = memory.name(root);
+        let (socket, client) = match self.origins[&name].clone() {
+            Origin::Server { address, .. } => match self.dial(&address)? {
+                Some(socket) => (socket, None),
+                None => return Err(self.refused_again(name)),
+            },
+            Origin::Client(number) => {
+                let (process, socket, _) = self.start_client(number)?;
+                (socket, Some(process))
+            }
+        };
+        let mut connection = Connection { name, at: root, socket, client };
+        self.greet(memory, &mut connection)?;
+        Ok(connection)
+    }
+
+    /// Sends on a connection what leads along `stops` from where it stands.
+    fn advance(
+        &mut self,
+        memory: &Memory,
+        connection: &mut Connection,
+        stops: &[Position],
+    ) -> Result<(), Trouble> {
+        let passed = stops.iter().position(|&stop| stop == connection.at);
+        let ahead = &stops[passed.map_or(0, |place| place + 1)..];
+        for &stop in ahead {
+            if memory.known(stop) {
+                self.statistics.replayed += memory.sent(stop) - memory.sent(connection.at);
+            }
+            let message = message(memory, connection.at, stop);
+            self.say(memory, connection, message, stop)?;
+        }
+        Ok(())
+    }
+
+    /// Sends something that leads to `to`, and writes the answer down, or compares it.
+    fn say(
+        &mut self,
+        memory: &Memory,
+        connection: &mut Connection,
+        message: Message,
+        to: Position,
+    ) -> Result<(), Trouble> {
+        let answer = self.exchange(connection, &message)?;
+        let end = connection.socket.end();
+        memory.answer(connection.at, to, &answer, end).map_err(|error| match error {
+            Error::Differs { known } => {
+                let mut expected = vec![0; memory.received(known) as usize];
+                let mut reader = Reader(memory.received(connection.at));
+                if known == connection.at {
+                    reader = Reader::default();
+                }
+                let length = memory.read(&mut reader, known, &mut expected, Take::Read);
+                expected.truncate(length);
+                Trouble::Differs {
+                    connection: self.describe(connection.name),
+                    sent: memory.sent(to),
+                    expected: Shown { bytes: expected, then: then(memory.peer_end(known)) },
+                    actual: Shown { bytes: answer.clone(), then: then(end) },
+                }
+            }
+            Error::Full | Error::Branches { .. } => Trouble::Full,
+        })?;
+        connection.at = to;
+        Ok(())
+    }
+
+    /// Keeps a connection open for what the program does next, and closes another if there are too
+    /// many.
+    fn keep(&mut self, connection: Connection) {
+        let excess = (self.connections.len() + 1).saturating_sub(self.options.max_open.max(1));
+        self.connections.drain(..excess);
+        self.connections.push(connection);
+    }
+
+    fn refusal(&self, memory: &Memory, from: Position, sent: Sent<'_>, error: Error) -> Trouble {
+        let Error::Branches { expected, same } = error else { return Trouble::Full };
+        let parent = memory.parent(expected).map_or(0, |parent| memory.sent(parent));
+        let position = parent + same as u64;
+        let expected = match memory.edge(expected) {
+            Some(Edge::Bytes(run)) => {
+                Shown { bytes: memory.bytes(run).skip(same).collect(), then: "" }
+            }
+            Some(Edge::End) | None => Shown { bytes: Vec::new(), then: SHUT },
+        };
+        let actual = match sent {
+            Sent::Bytes(bytes) => {
+                let done = (position - memory.sent(from)) as usize;
+                Shown { bytes: bytes[done..].to_vec(), then: "" }
+            }
+            Sent::End => Shown { bytes: Vec::new(), then: SHUT },
+        };
+        let connection = self.describe(memory.name(from));
+        Trouble::Branches { connection, sent: position, expected, actual }
+    }
+
+    /// A connection in words.
+    fn describe(&self, name: Name) -> String {
+        match self.origins.get(&name) {
+            Some(Origin::Server { address, number }) => format!("connection {number} to {address}"),
+            Some(Origin::Client(number)) => {
+                format!("the connection of {}", self.peers[*number].command)
+            }
+            None => "a connection".to_string(),
+        }
+    }
+}
+
+impl Drop for Peers {
+    fn drop(&mut self) {
+        self.listeners.keys().for_each(socket::remove_file);
+    }
+}
+
+const SHUT: &str = " (end of what it sends)";
+
+fn then(end: End) -> &'static str {
+    match end {
+        End::Open => "",
+        End::Closed => " (closed)",
+        End::Reset => " (reset)",
+    }
+}
+
+fn system(what: &'static str, address: &Address, error: rustix::io::Errno) -> Trouble {
+    Trouble::System { what, address: address.to_string(), error }
+}
+
+/// Where to stop for an answer on the way from the root to a position: wherever one is known, and
+/// at the end.
+fn stops(memory: &Memory, at: Position) -> Vec<Position> {
+    let up = std::iter::successors(Some(at), |&node| memory.parent(node));
+    let mut stops: Vec<Position> = up
+        .filter(|&node| node == at || memory.known(node) || memory.parent(node).is_none())
+        .collect();
+    stops.reverse();
+    stops
+}
+
+/// What is sent between two stops.
+fn message(memory: &Memory, from: Position, to: Position) -> Message {
+    let up = std::iter::successors(Some(to), |&node| memory.parent(node));
+    let mut edges: Vec<Edge> =
+        up.take_while(|&node| node != from).filter_map(|node| memory.edge(node)).collect();
+    edges.reverse();
+    if edges == [Edge::End] {
+        return Message::End;
+    }
+    let runs = edges.into_iter().filter_map(|edge| match edge {
+        Edge::Bytes(run) => Some(run),
+        Edge::End => None,
+    });
+    Message::Bytes(runs.flat_map(|run| memory.bytes(run)).collect())
+}

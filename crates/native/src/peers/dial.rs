@@ -1,0 +1,235 @@
+//! Reaching a server, and letting clients reach us.
+
+use super::exchange::Pause;
+use super::process::Process;
+use super::socket::{Attempt, Listener, Socket};
+use super::trouble::{Printed, Trouble};
+use super::watch::{self, Look, Watch};
+use super::{Address, Host, Origin, Peer, Peers, Role, system};
+use everypath_commtree::Name;
+
+impl Peers {
+    /// Connects to a server. If nobody listens, the peers that were not needed yet are started in
+    /// their order, and those again that ended in good order, until somebody does.
+    pub(super) fn dial(&mut self, address: &Address) -> Result<Option<Socket>, Trouble> {
+        let mut connected = self.attempt(address)?;
+        for number in 0..self.peers.len() {
+            if connected.is_some() {
+                break;
+            }
+            let is_needed = match &mut self.peers[number].role {
+                Role::Unused => true,
+                Role::Server(process) => process.status().is_some_and(|status| status.success()),
+                Role::Client { .. } => false,
+            };
+            if is_needed {
+                self.peers[number].role = Role::Server(self.start(number)?);
+                connected = self.await_server(number, address)?;
+            }
+        }
+        match &connected {
+            Some(socket) => self.identify(address, socket),
+            None => self.check_listening(address)?,
+        }
+        Ok(connected)
+    }
+
+    fn attempt(&self, address: &Address) -> Result<Option<Socket>, Trouble> {
+        let patience = self.options.patience;
+        let timer = self.timer()?;
+        let failed = |error| system("connect to", address, error);
+        let mut pause = Pause::new();
+        loop {
+            match Socket::connect(address, patience).map_err(failed)? {
+                Attempt::Connected(socket) => return Ok(Some(socket)),
+                Attempt::Refused => return Ok(None),
+                Attempt::Busy if timer.is_over().map_err(failed)? => {
+                    return Err(failed(rustix::io::Errno::TIMEDOUT));
+                }
+                Attempt::Busy => timer.wait(&[], pause.next()).map_err(failed)?,
+            }
+        }
+    }
+
+    fn start(&mut self, number: usize) -> Result<Process, Trouble> {
+        self.statistics.starts += 1;
+        let peer = &self.peers[number];
+        Process::start(&peer.words)
+            .map_err(|error| Trouble::Start { peer: peer.command.clone(), error })
+    }
+
+    /// Waits until a peer that was just started listens at an address. It rests without listening
+    /// there if it is another server, and it connects to us if it is a client.
+    fn await_server(
+        &mut self,
+        number: usize,
+        address: &Address,
+    ) -> Result<Option<Socket>, Trouble> {
+        let timer = self.timer()?;
+        let failed = |error| system("wait for", address, error);
+        let mut pause = Pause::new();
+        let mut before = Look::Busy;
+        loop {
+            if let Some(socket) = self.attempt(address)? {
+                return Ok(Some(socket));
+            }
+            if let Some((home, socket)) = self.arrival()? {
+                let role = &mut self.peers[number].role;
+                if let Role::Server(process) = std::mem::replace(role, Role::Unused) {
+                    *role = Role::Client { home, arrived: Some((process, socket)) };
+                }
+                return Ok(None);
+            }
+            let Peer { command, role: Role::Server(process), .. } = &mut self.peers[number] else {
+                return Ok(None);
+            };
+            let look = process.look(command, |_| false)?;
+            // It rested while nobody listened.
+            if look == before && matches!(look, Look::Resting(_)) && !process.adopt_orphans() {
+                return Ok(None);
+            }
+            before = look;
+            if timer.is_over().map_err(failed)? {
+                return Err(self.never_listens(number, address));
+            }
+            timer.wait(&self.all_listeners(), pause.next()).map_err(failed)?;
+        }
+    }
+
+    /// Somebody who connects to the program at one of its addresses.
+    fn arrival(&self) -> Result<Option<(Address, Socket)>, Trouble> {
+        for (address, listener) in &self.listeners {
+            let came = listener.accept().map_err(|error| system("accept on", address, error))?;
+            if let Some(socket) = came {
+                return Ok(Some((address.clone(), socket)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn all_listeners(&self) -> Vec<&Listener> {
+        self.listeners.values().collect()
+    }
+
+    /// That nobody listens at an address may be meant; that a peer listens nowhere is not.
+    fn check_listening(&mut self, address: &Address) -> Result<(), Trouble> {
+        let listens = |process: &Process| process.processes().into_iter().any(watch::listens);
+        let idle = self
+            .peers
+            .iter()
+            .position(|peer| matches!(&peer.role, Role::Server(process) if !listens(process)));
+        idle.map_or(Ok(()), |number| Err(self.never_listens(number, address)))
+    }
+
+    fn never_listens(&mut self, number: usize, address: &Address) -> Trouble {
+        let peer = &mut self.peers[number];
+        let printed = match &mut peer.role {
+            Role::Server(process) => process.printed(),
+            Role::Unused | Role::Client { .. } => Printed::default(),
+        };
+        Trouble::NeverListens { peer: peer.command.clone(), address: address.clone(), printed }
+    }
+
+    /// Finds out who listens at an address, the first time.
+    fn identify(&mut self, address: &Address, socket: &Socket) {
+        if self.hosts.contains_key(address) {
+            return;
+        }
+        let inode = match (address, &self.diagnosis) {
+            (Address::Tcp(at), Some(diagnosis)) => diagnosis.listening(*at).map(|it| it.inode),
+            _ => None,
+        };
+        let mut ours = self.peers.iter_mut().filter_map(|peer| match &mut peer.role {
+            Role::Server(process) => Some(process),
+            Role::Unused | Role::Client { .. } => None,
+        });
+        let listener = socket.listening_process().filter(|_| !matches!(address, Address::Tcp(_)));
+        let is_ours = ours.any(|process| {
+            let owns = |process: &Process| {
+                let is_owner = |it: &u32| match listener {
+                    Some(listener) => listener == *it,
+                    None => inode.is_some_and(|inode| watch::has_open(*it, inode)),
+                };
+                process.processes().iter().any(is_owner)
+            };
+            owns(process) || (process.adopt_orphans() && owns(process))
+        });
+        let host = if is_ours {
+            Host::Ours
+        } else {
+            match listener.or_else(|| watch::owner(inode?)) {
+                Some(process) => Host::Theirs(Watch::new(process)),
+                None => Host::Hidden,
+            }
+        };
+        self.hosts.insert(address.clone(), host);
+    }
+
+    /// The client number `ordinal` of those that connect to an address: its command's number, the
+    /// process and the connection. Clients are started in their order until it is found.
+    pub(super) fn next_client(
+        &mut self,
+        address: &Address,
+        ordinal: usize,
+    ) -> Result<Option<(usize, Process, Socket)>, Trouble> {
+        loop {
+            let at_home =
+                |role: &Role| matches!(role, Role::Client { home, .. } if home == address);
+            let mut clients = (0..self.peers.len()).filter(|&it| at_home(&self.peers[it].role));
+            if let Some(number) = clients.nth(ordinal) {
+                let Role::Client { arrived, .. } = &mut self.peers[number].role else { continue };
+                let (process, socket) = match arrived.take() {
+                    Some(arrived) => arrived,
+                    None => {
+                        let (process, socket, _) = self.start_client(number)?;
+                        (process, socket)
+                    }
+                };
+                return Ok(Some((number, process, socket)));
+            }
+            let unused = |peer: &Peer| matches!(peer.role, Role::Unused);
+            let Some(number) = self.peers.iter().position(unused) else { return Ok(None) };
+            let (process, socket, home) = self.start_client(number)?;
+            self.peers[number].role = Role::Client { home, arrived: Some((process, socket)) };
+        }
+    }
+
+    /// Starts a client and waits until it connects to the program.
+    pub(super) fn start_client(
+        &mut self,
+        number: usize,
+    ) -> Result<(Process, Socket, Address), Trouble> {
+        let mut process = self.start(number)?;
+        let timer = self.timer()?;
+        let mut pause = Pause::new();
+        let mut before = Look::Busy;
+        let failed =
+            |error| Trouble::System { what: "wait for", address: "a client".to_string(), error };
+        loop {
+            if let Some((home, socket)) = self.arrival()? {
+                return Ok((process, socket, home));
+            }
+            let look = process.look(&self.peers[number].command, |_| false)?;
+            let rests = look == before && matches!(look, Look::Resting(_));
+            let rests = rests && !process.adopt_orphans();
+            if rests || timer.is_over().map_err(failed)? {
+                let all: Vec<String> = self.listeners.keys().map(Address::to_string).collect();
+                return Err(Trouble::NeverConnects {
+                    peer: self.peers[number].command.clone(),
+                    at: all.join(" and "),
+                    printed: process.printed(),
+                });
+            }
+            before = look;
+            timer.wait(&self.all_listeners(), pause.next()).map_err(failed)?;
+        }
+    }
+
+    /// A server that answered before is not there any more.
+    pub(super) fn refused_again(&self, name: Name) -> Trouble {
+        let Some(Origin::Server { address, .. }) = self.origins.get(&name) else {
+            return Trouble::Full;
+        };
+        system("connect again to", address, rustix::io::Errno::CONNREFUSED)
+    }
+}

@@ -1,0 +1,267 @@
+//! Our end of a connection to a peer, and the sockets on which peers reach us.
+
+use super::address::Address;
+use super::diagnosis::{Diagnosis, Endpoint};
+use everypath_commtree::End;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind, connect,
+    getpeername, getsockname, listen, recv, send, shutdown, socket_with, sockopt,
+};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
+use std::fs;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::time::Duration;
+
+/// A connected socket that never blocks.
+#[derive(Debug)]
+pub(super) struct Socket {
+    descriptor: OwnedFd,
+    /// The peer's address and ours, of TCP sockets.
+    ends: Option<(SocketAddr, SocketAddr)>,
+    /// How much was written and read in all.
+    written: u64,
+    read: u64,
+    /// Whether we said that we will write no more.
+    shut: bool,
+    /// Whether the peer will send more.
+    end: End,
+}
+
+/// What came of trying to connect.
+#[derive(Debug)]
+pub(super) enum Attempt {
+    Connected(Socket),
+    /// Nobody listens there.
+    Refused,
+    /// Somebody does, but has no place for us now.
+    Busy,
+}
+
+const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+/// How many clients may wait to be accepted.
+const BACKLOG: i32 = 128;
+
+impl Socket {
+    pub(super) fn connect(address: &Address, patience: Duration) -> Result<Attempt, Errno> {
+        let descriptor = socket_with(address.family(), SocketType::STREAM, FLAGS, None)?;
+        match connect(&descriptor, &address.to_system()?) {
+            Ok(()) => {}
+            Err(Errno::INPROGRESS) => match settle(&descriptor, patience) {
+                Ok(()) => {}
+                Err(Errno::CONNREFUSED) => return Ok(Attempt::Refused),
+                Err(error) => return Err(error),
+            },
+            Err(Errno::CONNREFUSED | Errno::NOENT) => return Ok(Attempt::Refused),
+            Err(Errno::AGAIN) => return Ok(Attempt::Busy),
+            Err(error) => return Err(error),
+        }
+        Socket::new(descriptor).map(Attempt::Connected)
+    }
+
+    fn new(descriptor: OwnedFd) -> Result<Self, Errno> {
+        let peer = getpeername(&descriptor)?.and_then(|address| SocketAddr::try_from(address).ok());
+        let own = SocketAddr::try_from(getsockname(&descriptor)?).ok();
+        let ends = peer.zip(own);
+        if ends.is_some() {
+            sockopt::set_tcp_nodelay(&descriptor, true)?;
+        }
+        Ok(Socket { descriptor, ends, written: 0, read: 0, shut: false, end: End::Open })
+    }
+
+    /// Writes as much as can be written now, and says how much that was. What nobody will read any
+    /// more counts as written.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        match send(&self.descriptor, bytes, SendFlags::NOSIGNAL) {
+            Ok(length) => {
+                self.written += length as u64;
+                Ok(length)
+            }
+            Err(Errno::AGAIN) => Ok(0),
+            Err(Errno::PIPE | Errno::CONNRESET) => {
+                self.end = End::Reset;
+                Ok(bytes.len())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Tells the peer that we will write no more.
+    pub(super) fn shut(&mut self) -> Result<(), Errno> {
+        self.shut = true;
+        match shutdown(&self.descriptor, Shutdown::Write) {
+            // The peer has reset the connection.
+            Err(Errno::NOTCONN) => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Reads what can be read now to the end of `bytes`, which shall not get longer than `limit` by
+    /// much; says whether anything came, be it the end.
+    pub(super) fn drain(&mut self, bytes: &mut Vec<u8>, limit: usize) -> Result<bool, Errno> {
+        let mut buffer = [0; 16384];
+        let mut came = false;
+        while self.end == End::Open && bytes.len() <= limit {
+            match recv(&self.descriptor, &mut buffer, RecvFlags::empty()) {
+                Ok((_, 0)) => self.end = End::Closed,
+                Ok((_, length)) => {
+                    self.read += length as u64;
+                    bytes.extend(&buffer[..length]);
+                }
+                Err(Errno::CONNRESET | Errno::PIPE) => self.end = End::Reset,
+                Err(Errno::AGAIN) => return Ok(came),
+                Err(error) => return Err(error),
+            }
+            came = true;
+        }
+        // After the end, only an error can follow: the peer does not want what we wrote.
+        if self.end == End::Closed && sockopt::socket_error(&self.descriptor)?.is_err() {
+            self.end = End::Reset;
+            came = true;
+        }
+        Ok(came)
+    }
+
+    /// Whether the peer will send more.
+    pub(super) fn end(&self) -> End {
+        self.end
+    }
+
+    /// The peer's end of a TCP connection, if it is still there.
+    pub(super) fn far_end(&self, diagnosis: &Diagnosis) -> Option<Endpoint> {
+        let (peer, own) = self.ends?;
+        diagnosis.connected(peer, own)
+    }
+
+    /// Whether something is on its way: a busy machine may deliver late, even to itself.
+    pub(super) fn is_in_flight(&self, far: Option<Endpoint>) -> bool {
+        let Some(far) = far else { return false };
+        let Some(counts) = far.counts else { return false };
+        let to_us = self.end == End::Open && (counts.sent > self.read || counts.unsent > 0);
+        let to_peer = counts.received < self.written || (self.shut && far.established);
+        to_us || to_peer
+    }
+
+    /// Waits until the socket can be read, or written if `writing`, or the timer is over, or a
+    /// while has passed.
+    pub(super) fn wait(&self, writing: bool, timer: &Timer, while_: Duration) -> Result<(), Errno> {
+        let mut flags = PollFlags::empty();
+        flags.set(PollFlags::IN, self.end == End::Open);
+        flags.set(PollFlags::OUT, writing);
+        if flags.is_empty() {
+            return timer.wait(&[], while_);
+        }
+        timer.wait_for(PollFd::new(&self.descriptor, flags), while_)
+    }
+
+    /// Whether nothing comes for a while; less if the timer is over before.
+    pub(super) fn is_silent_for(&self, quiet: Duration, timer: &Timer) -> Result<bool, Errno> {
+        let mut descriptors = [PollFd::new(&self.descriptor, PollFlags::IN)];
+        Ok(poll(&mut descriptors, Some(&timespec(quiet)))? == 0 && !timer.is_over()?)
+    }
+
+    /// Who listened when we connected to a Unix socket.
+    pub(super) fn listening_process(&self) -> Option<u32> {
+        let credentials = sockopt::socket_peercred(&self.descriptor).ok()?;
+        u32::try_from(credentials.pid.as_raw_nonzero().get()).ok()
+    }
+}
+
+/// What became of connecting. It is not given up early: the peer might see a connection that ends
+/// at once.
+fn settle(descriptor: &OwnedFd, patience: Duration) -> Result<(), Errno> {
+    let mut descriptors = [PollFd::new(descriptor, PollFlags::OUT)];
+    if poll(&mut descriptors, Some(&timespec(patience)))? == 0 {
+        return Err(Errno::TIMEDOUT);
+    }
+    sockopt::socket_error(descriptor)?
+}
+
+/// A socket on which clients reach the program.
+#[derive(Debug)]
+pub(super) struct Listener {
+    descriptor: OwnedFd,
+}
+
+impl Listener {
+    pub(super) fn new(address: &Address) -> Result<Self, Errno> {
+        let descriptor = socket_with(address.family(), SocketType::STREAM, FLAGS, None)?;
+        sockopt::set_socket_reuseaddr(&descriptor, true)?;
+        bind(&descriptor, &address.to_system()?)?;
+        listen(&descriptor, BACKLOG)?;
+        Ok(Listener { descriptor })
+    }
+
+    /// The next client that waits.
+    pub(super) fn accept(&self) -> Result<Option<Socket>, Errno> {
+        match accept_with(&self.descriptor, FLAGS) {
+            Ok(descriptor) => Socket::new(descriptor).map(Some),
+            Err(Errno::AGAIN | Errno::CONNABORTED) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Removes the file of a Unix socket that we listened on.
+pub(super) fn remove_file(address: &Address) {
+    if let Address::Path(path) = address
+        && fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket())
+    {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// How long we are willing to wait, as something that can be waited for.
+#[derive(Debug)]
+pub(super) struct Timer {
+    descriptor: OwnedFd,
+}
+
+impl Timer {
+    pub(super) fn new(patience: Duration) -> Result<Self, Errno> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        let descriptor = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+        let it_value = timespec(patience.max(Duration::from_nanos(1)));
+        let it_interval = timespec(Duration::ZERO);
+        let time = Itimerspec { it_interval, it_value };
+        timerfd_settime(&descriptor, TimerfdTimerFlags::empty(), &time)?;
+        Ok(Timer { descriptor })
+    }
+
+    /// Whether the time is over.
+    pub(super) fn is_over(&self) -> Result<bool, Errno> {
+        let mut descriptors = [PollFd::new(&self.descriptor, PollFlags::IN)];
+        Ok(poll(&mut descriptors, Some(&timespec(Duration::ZERO)))? > 0)
+    }
+
+    /// Waits until a client comes, or the time is over, or a while has passed.
+    pub(super) fn wait(&self, listeners: &[&Listener], while_: Duration) -> Result<(), Errno> {
+        let mut descriptors = vec![PollFd::new(&self.descriptor, PollFlags::IN)];
+        let others = listeners.iter();
+        descriptors.extend(others.map(|other| PollFd::new(&other.descriptor, PollFlags::IN)));
+        wait(&mut descriptors, while_)
+    }
+
+    fn wait_for(&self, other: PollFd<'_>, while_: Duration) -> Result<(), Errno> {
+        wait(&mut [PollFd::from_borrowed_fd(self.descriptor.as_fd(), PollFlags::IN), other], while_)
+    }
+}
+
+fn wait(descriptors: &mut [PollFd<'_>], while_: Duration) -> Result<(), Errno> {
+    match poll(descriptors, Some(&timespec(while_))) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn timespec(time: Duration) -> Timespec {
+    Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) }
+}

@@ -1,0 +1,208 @@
+//! Whether a process and its descendants wait for something that only others can do.
+//!
+//! A thread is at rest if it is blocked in a system call that ends by something from outside, or by
+//! a time-out that goes with it. One look proves nothing, since threads are looked at one after the
+//! other. Two equal looks do: the kernel counts the nanoseconds that a thread has run, so if no
+//! count changed, all threads rested from the end of the first look to the start of the second.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// What one look shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Some thread runs, or will by itself.
+    Busy,
+    /// All threads are at rest; how long each one has run.
+    Resting(Vec<(u32, u64)>),
+    /// There is no thread.
+    Gone,
+    /// We may not look.
+    Blind,
+}
+
+/// The processes that are watched.
+#[derive(Debug)]
+pub(super) struct Watch {
+    /// These, and all that descend from them.
+    roots: BTreeSet<u32>,
+    /// The threads that the last look found.
+    threads: BTreeMap<u32, Thread>,
+}
+
+/// Open files of a thread, since opening costs more than reading.
+#[derive(Debug)]
+struct Thread {
+    syscall: File,
+    time: File,
+    children: File,
+}
+
+/// What a thread does.
+enum Doing {
+    Runs,
+    Rests,
+    Ended,
+}
+
+impl Watch {
+    pub(super) fn new(root: u32) -> Self {
+        Watch { roots: BTreeSet::from([root]), threads: BTreeMap::new() }
+    }
+
+    /// Watches another process as well.
+    pub(super) fn add(&mut self, root: u32) {
+        self.roots.insert(root);
+    }
+
+    /// Looks at every thread once.
+    pub(super) fn look(&mut self) -> Look {
+        let mut waiting: Vec<u32> = self.roots.iter().copied().collect();
+        let mut found = BTreeMap::new();
+        let mut times = Vec::new();
+        while let Some(process) = waiting.pop() {
+            // A process that ended in the meantime has no threads.
+            for number in threads_of(process) {
+                let Some(thread) = self.threads.remove(&number).or_else(|| open(process, number))
+                else {
+                    continue;
+                };
+                match thread.doing(process, number) {
+                    Ok(Doing::Rests) => {}
+                    Ok(Doing::Runs) => return Look::Busy,
+                    Ok(Doing::Ended) => continue,
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                        return Look::Blind;
+                    }
+                    Err(_) => continue,
+                }
+                let Some(time) = thread.time() else { return Look::Busy };
+                times.push((number, time));
+                waiting.extend(thread.children());
+                found.insert(number, thread);
+            }
+        }
+        self.threads = found;
+        if times.is_empty() { Look::Gone } else { Look::Resting(times) }
+    }
+
+    /// The processes there are now.
+    pub(super) fn processes(&self) -> Vec<u32> {
+        let mut waiting: Vec<u32> = self.roots.iter().copied().collect();
+        let mut all = Vec::new();
+        while let Some(process) = waiting.pop() {
+            let threads = threads_of(process);
+            let children = |number| open(process, number).map(|thread| thread.children());
+            waiting.extend(threads.iter().filter_map(|&number| children(number)).flatten());
+            if !threads.is_empty() {
+                all.push(process);
+            }
+        }
+        all
+    }
+}
+
+impl Thread {
+    fn doing(&self, process: u32, number: u32) -> io::Result<Doing> {
+        let mut buffer = [0; 128];
+        let text = read(&self.syscall, &mut buffer)?;
+        let call = match text.split_whitespace().next() {
+            Some("running") => return Ok(Doing::Runs),
+            Some(call) => call.parse::<i64>().unwrap_or(-1),
+            None => return Ok(Doing::Ended),
+        };
+        if SLEEPS.contains(&call) {
+            return Ok(Doing::Runs);
+        }
+        if WAITS.contains(&call) {
+            return Ok(Doing::Rests);
+        }
+        // A thread that ended is in no call; one that waits for a disk goes on by itself.
+        let stat = fs::read_to_string(format!("/proc/{process}/task/{number}/stat"))?;
+        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+        Ok(match state {
+            Some('Z' | 'X') | None => Doing::Ended,
+            Some('S') if call >= 0 => Doing::Rests,
+            Some(_) => Doing::Runs,
+        })
+    }
+
+    /// The nanoseconds it has run.
+    fn time(&self) -> Option<u64> {
+        let mut buffer = [0; 128];
+        read(&self.time, &mut buffer).ok()?.split_whitespace().next()?.parse().ok()
+    }
+
+    fn children(&self) -> Vec<u32> {
+        let mut buffer = [0; 4096];
+        let text = read(&self.children, &mut buffer).unwrap_or_default();
+        text.split_whitespace().filter_map(|number| number.parse().ok()).collect()
+    }
+}
+
+/// `nanosleep` and `clock_nanosleep`: whoever is in them will do something, and soon.
+const SLEEPS: [i64; 2] = [35, 230];
+/// Calls that wait for others, and never for a disk: polls, selects and epolls, futexes, accepting,
+/// receiving and sending, waiting for children and signals.
+const WAITS: [i64; 23] = [
+    7, 23, 270, 271, 232, 281, 441, 202, 455, 449, 43, 288, 45, 47, 299, 44, 46, 61, 247, 34, 130,
+    128, 70,
+];
+
+fn open(process: u32, number: u32) -> Option<Thread> {
+    let file = |name| File::open(format!("/proc/{process}/task/{number}/{name}")).ok();
+    Some(Thread {
+        syscall: file("syscall")?,
+        time: file("schedstat")?,
+        children: file("children")?,
+    })
+}
+
+fn threads_of(process: u32) -> Vec<u32> {
+    let Ok(folder) = fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
+    folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// All of a small file of the kernel's, read anew.
+fn read<'b>(file: &File, buffer: &'b mut [u8]) -> io::Result<&'b str> {
+    let length = file.read_at(buffer, 0)?;
+    Ok(std::str::from_utf8(&buffer[..length]).unwrap_or_default())
+}
+
+/// The process that has a socket open, as far as we may see.
+pub(super) fn owner(inode: u64) -> Option<u32> {
+    let folders = fs::read_dir("/proc").ok()?;
+    let mut processes =
+        folders.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    processes.find(|&process| has_open(process, inode))
+}
+
+/// Whether a process has a socket open.
+pub(super) fn has_open(process: u32, inode: u64) -> bool {
+    let name = format!("socket:[{inode}]");
+    sockets(process).contains(&name)
+}
+
+/// The sockets that a process has open, as the kernel names them.
+fn sockets(process: u32) -> Vec<String> {
+    let Ok(folder) = fs::read_dir(format!("/proc/{process}/fd")) else { return Vec::new() };
+    let targets = folder.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    targets.filter_map(|target| Some(target.to_str()?.to_string())).collect()
+}
+
+/// Whether a process listens anywhere.
+pub(super) fn listens(process: u32) -> bool {
+    let open = sockets(process);
+    let is_open = |inode: &str| open.contains(&format!("socket:[{inode}]"));
+    let table = |name| fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
+    let tcp = ["tcp", "tcp6"].map(table).concat();
+    let mut rows = tcp.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let tcp_listens =
+        rows.any(|row| row.get(3) == Some(&"0A") && row.get(9).is_some_and(|i| is_open(i)));
+    let unix = table("unix");
+    let mut rows = unix.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    tcp_listens
+        || rows.any(|row| row.get(3) == Some(&"00010000") && row.get(6).is_some_and(|i| is_open(i)))
+}
