@@ -3,8 +3,8 @@
 //! In a Markdown page, a block marked `console` is a session: a line that starts with `$ ` is a
 //! command, and what follows, up to the next command, is its output, standard error included. A
 //! command that fails has its exit code as the last line, as `[exit 2]`. The commands of a page
-//! run one after the other in a folder of their own that holds nothing but `programs/`, as a clone
-//! of the repository does.
+//! run one after the other in a folder of their own that holds nothing but `programs/` and `crates/`,
+//! as a clone of the repository does.
 //!
 //! To write the true output into a page, set `UPDATE_TRANSCRIPTS` and run the tests.
 
@@ -46,7 +46,9 @@ pub fn check(page: &Path, program: &Path) {
 fn run(text: &str, program: &Path) -> Result<String> {
     let folder = tempfile::tempdir()?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has a parent")?;
-    symlink(root.join("programs"), folder.path().join("programs"))?;
+    for part in ["programs", "crates"] {
+        symlink(root.join(part), folder.path().join(part))?;
+    }
     let mut page = String::new();
     let mut in_session = false;
     for line in text.lines() {

@@ -46,6 +46,14 @@ const SCRIPTS: &[&str] = &[
     "T0 T0",
     "P0V0 V0P0",
     "L0X0U0 T0T0",
+    "[0X0X1]0 X1X0",
+    "[0X0X1]0 [0X1X0]0",
+    "X0[0X0L0U0X1]0 X1X0L1U1",
+    "?3X0 X0",
+    "?2X0?2 X0?2X0",
+    "X0!2X1 X0X1",
+    "?3!1X0 X0!0X0",
+    "[0?2X0X1]0 X1X0",
 ];
 
 fn property(result: &Value) -> &str {

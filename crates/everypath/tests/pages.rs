@@ -22,6 +22,11 @@ fn native_guide() {
 }
 
 #[test]
+fn verify_guide() {
+    page("../../docs/guide/verify.md");
+}
+
+#[test]
 fn bad_input() {
     page("tests/pages/bad-input.md");
 }

@@ -14,6 +14,8 @@ pub struct Explored {
     pub executions: u64,
     /// How many of them only repeated what others had done.
     pub redundant: u64,
+    /// How many were abandoned because an assumption was not met.
+    pub abandoned: u64,
     /// How many steps they had together.
     pub steps: u64,
     /// How often they switched to another thread; not counted while forking.
@@ -33,6 +35,11 @@ pub struct Explored {
 }
 
 impl Explored {
+    /// Whether there were executions, and none that counts: assumptions ended all of them.
+    pub fn checked_nothing(&self) -> bool {
+        self.abandoned > 0 && self.executions == self.abandoned + self.redundant
+    }
+
     /// Counts an execution that is not as expected, and keeps the first; one that was only too long
     /// does not hide another.
     pub(crate) fn keep(&mut self, execution: Execution) {
@@ -76,6 +83,8 @@ pub struct Execution {
     pub stdout: Vec<u8>,
     /// What it wrote to standard error.
     pub stderr: Vec<u8>,
+    /// What it noted, each with a zero behind it; the value of the step is where it begins.
+    pub notes: Vec<u8>,
 }
 
 impl Execution {
@@ -93,6 +102,7 @@ impl Execution {
             threads: worker.threads(),
             stdout: worker.output(0),
             stderr: worker.output(1),
+            notes: worker.output(2),
         }
     }
 

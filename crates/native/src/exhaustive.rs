@@ -116,8 +116,19 @@ fn alternative(pending: Pending) -> Alternative<Touch> {
 }
 
 /// The steps of an execution with what they touched: a request that was granted at once has no
-/// second step, so it touched what that would have.
+/// second step, so it touched what that would have. An atomic section touches everything when it
+/// begins, and what happens inside cannot be moved by itself.
 fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
+    let mut inside = false;
+    let mut is_inside: Vec<bool> = events
+        .iter()
+        .map(|event| {
+            let was = inside;
+            inside = (inside || event.operation == Operation::AtomicBegin)
+                && event.operation != Operation::AtomicEnd;
+            was
+        })
+        .collect();
     let mut waited = vec![false; usize::from(u16::MAX) + 1];
     let mut steps: Vec<Taken<Touch>> = events
         .iter()
@@ -127,8 +138,10 @@ fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
             let granted = !waited[thread];
             waited[thread] = event.phase == Phase::Resume;
             let what = (event.operation, event.phase);
-            let footprint =
-                Footprint::new(what, (event.object, event.value), event.outcome, granted);
+            let footprint = match is_inside.pop() {
+                Some(true) => Footprint::nothing(),
+                _ => Footprint::new(what, (event.object, event.value), event.outcome, granted),
+            };
             let creates = event.operation == Operation::Create;
             Taken {
                 choice: reduction::Choice { actor: event.thread, outcome: event.outcome },
@@ -154,6 +167,7 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
         explored.executions += 1;
         explored.steps += executed.steps.len() as u64;
         explored.redundant += u64::from(executed.ended == Ended::Redundant);
+        explored.abandoned += u64::from(runner.reply.outcome == Outcome::Abandoned);
         if explored.executions.is_multiple_of(64) {
             control.publish(Progress {
                 states: explored.executions,

@@ -120,6 +120,7 @@ impl Search<'_> {
             sum.executions += reply.executions;
             let after = worker.counters();
             sum.steps += after.steps - before.steps;
+            sum.abandoned += after.abandoned - before.abandoned;
             // A fork counts its own only, and forgets them.
             sum.switches += after.switches.saturating_sub(before.switches);
             sum.restored = after.restored;

@@ -100,6 +100,10 @@ impl<'a> Names<'a> {
             (Operation::Sleep, ..) => "wakes up".into(),
             (Operation::Poll, ..) => "looks which descriptors are ready".into(),
             (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),
+            (Operation::Choose, ..) => format!("chooses {} of {}", event.outcome, event.value),
+            (Operation::Note, ..) => format!("notes: {}", self.note(event)),
+            (Operation::AtomicBegin, ..) => "begins an atomic section".into(),
+            (Operation::AtomicEnd, ..) => "ends its atomic section".into(),
             (Operation::Signal, ..) => format!("sends signal {}", event.value),
             (_, Phase::Resume, TIMEOUT) => {
                 format!("gives up waiting: {} {object} times out", what(event.operation))
@@ -113,8 +117,16 @@ impl<'a> Names<'a> {
         };
         match event.outcome {
             0 | TIMEOUT => words,
+            _ if event.operation == Operation::Choose => words,
             outcome => format!("{words}, waking waiter {}", outcome + 1),
         }
+    }
+
+    fn note(&self, event: &Event) -> String {
+        let notes = &self.replayed.execution.notes;
+        // What did not fit is not there.
+        let noted = notes.get(event.value as usize..).unwrap_or_default();
+        String::from_utf8_lossy(text(noted)).into_owned()
     }
 
     /// What a thread waits for.
@@ -206,6 +218,7 @@ impl<'a> Names<'a> {
         };
         match execution.outcome {
             outcome if setup.expects(outcome, execution.detail) => Ending::Expected,
+            Outcome::Abandoned => Ending::Expected,
             Outcome::Exited => match panic_message(execution) {
                 Some(message) => violated("panic", message),
                 None => violated(
@@ -399,7 +412,11 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Output
         | Operation::Poll
         | Operation::Signal
-        | Operation::ProcessExit => return None,
+        | Operation::ProcessExit
+        | Operation::Choose
+        | Operation::Note
+        | Operation::AtomicBegin
+        | Operation::AtomicEnd => return None,
     })
 }
 

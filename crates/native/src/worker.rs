@@ -295,7 +295,7 @@ impl Worker {
         Mapping::copy_of(&self.region.schedule[..self.region.last_reply().steps as usize])
     }
 
-    /// What the last execution wrote to standard output (0) or error (1), as far as it was kept.
+    /// What the last execution wrote to standard output (0) or error (1) or noted (2), as far as it was kept.
     pub(crate) fn output(&self, stream: usize) -> Vec<u8> {
         let output = &self.region.output[stream];
         let kept = (output.length.get() as usize).min(output.bytes.len());

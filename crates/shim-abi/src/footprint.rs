@@ -134,7 +134,10 @@ impl Footprint {
                 | Operation::Create
                 | Operation::Yield
                 | Operation::Pause
-                | Operation::Sleep,
+                | Operation::Sleep
+                | Operation::Choose
+                | Operation::Note
+                | Operation::AtomicEnd,
                 Phase::Request,
             ) => Footprint::of(&[(Nothing, 0)]),
             // A thread that ends with robust mutexes gives them back, whichever they are.
@@ -182,8 +185,16 @@ impl Footprint {
             (Operation::Output, _) => Footprint::of(&[(Write, object)]),
             (Operation::FileRead, _) => Footprint::of(&[(Read, FILES)]),
             (Operation::FileWrite, _) => Footprint::of(&[(Write, FILES)]),
-            (Operation::Signal | Operation::ProcessExit, _) => Footprint::of(&[(Everything, 0)]),
+            // What an atomic section touches is not known when it begins.
+            (Operation::Signal | Operation::ProcessExit | Operation::AtomicBegin, _) => {
+                Footprint::of(&[(Everything, 0)])
+            }
         }
+    }
+
+    /// What a step touches that touches nothing of others.
+    pub fn nothing() -> Self {
+        Footprint::of(&[(Mode::Nothing, 0)])
     }
 
     fn of(parts: &[(Mode, u64)]) -> Self {

@@ -86,6 +86,10 @@ operations! {
     EpollControl = "epoll-control",
     Signal = "signal",
     ProcessExit = "exit",
+    Choose = "choose",
+    Note = "note",
+    AtomicBegin = "atomic-begin",
+    AtomicEnd = "atomic-end",
 }
 
 impl Operation {

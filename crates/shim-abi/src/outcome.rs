@@ -11,7 +11,7 @@ pub enum Outcome {
     Signalled,
     /// It called `abort`.
     Aborted,
-    /// A C `assert` failed; the text says which.
+    /// An assertion failed, a C `assert` or one of the library's; the text says which.
     Assertion,
     /// A thread panicked and nobody looked at its result; `detail` is the thread.
     Panicked,
@@ -32,6 +32,8 @@ pub enum Outcome {
     Diverged,
     /// Whatever could go on has been explored from here before.
     Redundant,
+    /// An assumption was not met: what the execution did does not count.
+    Abandoned,
     /// A step limit was reached.
     TooLong,
     /// The program did what we cannot control; the text says what.

@@ -214,6 +214,8 @@ pub struct Counters {
     pub switches: u64,
     /// System calls that were trapped.
     pub traps: u64,
+    /// Executions that were abandoned because an assumption was not met.
+    pub abandoned: u64,
     /// Bytes that one restore puts back.
     pub restored: u64,
     /// Spans of memory in the first snapshot.
@@ -308,8 +310,8 @@ pub struct Region {
     pub modules: [Cell<ModuleEntry>; MAX_MODULES],
     /// The threads at the end of the last execution.
     pub threads: [Cell<ThreadEntry>; MAX_THREADS],
-    /// Standard output and standard error.
-    pub output: [Output; 2],
+    /// Standard output, standard error, and what the program noted for whoever reads the trace.
+    pub output: [Output; 3],
     /// The choices to follow.
     pub schedule: [Cell<Choice>; MAX_EVENTS],
     /// The steps taken.
@@ -338,6 +340,7 @@ impl Setup {
                 IdleMode::Fine => true,
                 IdleMode::Violation => false,
             },
+            Outcome::Abandoned => true,
             _ => false,
         }
     }

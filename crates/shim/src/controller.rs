@@ -55,6 +55,8 @@ fn run(command: &Command) {
             Restart::Automatic | Restart::Copy | Restart::Tracked => go_on(),
         }
         reply(|reply| reply.executions = number + 1);
+        let abandoned = region().reply.get().outcome == Outcome::Abandoned;
+        count(|counters| counters.abandoned += u64::from(abandoned));
         if !is_expected() {
             return;
         }
@@ -227,10 +229,15 @@ pub(crate) fn ended(outcome: Outcome, detail: i32) -> ! {
     }
 }
 
-/// Ends the execution with a text that says why.
-pub(crate) fn ended_with(outcome: Outcome, detail: i32, arguments: fmt::Arguments<'_>) -> ! {
+/// Says why the execution is about to end.
+pub(crate) fn say(arguments: fmt::Arguments<'_>) {
     let text = Message::new(arguments).bytes();
     reply(|reply| reply.text = text);
+}
+
+/// Ends the execution with a text that says why.
+pub(crate) fn ended_with(outcome: Outcome, detail: i32, arguments: fmt::Arguments<'_>) -> ! {
+    say(arguments);
     ended(outcome, detail)
 }
 

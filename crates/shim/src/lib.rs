@@ -12,6 +12,7 @@
 //! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
 //! - `thread`, `sync`, `futex`, `time`, `random`, `signals`, `files`, `output`, `process`,
 //!   `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
+//! - `verify`: what programs ask of us by the library `everypath-verify`.
 //! - `dispatch`: every other system call. `detour`: libc's own calls of its functions. `atomics`: patched instructions.
 
 #![no_std]
@@ -47,3 +48,4 @@ mod thread;
 mod time;
 mod tracking;
 mod unwind;
+mod verify;

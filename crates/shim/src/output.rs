@@ -1,4 +1,4 @@
-//! Standard output and error, captured for each execution.
+//! Standard output and error, and the program's notes: captured for each execution.
 
 use crate::region::region;
 use crate::scheduler::point;

@@ -14,6 +14,7 @@ mod systematic;
 use crate::carrier;
 use crate::context::Context;
 use crate::controller;
+use crate::fail::stop;
 use crate::region::{region, setup};
 use crate::state::{Interruption, State, Status, Thread, state};
 use core::cell::Cell;
@@ -68,10 +69,15 @@ const LONELY_ROUNDS: u32 = 50_000_000;
 
 /// A scheduling point: any thread may go on, this one with `operation`. Returns the outcome.
 pub(crate) fn point(operation: Operation, object: usize, value: u64) -> u16 {
-    let state = state();
-    if !state.is_concurrent() || !controller::is_running() {
+    if state().is_concurrent() { step(operation, object, value) } else { 0 }
+}
+
+/// A scheduling point that is a step even if no other thread is there. Returns the outcome.
+pub(crate) fn step(operation: Operation, object: usize, value: u64) -> u16 {
+    if !controller::is_running() {
         return 0;
     }
+    let state = state();
     let thread = state.current();
     thread.announce(operation, object, value);
     reschedule(state);
@@ -124,6 +130,9 @@ pub(crate) enum Woken {
 pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Woken {
     let state = state();
     let thread = state.current();
+    if state.exclusive.get() != 0 {
+        stop!("the program waits ({}) inside an atomic section", thread.operation.get());
+    }
     let last = state.waiters_on(object).map(|other| other.place.get()).max();
     thread.place.set(last.map_or(1, |place| place + 1));
     thread.object.set(object);
@@ -260,6 +269,7 @@ fn outcomes(state: &State, thread: &Thread) -> u32 {
             let most = thread.value.get() as u32;
             choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
         }
+        Operation::Choose => thread.value.get() as u32,
         _ => 1,
     }
 }
@@ -291,6 +301,7 @@ fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
 /// How many choices a thread offers.
 fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
     match thread.status() {
+        _ if !state.may_move(thread.number.get()) => 0,
         Status::Ready if !state.standing.contains(thread.number.get()) => outcomes(state, thread),
         Status::Blocked if thread.deadline.get() != 0 => {
             u32::from(may_time_out(state, thread, mode))
@@ -301,7 +312,11 @@ fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
 
 /// Who can take a step and does not stand back, a bit each.
 fn can_run(state: &State) -> u128 {
-    state.ready.bits() & !state.standing.bits()
+    let ready = state.ready.bits() & !state.standing.bits();
+    match state.exclusive.get() {
+        0 => ready,
+        thread => ready & 1 << (thread - 1),
+    }
 }
 
 /// Lets time pass until somebody can be chosen; how many choices there are, and whether they are
@@ -461,6 +476,11 @@ fn idle_round(state: &State) -> Result<(), Ending> {
     moved();
     let most = if state.is_lonely() { LONELY_ROUNDS } else { LIVELOCK_ROUNDS };
     if rounds > most {
+        if state.exclusive.get() != 0 {
+            let said = "the program goes round without end inside an atomic section";
+            controller::say(format_args!("{said}"));
+            return Err(Ending { outcome: Outcome::Uncontrolled, detail: 0 });
+        }
         return Err(Ending { outcome: Outcome::Livelock, detail: 0 });
     }
     Ok(())

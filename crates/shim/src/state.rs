@@ -208,8 +208,12 @@ pub(crate) struct State {
     pub(crate) standing: Threads,
     /// How many wait with a deadline.
     pub(crate) deadlines: Cell<u16>,
-    /// How many wait for somebody who chooses whom to wake.
+    /// How many wait for somebody who chooses whom to wake, or choose by themselves.
     pub(crate) selectable: Cell<u16>,
+    /// One more than the number of the thread that is inside an atomic section; 0 if none is.
+    pub(crate) exclusive: Cell<u16>,
+    /// In how many atomic sections it is, one inside the other.
+    pub(crate) sections: Cell<u16>,
     /// Virtual nanoseconds since the start.
     pub(crate) clock: Cell<u64>,
     /// Rounds in which every thread that could run stood back.
@@ -281,6 +285,11 @@ impl State {
             // Granting one while looking at the others must not hide them.
             thread.status.get() == Status::Blocked && thread.object.get() == object
         })
+    }
+
+    /// Whether a thread is not kept waiting by another one's atomic section.
+    pub(crate) fn may_move(&self, number: u16) -> bool {
+        self.exclusive.get() == 0 || self.exclusive.get() == number + 1
     }
 
     /// Whether what a thread does could have happened before something that another one did or will

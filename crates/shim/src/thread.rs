@@ -90,6 +90,9 @@ extern "C" fn finish(thread: &Thread) -> ! {
 /// Ends the running thread for good.
 pub(crate) fn end(thread: &Thread) -> ! {
     let state = state();
+    if state.sections.get() != 0 {
+        stop!("a thread of the program ends inside an atomic section");
+    }
     point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
     crate::sync::release_robust(thread);
     if state.is_lonely() {

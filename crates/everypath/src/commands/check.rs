@@ -134,6 +134,11 @@ fn cores() -> usize {
 fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Explored) -> Found {
     let Some(first) = &explored.first else {
         return match args.strategy {
+            _ if explored.checked_nothing() => Found::inconclusive(format!(
+                "nothing was checked: all {} executions were abandoned, because their assumptions \
+                 were not met",
+                grouped(explored.abandoned)
+            )),
             CheckStrategy::Dfs if explored.complete => Found::holds(Coverage::Exhaustive),
             CheckStrategy::Dfs => Found::inconclusive(format!(
                 "the limit of {} executions was reached",

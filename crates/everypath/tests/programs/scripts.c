@@ -1,7 +1,9 @@
 // Each argument is the script of a thread: pairs of a letter and a digit.
 // L, U: lock and unlock mutex; T: try it, and give it back; X: exchange a word and remember what
 // was there; C: wait on condition (with mutex of the same number held); S, B: signal, broadcast;
-// P, V: post and wait for semaphore. What was seen makes up the exit code.
+// P, V: post and wait for semaphore; [, ]: begin and end an atomic section; ?: choose among so many;
+// !: assume that the last thing seen was not this. What was seen makes up the exit code.
+#include "../../../verify/include/everypath.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -34,6 +36,10 @@ static void *run(void *argument) {
         case 'B': pthread_cond_broadcast(&conditions[n]); break;
         case 'P': sem_post(&semaphores[n]); break;
         case 'V': sem_wait(&semaphores[n]); break;
+        case '[': everypath_atomic_begin(); break;
+        case ']': everypath_atomic_end(); break;
+        case '?': seen[me] = seen[me] * 5 + everypath_choose((unsigned)n); break;
+        case '!': everypath_assume((int)(seen[me] % 5) != n); break;
         }
     }
     return NULL;

@@ -44,15 +44,17 @@ const FOREIGN_MODULES: [&str; 7] = [
     "libpthread.so",
     "libstdc++.so",
 ];
-/// How functions of the languages' libraries start.
-const FOREIGN_FUNCTIONS: [&str; 9] = [
+/// How functions of the languages' libraries and of ours start.
+const FOREIGN_FUNCTIONS: [&str; 11] = [
     "<alloc::",
     "<core::",
+    "<everypath_verify::",
     "<std::",
     "__gthread",
     "__pthread",
     "alloc::",
     "core::",
+    "everypath_",
     "pthread_",
     "std::",
 ];
@@ -62,7 +64,7 @@ const FOREIGN_FILES: [&str; 2] = ["/rustc/", "/usr/include/"];
 const RUST_LIBRARY: &str = "/lib/rustlib/src/rust/library/";
 
 impl Frame {
-    /// Whether the function belongs to a library of the language, to libc or to the shim.
+    /// Whether the function belongs to a library of the language, to libc or to us.
     pub(crate) fn is_foreign(&self) -> bool {
         let starts = |text: &str, prefixes: &[&str]| prefixes.iter().any(|p| text.starts_with(p));
         let function = self.function.as_deref().unwrap_or_default();

@@ -36,7 +36,11 @@ impl Table {
         let index = self.0.partition_point(|entry| entry.start <= address);
         let entry = self.0.get(index.checked_sub(1)?)?;
         let offset = address - entry.start;
-        let name = || addr2line::demangle_auto(entry.name.as_str().into(), None).into_owned();
+        let name = || match entry.name.starts_with('_') {
+            true => addr2line::demangle_auto(entry.name.as_str().into(), None).into_owned(),
+            // A variable of C called x would become the type that x stands for in C++.
+            false => entry.name.clone(),
+        };
         (offset < entry.size).then(|| (name(), offset))
     }
 }

@@ -21,6 +21,7 @@ const ASSUMPTION: &str = "Assumes that threads share data only by locks, calls a
 pub(super) struct Counted {
     executions: u64,
     redundant: u64,
+    abandoned: u64,
     steps: u64,
     unexpected: u64,
     endings: Vec<(String, u64)>,
@@ -33,6 +34,7 @@ impl Counted {
         Counted {
             executions: sampled.executions,
             redundant: sampled.redundant,
+            abandoned: sampled.abandoned,
             steps: sampled.steps,
             unexpected: sampled.unexpected,
             endings: sampled.endings.iter().map(|(name, count)| (name.clone(), *count)).collect(),
@@ -122,6 +124,7 @@ struct JsonCounterexample {
 struct JsonCheckStats {
     executions: u64,
     redundant_executions: u64,
+    abandoned_executions: u64,
     events: u64,
     transitions: u64,
     seconds: f64,
@@ -173,6 +176,7 @@ impl Report {
             stats: JsonCheckStats {
                 executions: counted.executions,
                 redundant_executions: counted.redundant,
+                abandoned_executions: counted.abandoned,
                 events: counted.steps,
                 transitions: counted.steps,
                 seconds: counted.seconds,
@@ -206,20 +210,18 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         ),
     };
     if counted.executions > 0 {
-        let _ = writeln!(
-            text,
-            "{} executions{}{}",
-            grouped(counted.executions),
-            match counted.redundant {
-                0 => String::new(),
-                redundant => format!(", {} of them redundant", grouped(redundant)),
-            },
-            if counted.unexpected > 1 {
-                format!(", {} executions not as expected", grouped(counted.unexpected))
-            } else {
-                String::new()
+        let _ = write!(text, "{} executions", grouped(counted.executions));
+        let several = if counted.unexpected > 1 { counted.unexpected } else { 0 };
+        for (count, what) in [
+            (counted.redundant, "of them redundant"),
+            (counted.abandoned, "abandoned by assumptions"),
+            (several, "executions not as expected"),
+        ] {
+            if count > 0 {
+                let _ = write!(text, ", {} {what}", grouped(count));
             }
-        );
+        }
+        text.push('\n');
     }
     if found.verdict == Verdict::Holds {
         text.push_str(ASSUMPTION);

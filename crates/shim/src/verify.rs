@@ -1,0 +1,112 @@
+//! What programs ask of us by the library `everypath-verify`: without us, its functions do nothing.
+
+use crate::controller::{ended, ended_with};
+use crate::fail::stop;
+use crate::memory::bytes;
+use crate::output;
+use crate::region::region;
+use crate::scheduler::{STEPS, step};
+use crate::state::state;
+use core::fmt::{self, Write};
+use core::sync::atomic::Ordering::Relaxed;
+use everypath_shim_abi::{Event, Operation, Outcome, TIMEOUT};
+
+/// The stream that notes are kept in.
+const NOTES: usize = 3;
+
+/// Before `main` nothing is explored, so nobody may rely on it.
+fn require_main(function: &str) {
+    if !crate::controller::is_running() {
+        stop!("the program calls {function} before its main function");
+    }
+}
+
+/// Text of the program, with replacements for what is no text.
+struct Text(&'static [u8]);
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            f.write_str(chunk.valid())?;
+            if !chunk.invalid().is_empty() {
+                f.write_char(char::REPLACEMENT_CHARACTER)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number below `ways`; each of them is explored.
+#[unsafe(no_mangle)]
+extern "C" fn everypath_choose(ways: u32) -> u32 {
+    require_main("everypath_choose");
+    if ways <= 1 {
+        return 0;
+    }
+    if ways >= u32::from(TIMEOUT) {
+        stop!("the program chooses among {ways} values; everypath_choose takes up to 65534");
+    }
+    let selectable = &state().selectable;
+    selectable.set(selectable.get() + 1);
+    let chosen = step(Operation::Choose, 0, u64::from(ways));
+    selectable.set(selectable.get() - 1);
+    u32::from(chosen)
+}
+
+/// Goes on only if `condition` is not 0.
+#[unsafe(no_mangle)]
+extern "C" fn everypath_assume(condition: i32) {
+    require_main("everypath_assume");
+    if condition == 0 {
+        ended(Outcome::Abandoned, 0)
+    }
+}
+
+/// Something is wrong unless `condition` is not 0: what, `message` says, `length` bytes.
+#[unsafe(no_mangle)]
+extern "C" fn everypath_always(condition: i32, message: usize, length: usize) {
+    if condition == 0 {
+        ended_with(Outcome::Assertion, 0, format_args!("{}", Text(bytes(message, length))))
+    }
+}
+
+/// Writes `length` bytes into the trace.
+#[unsafe(no_mangle)]
+extern "C" fn everypath_note(text: usize, length: usize) {
+    require_main("everypath_note");
+    step(Operation::Note, 0, 0);
+    // Only now, so that notes stand in the order of their steps.
+    let value = region().output[NOTES - 1].length.get();
+    output::append(NOTES, bytes(text, length));
+    output::append(NOTES, &[0]);
+    let event = &region().events[STEPS.load(Relaxed) as usize - 1];
+    event.set(Event { value, ..event.get() });
+}
+
+/// Until the end of the section no other thread moves.
+#[unsafe(no_mangle)]
+extern "C" fn everypath_atomic_begin() {
+    require_main("everypath_atomic_begin");
+    let state = state();
+    if state.sections.get() == 0 {
+        step(Operation::AtomicBegin, 0, 0);
+        state.exclusive.set(state.current.get() + 1);
+    }
+    state.sections.set(state.sections.get() + 1);
+}
+
+/// Ends what `everypath_atomic_begin` began.
+#[unsafe(no_mangle)]
+extern "C" fn everypath_atomic_end() {
+    require_main("everypath_atomic_end");
+    let state = state();
+    match state.sections.get() {
+        0 => stop!("the program ends an atomic section that it did not begin"),
+        1 => {
+            step(Operation::AtomicEnd, 0, 0);
+            state.exclusive.set(0);
+            state.sections.set(0);
+        }
+        sections => state.sections.set(sections - 1),
+    }
+}

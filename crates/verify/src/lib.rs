@@ -1,0 +1,73 @@
+//! What a program can tell Everypath about itself.
+//!
+//! - [`choose()`]: a value that the checker chooses; every one of them is explored.
+//! - [`assume()`]: executions in which something does not hold do not count.
+//! - [`always()`]: an assertion. No output and no panic is needed for it.
+//! - [`note()`]: a line in the trace.
+//! - [`atomic()`]: until the section ends, no other thread moves.
+//!
+//! A program that runs by itself has nobody to ask, and all of them do nothing: `choose` returns 0,
+//! and `assume` and `always` return whatever the condition. The first call of each function looks
+//! for the checker, with one `dlsym`; all others cost a load and a branch.
+//!
+//! C and C++ have the same in `include/everypath.h`, which consists of nothing else.
+//!
+//! ```
+//! use everypath_verify::{always, assume, choose, note};
+//!
+//! let speed = choose(4);
+//! assume(speed != 2);
+//! note(&format!("at speed {speed}"));
+//! always(speed < 4, "faster than allowed");
+//! # assert_eq!(speed, 0);
+//! ```
+
+mod checker;
+
+use std::marker::PhantomData;
+
+/// A number below `ways`, chosen by the checker: it explores every one. 0 without it, and 0 if
+/// there is nothing to choose from. At most 65,534 ways can be explored.
+pub fn choose(ways: u32) -> u32 {
+    checker::choose(ways)
+}
+
+/// Executions in which `condition` does not hold end here and do not count: neither as a violation
+/// nor as checked. Without the checker the program goes on.
+pub fn assume(condition: bool) {
+    checker::assume(i32::from(condition));
+}
+
+/// Says that `condition` holds whenever this point is reached; if not, that is a violation, and
+/// `message` says of what. Without the checker the program goes on.
+pub fn always(condition: bool, message: &str) {
+    checker::always(i32::from(condition), message.as_ptr(), message.len());
+}
+
+/// Makes `text` a step of the trace.
+pub fn note(text: &str) {
+    checker::note(text.as_ptr(), text.len());
+}
+
+/// Begins an atomic section: the checker lets no other thread move until the value is dropped.
+///
+/// It is meant for what happens at once in reality, or for code that is not of interest. A call
+/// that has to wait inside it makes the verdict inconclusive. Sections may be nested.
+pub fn atomic() -> Atomic {
+    checker::atomic_begin();
+    Atomic { of_this_thread: PhantomData }
+}
+
+/// An atomic section, which ends when this is dropped.
+#[derive(Debug)]
+#[must_use = "the section ends when this is dropped"]
+pub struct Atomic {
+    /// Only the thread that began the section can end it.
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl Drop for Atomic {
+    fn drop(&mut self) {
+        checker::atomic_end();
+    }
+}
