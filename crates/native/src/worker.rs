@@ -159,7 +159,13 @@ impl Worker {
         let said = || String::from_utf8_lossy(text(&reply.text)).into_owned();
         match reply.outcome {
             Outcome::Defect => Some(Error::Defect(said())),
-            Outcome::Uncontrolled if self.region.command.get().request != Request::Run => {
+            // What an execution did is for those to say who look at its threads.
+            Outcome::Uncontrolled
+                if !matches!(
+                    self.region.command.get().request,
+                    Request::Run | Request::Continue
+                ) =>
+            {
                 Some(Error::Uncontrolled(said()))
             }
             _ => None,

@@ -50,10 +50,10 @@ macro_rules! functions {
             pub(crate) fn $name($($argument: $kind),*) $(-> $result)? {
                 static FUNCTION: Function = Function::new();
                 let Some(address) = FUNCTION.find($symbol) else { return Default::default() };
-                // SAFETY: the checker's function with this name has this signature, and only reads
-                // what it is lent. JUSTIFICATION: an address has no type of its own.
-                let function =
-                    unsafe { transmute::<*mut c_void, extern "C" fn($($kind),*) $(-> $result)?>(address) };
+                type Shape = extern "C" fn($($kind),*) $(-> $result)?;
+                // SAFETY: the checker's function with this name has this shape, and only reads what
+                // it is lent. JUSTIFICATION: an address has no type of its own.
+                let function = unsafe { transmute::<*mut c_void, Shape>(address) };
                 function($($argument),*)
             }
         )*
