@@ -261,11 +261,21 @@ fn make(path: &Path, mode: u32, directory: bool) -> usize {
     index
 }
 
-/// Makes the file by which a Unix socket is found.
-pub(crate) fn make_socket(path: &[u8]) -> Result<(), i32> {
+/// The path that a Unix socket's address names.
+fn path_of_socket(path: &[u8]) -> Result<Path, i32> {
     let mut c_path = [0; MAX_PATH];
     c_path[..path.len()].copy_from_slice(path);
-    let mut path = Path::new(AT_FDCWD, c_path.as_ptr() as usize)?;
+    Path::new(AT_FDCWD, c_path.as_ptr() as usize)
+}
+
+/// Whether there is a file by which a Unix socket could be found.
+pub(crate) fn is_there(path: &[u8]) -> bool {
+    path_of_socket(path).is_ok_and(|mut path| exists(&mut path))
+}
+
+/// Makes the file by which a Unix socket is found.
+pub(crate) fn make_socket(path: &[u8]) -> Result<(), i32> {
+    let mut path = path_of_socket(path)?;
     if exists(&mut path) {
         return Err(errno::EADDRINUSE);
     }

@@ -201,14 +201,16 @@ fn bit(signal: i32) -> u64 {
     1 << (signal - 1)
 }
 
-/// Handles what was sent to the running thread and is not blocked.
-pub(crate) fn deliver_pending(state: &State) {
+/// Handles what was sent to the running thread and is not blocked; says whether there was anything.
+pub(crate) fn deliver_pending(state: &State) -> bool {
     let thread = state.current();
+    let mut any = false;
     loop {
         let ready = thread.pending.get() & !thread.blocked_signals.get();
         if ready == 0 {
-            return;
+            return any;
         }
+        any = true;
         let signal = ready.trailing_zeros() as i32 + 1;
         thread.pending.set(thread.pending.get() & !bit(signal));
         handle_here(signal);

@@ -276,7 +276,6 @@ pub(crate) mod errno {
     pub(crate) const EMSGSIZE: i32 = 90;
     pub(crate) const ENOPROTOOPT: i32 = 92;
     pub(crate) const EPROTONOSUPPORT: i32 = 93;
-    pub(crate) const ESOCKTNOSUPPORT: i32 = 94;
     pub(crate) const EOPNOTSUPP: i32 = 95;
     pub(crate) const EAFNOSUPPORT: i32 = 97;
     pub(crate) const EADDRINUSE: i32 = 98;

@@ -73,6 +73,19 @@ impl Address {
         address
     }
 
+    /// A free abstract name of a Unix socket, as the kernel chooses it: a number in five digits.
+    pub(super) fn abstract_name(is_taken: impl Fn(&Address) -> bool) -> Option<Self> {
+        let name = |number: u16| {
+            let mut address = Address::any(UNIX);
+            for (place, byte) in address.bytes[3..8].iter_mut().rev().enumerate() {
+                *byte = b"0123456789abcdef"[usize::from(number) >> (4 * place) & 0xf];
+            }
+            address.length = 8;
+            address
+        };
+        ephemeral_port(|number| is_taken(&name(number))).map(name)
+    }
+
     /// The loopback address of a family.
     pub(crate) fn loopback(family: u16) -> Self {
         let mut address = Address::any(family);

@@ -3,8 +3,9 @@
 use super::address::{Address, INET, INET6, UNIX};
 use super::message::{self, Pieces};
 use super::ready::{self, duration, milliseconds};
-use super::{Kind, Stage, datagram, epoll, event, make, object, options, stream};
+use super::{Kind, Patience, Stage, datagram, epoll, event, make, object, options, stream};
 use crate::descriptors::{self, Kind as OpenKind, NONBLOCK, Open};
+use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::sys::{errno, number};
 
@@ -68,10 +69,15 @@ fn timer(descriptor: i32) -> Result<usize, i32> {
 fn kind_of(kind: i32) -> Result<Kind, i32> {
     const STREAM: i32 = 1;
     const DATAGRAM: i32 = 2;
+    const RAW: i32 = 3;
+    const SEQUENCED: i32 = 5;
     match kind & 0xf {
         STREAM => Ok(Kind::Stream),
         DATAGRAM => Ok(Kind::Datagram),
-        _ => Err(errno::ESOCKTNOSUPPORT),
+        other @ (RAW | SEQUENCED) => {
+            stop!("the program makes a socket of type {other}, which is not modelled")
+        }
+        _ => Err(errno::EINVAL),
     }
 }
 
@@ -255,7 +261,7 @@ fn receive_several(
     const WAIT_FOR_ONE: i32 = 0x1_0000;
     const DONT_WAIT: i32 = 0x40;
     if timeout != 0 {
-        crate::fail::stop!("the program calls recvmmsg with a time-out, which is not modelled");
+        stop!("the program calls recvmmsg with a time-out, which is not modelled");
     }
     message::several((at, count), |header, index| {
         let first_only = flags & WAIT_FOR_ONE != 0 && index > 0;
@@ -265,17 +271,14 @@ fn receive_several(
 }
 
 fn waiting(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> Option<Result<isize, i32>> {
-    const NANOSECONDS: u64 = 1;
-    const MICROSECONDS: u64 = 1000;
+    const NANOSECOND: u64 = 1;
     let masked = |mask: usize| mask != 0 && load::<usize>(mask) != 0;
     Some(match number {
         number::POLL => ready::poll(a, b, milliseconds(c as i32)),
-        number::PPOLL => duration(c, NANOSECONDS)
+        number::PPOLL => duration(c, NANOSECOND)
             .and_then(|patience| with_mask(d, || ready::poll(a, b, patience))),
-        number::SELECT => {
-            duration(e, MICROSECONDS).and_then(|patience| ready::select(a, [b, c, d], patience))
-        }
-        number::PSELECT6 => duration(e, NANOSECONDS).and_then(|patience| {
+        number::SELECT => select(a, [b, c, d], e),
+        number::PSELECT6 => duration(e, NANOSECOND).and_then(|patience| {
             let mask = if masked(f) { load::<usize>(f) } else { 0 };
             with_mask(mask, || ready::select(a, [b, c, d], patience))
         }),
@@ -284,22 +287,34 @@ fn waiting(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> Option<Result<isize, 
         number::EPOLL_PWAIT => {
             with_mask(e, || epoll::wait(a as i32, (b, c as i32), milliseconds(d as i32)))
         }
-        number::EPOLL_PWAIT2 => duration(d, NANOSECONDS)
+        number::EPOLL_PWAIT2 => duration(d, NANOSECOND)
             .and_then(|patience| with_mask(e, || epoll::wait(a as i32, (b, c as i32), patience))),
         _ => return None,
     })
 }
 
-/// Blocks other signals while a call lasts.
+/// Blocks other signals while a call lasts. What was sent before is handled if the call must wait.
 fn with_mask(mask: usize, call: impl FnOnce() -> Result<isize, i32>) -> Result<isize, i32> {
-    const SET: i32 = 2;
     if mask == 0 {
         return call();
     }
-    let before = crate::state::state().current().blocked_signals.get();
-    crate::signals::change_mask(SET, mask, 0);
+    let thread = crate::state::state().current();
+    let before = thread.blocked_signals.replace(load(mask));
     let result = call();
-    crate::signals::change_mask(SET, (&raw const before) as usize, 0);
+    thread.blocked_signals.set(before);
+    crate::signals::deliver_pending(crate::state::state());
+    result
+}
+
+/// `select` leaves what is left of its time where it found it; libc sees to it that others do not.
+fn select(count: usize, sets: [usize; 3], time: usize) -> Result<isize, i32> {
+    const MICROSECOND: u64 = 1000;
+    let patience = duration(time, MICROSECOND)?;
+    let result = ready::select(count, sets, patience);
+    if let Patience::Until(moment) = patience {
+        let left = moment.saturating_sub(crate::state::state().clock.get());
+        store(time, [left / 1_000_000_000, left % 1_000_000_000 / MICROSECOND]);
+    }
     result
 }
 

@@ -144,7 +144,9 @@ pub(super) fn send(
         return Ok(length as isize);
     }
     if is_unix(socket) {
-        return Err(errno::ECONNREFUSED);
+        // Somebody may be there who listens to another.
+        let taken = super::bound(Kind::Datagram, |other| other.local.get().receives(&to));
+        return Err(if taken.is_some() { errno::EPERM } else { errno::ECONNREFUSED });
     }
     remote::datagram(number, &to, pieces)?;
     Ok(length as isize)
@@ -153,10 +155,13 @@ pub(super) fn send(
 /// The address that receivers see: that of this machine, if a socket is bound to all of them.
 fn source(socket: &Object, to: &Address) -> Address {
     let local = socket.local.get();
-    if local.is_inet() && local.is_any() {
-        return Address::loopback(to.family()).with_port(local.port());
+    match local {
+        any if any.is_inet() && any.is_any() => {
+            Address::loopback(to.family()).with_port(any.port())
+        }
+        unnamed if unnamed.is_unnamed() => Address::default(),
+        named => named,
     }
-    local
 }
 
 /// Puts a message into the buffer of its receiver, or loses it if that is full.
@@ -181,7 +186,7 @@ fn send_to_partner(
     let want = Want::Ready { number: number as u16, events: super::ready::OUT };
     let (operation, value) = (Operation::Send, descriptor as u64);
     let call = Call { operation, touches: key(other), value, want, patience };
-    let head = Head { from: Address::any(super::UNIX), length: pieces.length() as u32 };
+    let head = Head { from: Address::default(), length: pieces.length() as u32 };
     let done = until_done(call, || {
         let fits = object(other).room(CAPACITY) >= HEAD + pieces.length();
         fits.then(|| deliver(other, head, pieces))
@@ -259,7 +264,6 @@ pub(super) fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
 pub(super) fn close(number: usize) {
     if let Some(other) = partner(object(number)) {
         object(other).partner.set(0);
-        object(other).error.set(errno::ECONNRESET);
         happened(other);
     }
 }
@@ -272,6 +276,11 @@ pub(super) fn is_group_option(level: i32, name: i32) -> bool {
     matches!((level, name), (INTERNET, 34..=36) | (INTERNET6, 19..=21))
 }
 
+/// Whether an option says that messages to a group come back to this machine.
+pub(super) fn is_loop_option(level: i32, name: i32) -> bool {
+    matches!((level, name), (INTERNET, 34) | (INTERNET6, 19))
+}
+
 /// Changes which groups a socket belongs to, or whether it hears itself.
 pub(super) fn change_group(
     number: usize,
@@ -280,7 +289,7 @@ pub(super) fn change_group(
 ) -> Result<isize, i32> {
     let socket = object(number);
     let mut options = socket.options.get();
-    if matches!(name, 34 | 19) {
+    if is_loop_option(level, name) {
         let on = if length >= 4 { load::<i32>(at) } else { i32::from(load::<u8>(at)) };
         options.no_loop = on == 0;
         socket.options.set(options);

@@ -1,7 +1,7 @@
 //! `epoll`: entries are kept in the buffer of its object.
 
 use super::ready::{self, ERROR, HANG_UP};
-use super::{Call, Kind, Patience, Unfinished, Want, key, make, object, until_done};
+use super::{Call, Kind, Patience, Want, key, make, object, until_done};
 use crate::descriptors;
 use crate::memory::{load, store};
 use crate::scheduler::point;
@@ -41,6 +41,9 @@ fn entries(number: usize) -> impl Iterator<Item = (usize, Entry)> {
 
 /// Does what the system call does.
 pub(super) fn create(flags: i32) -> Result<isize, i32> {
+    if flags & !descriptors::CLOSE_ON_EXEC != 0 {
+        return Err(errno::EINVAL);
+    }
     make(Kind::Epoll, flags).map(|(_, descriptor)| descriptor)
 }
 
@@ -55,6 +58,12 @@ fn report(entry: &Entry) -> u32 {
     let events = ready::of_object(number) & wanted;
     let new = entry.seen != object(number).activity.get().wrapping_add(1);
     if entry.events & EDGE != 0 && !new { 0 } else { events }
+}
+
+/// What is watched, by number.
+pub(super) fn watched(number: usize) -> impl Iterator<Item = usize> {
+    entries(number)
+        .map(|(_, entry)| usize::from(descriptors::opened(entry.description as usize).get().index))
 }
 
 /// Whether an entry has something to report.
@@ -128,18 +137,12 @@ pub(super) fn wait(epoll: i32, (at, most): (usize, i32), patience: Patience) -> 
         return Err(errno::EINVAL);
     }
     let want = Want::Ready { number: number as u16, events: ready::IN };
-    let watched = || entries(number).map(|(_, entry)| entry.descriptor);
-    let outcome = ready::repeat(patience, watched, |patience| {
-        let call = Call { operation: Operation::Poll, touches: 0, value: 0, want, patience };
-        until_done(call, || match collect(number, at, most as usize) {
-            0 => None,
-            found => Some(found as isize),
-        })
+    let call = Call { operation: Operation::Poll, touches: 0, value: 0, want, patience };
+    let outcome = until_done(call, || match collect(number, at, most as usize) {
+        0 => None,
+        found => Some(found as isize),
     });
-    match outcome {
-        Err(Unfinished::Interrupted) => Err(errno::EINTR),
-        other => ready::or_none_ready(other),
-    }
+    ready::or_none_ready(outcome)
 }
 
 /// Writes down what is ready.

@@ -14,6 +14,7 @@ const MOST: u64 = u64::MAX - 1;
 /// Does what the system call does.
 pub(super) fn create(value: u32, flags: i32) -> Result<isize, i32> {
     const SEMAPHORE: i32 = 1;
+    super::check_flags(flags & !SEMAPHORE)?;
     let (number, descriptor) = make(Kind::Event, flags & !SEMAPHORE)?;
     object(number).counter.set(value.into());
     object(number).interval.set((flags & SEMAPHORE) as u64);
@@ -77,6 +78,11 @@ pub(super) fn write(descriptor: i32, number: usize, pieces: Pieces) -> Result<is
 
 /// Does what the system call does.
 pub(super) fn create_timer(clock: i32, flags: i32) -> Result<isize, i32> {
+    // Real time, monotonic time, time since the machine was started, and those that wake it.
+    if !matches!(clock, 0 | 1 | 7..=9) {
+        return Err(errno::EINVAL);
+    }
+    super::check_flags(flags)?;
     let (number, descriptor) = make(Kind::Timer, flags)?;
     object(number).family.set(clock as u16);
     Ok(descriptor)
@@ -106,21 +112,10 @@ pub(super) fn read_timer(descriptor: i32, number: usize, pieces: Pieces) -> Resu
         return Err(errno::EINVAL);
     }
     let timer = object(number);
-    let waits = waits(descriptor, 0);
-    let count = loop {
-        let patience = match next_expiry(timer) {
-            _ if !waits => Patience::None,
-            Some(moment) => Patience::Until(moment),
-            None => Patience::Forever,
-        };
-        let call = Call { patience, ..call(descriptor, number, Operation::Receive, IN) };
-        let attempt = || Some(expirations(timer)).filter(|&count| count > 0);
-        match until_done(call, attempt) {
-            Ok(count) => break count,
-            Err(super::Unfinished::TimedOut) => {}
-            Err(unfinished) => return Err(failed(unfinished)),
-        }
-    };
+    let expired = until_done(call(descriptor, number, Operation::Receive, IN), || {
+        Some(expirations(timer)).filter(|&count| count > 0)
+    });
+    let count = expired.map_err(failed)?;
     let (first, interval) = (timer.counter.get(), timer.interval.get());
     timer.counter.set(if interval == 0 { 0 } else { first + count * interval });
     pieces.fill(&count.to_le_bytes());
@@ -172,7 +167,6 @@ pub(super) fn set_timer(number: usize, flags: i32, new: usize, old: usize) -> Re
     };
     timer.counter.set(moment);
     timer.interval.set(interval);
-    // Who waits for it must wait for another moment.
-    happened(number);
+    super::changed(number);
     Ok(0)
 }

@@ -173,6 +173,13 @@ pub(crate) enum Want {
     Select { sets: usize, count: usize },
 }
 
+/// Refuses flags that no call knows but those that say whether a new program inherits a descriptor
+/// and whether calls on it wait.
+fn check_flags(flags: i32) -> Result<(), i32> {
+    let unknown = flags & !(NONBLOCK | descriptors::CLOSE_ON_EXEC);
+    if unknown == 0 { Ok(()) } else { Err(errno::EINVAL) }
+}
+
 /// Makes an object and opens it.
 fn make(kind: Kind, flags: i32) -> Result<(usize, isize), i32> {
     let number = descriptors::free_object().ok_or(errno::EMFILE)?;
@@ -241,21 +248,28 @@ fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T
             thread.vain_looks.set(0);
             return Ok(done);
         }
-        let deadline = match call.patience {
+        if crate::signals::deliver_pending(state()) {
+            return Err(Unfinished::Interrupted);
+        }
+        let given_up = match call.patience {
             Patience::None => {
                 looked_in_vain(thread, call);
                 return Err(Unfinished::WouldWait);
             }
+            Patience::Until(moment) if moment <= state().clock.get() => {
+                return Err(Unfinished::TimedOut);
+            }
             Patience::Until(moment) => Some(moment),
             Patience::Forever => None,
         };
+        let deadline = [given_up, ready::next_expiry(call.want)].into_iter().flatten().min();
         thread.announce(call.operation, call.touches, call.value);
         thread.want.set(call.want);
         let woken = wait(Waiting::Network, call.touches, deadline);
         thread.want.set(Want::Nothing);
         match woken {
-            Woken::Granted | Woken::Interrupted { restart: true } => {}
-            Woken::TimedOut => return Err(Unfinished::TimedOut),
+            // What it waited for may be there, and a timer may have expired before it gives up.
+            Woken::Granted | Woken::TimedOut | Woken::Interrupted { restart: true } => {}
             Woken::Interrupted { restart: false } => return Err(Unfinished::Interrupted),
         }
     }
@@ -286,13 +300,23 @@ fn happened(number: usize) {
     wake();
 }
 
+/// Lets all look again who wait for a timer that was set: they must wait for another moment.
+fn changed(timer: usize) {
+    wake_if(|want| ready::is_about(want, timer));
+}
+
 /// Lets all go on who can.
 fn wake() {
+    wake_if(ready::is_satisfied);
+}
+
+/// Lets those go on who wait for something like this.
+fn wake_if(is_meant: impl Fn(Want) -> bool) {
     let waiting = |thread: &&Thread| {
         thread.status() == Status::Blocked && thread.waiting.get() == Waiting::Network
     };
     for thread in state().threads().filter(waiting) {
-        if ready::is_satisfied(thread.want.get()) {
+        if is_meant(thread.want.get()) {
             grant(thread);
         }
     }

@@ -20,6 +20,8 @@ const ACCEPTS: i32 = 30;
 const PROTOCOL: i32 = 38;
 const DOMAIN: i32 = 39;
 const PEER_CREDENTIALS: i32 = 17;
+/// The kernel's options of all sockets have numbers up to this one.
+const LAST: i32 = 90;
 /// Options with a number that is only kept: debug, keep-alive, priority, low-water marks and others.
 const KEPT: usize = 8;
 /// To how many groups a socket may belong.
@@ -92,6 +94,11 @@ impl Options {
     }
 }
 
+/// Refuses an option that no kernel has.
+fn check_name(level: i32, name: i32) -> Result<(), i32> {
+    if level == SOCKET && !(1..=LAST).contains(&name) { Err(errno::ENOPROTOOPT) } else { Ok(()) }
+}
+
 fn nanoseconds_at(at: usize) -> u64 {
     let [seconds, microseconds] = load::<[u64; 2]>(at);
     seconds.saturating_mul(1_000_000_000).saturating_add(microseconds.saturating_mul(1000))
@@ -103,6 +110,7 @@ pub(super) fn set(
     (level, name): (i32, i32),
     (at, length): (usize, usize),
 ) -> Result<isize, i32> {
+    check_name(level, name)?;
     let socket = object(number);
     let mut options = socket.options.get();
     let value = if length >= 4 { load::<i32>(at) } else { 0 };
@@ -145,6 +153,7 @@ pub(super) fn get(
     (level, name): (i32, i32),
     (at, length_at): (usize, usize),
 ) -> Result<isize, i32> {
+    check_name(level, name)?;
     let socket = object(number);
     let options = socket.options.get();
     let room = load::<u32>(length_at) as usize;
@@ -196,6 +205,7 @@ pub(super) fn get(
             both[4..].copy_from_slice(&options.linger_seconds.to_le_bytes());
             return tell(&both, at, room, length_at);
         }
+        _ if super::datagram::is_loop_option(level, name) => (!options.no_loop).into(),
         (SOCKET, PEER_CREDENTIALS) => return Err(errno::ENOPROTOOPT),
         _ => options.kept(level, name).unwrap_or_else(|| default(level, name)),
     };

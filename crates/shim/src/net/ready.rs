@@ -155,17 +155,51 @@ fn touched(mut descriptors: impl Iterator<Item = (i32, u32)>) -> usize {
     }
 }
 
-/// When the earliest timer among these expires, if that is earlier than the call gives up.
-pub(super) fn with_timers(patience: Patience, descriptors: impl Iterator<Item = i32>) -> Patience {
-    let expiries = descriptors.filter_map(|descriptor| {
-        let object = object(descriptors::object(descriptor).ok()?);
-        (object.kind.get() == Kind::Timer).then(|| event::next_expiry(object))?
-    });
-    match (patience, expiries.min()) {
-        (Patience::None, _) | (_, None) => patience,
-        (Patience::Until(moment), Some(expiry)) => Patience::Until(moment.min(expiry)),
-        (Patience::Forever, Some(expiry)) => Patience::Until(expiry),
+/// Calls `each` with every object that a wait is about, by number.
+fn each_watched(want: Want, each: &mut dyn FnMut(usize)) {
+    let mut watch = |descriptor: i32| {
+        if let Ok(number) = descriptors::object(descriptor) {
+            with_entries(number, each);
+        }
+    };
+    match want {
+        Want::Nothing | Want::Room { .. } => {}
+        Want::Ready { number, .. } => with_entries(usize::from(number), each),
+        Want::Poll { entries, count } => {
+            (0..count).for_each(|at| watch(load(entries + at * ENTRY)));
+        }
+        Want::Select { sets, count } => {
+            let selected = (0..count).filter(|&descriptor| is_selected(sets, descriptor));
+            selected.for_each(|descriptor| watch(descriptor as i32));
+        }
     }
+}
+
+/// Calls `each` with an object, and with what it watches if it is an `epoll`.
+fn with_entries(number: usize, each: &mut dyn FnMut(usize)) {
+    each(number);
+    if object(number).kind.get() == Kind::Epoll {
+        epoll::watched(number).for_each(|watched| with_entries(watched, each));
+    }
+}
+
+/// When the earliest timer expires that a wait is about.
+pub(super) fn next_expiry(want: Want) -> Option<u64> {
+    let mut earliest = None;
+    each_watched(want, &mut |number| {
+        let timer = object(number);
+        if let (Kind::Timer, Some(expiry)) = (timer.kind.get(), event::next_expiry(timer)) {
+            earliest = Some(earliest.map_or(expiry, |other: u64| other.min(expiry)));
+        }
+    });
+    earliest
+}
+
+/// Whether a wait is about an object.
+pub(super) fn is_about(want: Want, number: usize) -> bool {
+    let mut found = false;
+    each_watched(want, &mut |watched| found |= watched == number);
+    found
 }
 
 /// How long a call waits that was given milliseconds; less than 0 is for ever.
@@ -196,41 +230,23 @@ pub(super) fn duration(at: usize, unit: u64) -> Result<Patience, i32> {
 /// Does what the system calls do.
 pub(super) fn poll(entries: usize, count: usize, patience: Patience) -> Result<isize, i32> {
     let all = || (0..count).map(|at| entries + at * ENTRY);
-    let watched = || all().map(load::<i32>).filter(|&descriptor| descriptor >= 0);
     let touches = touched(
         all().map(|entry| (load(entry), u32::from(load::<u16>(entry + 4)))).filter(|e| e.0 >= 0),
     );
     let want = Want::Poll { entries, count };
-    let outcome = repeat(patience, watched, |patience| {
-        let call = Call { operation: Operation::Poll, touches, value: 0, want, patience };
-        until_done(call, || {
-            let ready = all().filter(|&entry| {
-                let events = poll_entry(entry);
-                store(entry + 6, events as u16);
-                events != 0
-            });
-            match ready.count() {
-                0 => None,
-                ready => Some(ready as isize),
-            }
-        })
+    let call = Call { operation: Operation::Poll, touches, value: 0, want, patience };
+    let outcome = until_done(call, || {
+        let ready = all().filter(|&entry| {
+            let events = poll_entry(entry);
+            store(entry + 6, events as u16);
+            events != 0
+        });
+        match ready.count() {
+            0 => None,
+            ready => Some(ready as isize),
+        }
     });
     or_none_ready(outcome)
-}
-
-/// Looks again when a timer has expired before the call gives up.
-pub(super) fn repeat<T, I: Iterator<Item = i32>>(
-    patience: Patience,
-    watched: impl Fn() -> I,
-    mut attempt: impl FnMut(Patience) -> Result<T, Unfinished>,
-) -> Result<T, Unfinished> {
-    loop {
-        let earliest = with_timers(patience, watched());
-        match attempt(earliest) {
-            Err(Unfinished::TimedOut) if earliest != patience => {}
-            other => return other,
-        }
-    }
 }
 
 /// That nothing was ready in time is no failure.
@@ -244,6 +260,12 @@ pub(super) fn or_none_ready(outcome: Result<isize, Unfinished>) -> Result<isize,
 
 /// A set of `select` has a bit for each of these.
 const SET: usize = 128;
+
+/// Whether one of three sets, one after the other at `sets`, contains a descriptor.
+fn is_selected(sets: usize, descriptor: usize) -> bool {
+    let (byte, bit) = (descriptor / 8, descriptor % 8);
+    (0..3).any(|which| load::<u8>(sets + which * SET + byte) >> bit & 1 != 0)
+}
 
 /// Counts what is ready in three sets, one after the other at `sets`; says which.
 fn select_entries(sets: usize, count: usize, mut each: impl FnMut(usize, usize)) -> isize {
@@ -263,6 +285,9 @@ fn select_entries(sets: usize, count: usize, mut each: impl FnMut(usize, usize))
 
 /// Does what the system calls do.
 pub(super) fn select(count: usize, given: [usize; 3], patience: Patience) -> Result<isize, i32> {
+    if (count as i32) < 0 {
+        return Err(errno::EINVAL);
+    }
     let count = count.min(SET * 8);
     let bytes = count.div_ceil(64) * 8;
     let mut copies = [0u8; 3 * SET];
@@ -270,11 +295,8 @@ pub(super) fn select(count: usize, given: [usize; 3], patience: Patience) -> Res
         copies[which * SET..][..bytes].copy_from_slice(crate::memory::bytes(set, bytes));
     }
     let sets = copies.as_ptr() as usize;
-    let contains = |descriptor: &i32| {
-        let at = *descriptor as usize;
-        (0..3).any(|which| load::<u8>(sets + which * SET + at / 8) >> (at % 8) & 1 != 0)
-    };
-    let watched = || (0..count as i32).filter(contains);
+    let watched =
+        || (0..count).filter(|&at| is_selected(sets, at)).map(|descriptor| descriptor as i32);
     if watched().any(|descriptor| !descriptors::is_open(descriptor)) {
         return Err(errno::EBADF);
     }
@@ -284,12 +306,10 @@ pub(super) fn select(count: usize, given: [usize; 3], patience: Patience) -> Res
         (descriptor, if writes { OUT } else { IN })
     }));
     let want = Want::Select { sets, count };
-    let outcome = repeat(patience, watched, |patience| {
-        let call = Call { operation: Operation::Poll, touches, value: 0, want, patience };
-        until_done(call, || match select_entries(sets, count, |_, _| {}) {
-            0 => None,
-            ready => Some(ready),
-        })
+    let call = Call { operation: Operation::Poll, touches, value: 0, want, patience };
+    let outcome = until_done(call, || match select_entries(sets, count, |_, _| {}) {
+        0 => None,
+        ready => Some(ready),
     });
     let ready = or_none_ready(outcome)?;
     given.iter().filter(|&&set| set != 0).for_each(|&set| zero(set, bytes));

@@ -95,7 +95,7 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
             Err(errno::EINPROGRESS)
         }
         Opening::Refused => {
-            let missing = to.path().is_some();
+            let missing = to.path().is_some_and(|path| !crate::files::is_there(path));
             let error = if missing { errno::ENOENT } else { errno::ECONNREFUSED };
             stream::refuse(socket, error, waits)
         }

@@ -7,6 +7,7 @@ use super::{Call, End, Kind, Object, PIPE_CAPACITY, Patience, Stage, Want};
 use super::{bound, broken_pipe, failed, free, happened, is_unix, key, make, object, open};
 use super::{partner, remote, until_done, waits};
 use crate::descriptors;
+use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::scheduler::point;
 use crate::sys::errno;
@@ -39,6 +40,11 @@ fn join(one: usize, other: usize) {
 
 /// Does what the system call does.
 pub(super) fn pipe(at: usize, flags: i32) -> Result<isize, i32> {
+    const PACKETS: i32 = 0o40_000;
+    if flags & PACKETS != 0 {
+        stop!("the program makes a pipe that keeps packets apart, which is not modelled");
+    }
+    super::check_flags(flags)?;
     let (reader, first) = make(Kind::Pipe, flags)?;
     let (writer, second) = make(Kind::Pipe, flags)?;
     join(reader, writer);
@@ -84,6 +90,9 @@ pub(super) fn bind(number: usize, wanted: Address) -> Result<isize, i32> {
     let kind = socket.kind.get();
     let named = if wanted.is_inet() && wanted.port() == 0 {
         with_free_port(kind, wanted)?
+    } else if wanted.is_unnamed() {
+        Address::abstract_name(|name| bound(kind, |other| other.local.get() == *name).is_some())
+            .ok_or(errno::EADDRINUSE)?
     } else {
         point(Operation::Bind, wanted.key(), 0);
         let reuses = socket.options.get().reuse_address;
@@ -418,11 +427,13 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
     let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
     let mut received = 0;
     let outcome = until_done(call, || {
-        let before = received;
-        match receive_now(number, pieces, &mut received, flags)? {
-            // More may come.
-            Ok(()) if all && received > before && received < pieces.length() => None,
-            result => Some(result),
+        loop {
+            let before = received;
+            match receive_now(number, pieces, &mut received, flags)? {
+                // More may be there, or come.
+                Ok(()) if all && received > before && received < pieces.length() => {}
+                result => return Some(result),
+            }
         }
     });
     descriptors::release(description);
