@@ -43,7 +43,7 @@ pub(crate) fn conforms_given(source: &str, options: &[&str], arguments: [&[&str]
 }
 
 /// Runs a program without us: it must end well and say something.
-pub(crate) fn by_itself(compiled: &Compiled, arguments: &[&str]) -> Output {
+fn by_itself(compiled: &Compiled, arguments: &[&str]) -> Output {
     let native = Command::new(&compiled.path)
         .args(arguments)
         .env_clear()
