@@ -2,10 +2,12 @@
 
 mod check;
 mod graph;
+mod network;
 mod simulate;
 
 pub(crate) use check::{CheckArgs, CheckStrategy, ReductionName, RestartName};
 pub(crate) use graph::GraphArgs;
+pub(crate) use network::{CacheName, IdleName, NetworkArgs};
 pub(crate) use simulate::SimulateArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -20,6 +20,8 @@ pub struct Explored {
     pub steps: u64,
     /// How often they switched to another thread; not counted while forking.
     pub switches: u64,
+    /// How many messages to peers were answered without asking them.
+    pub hits: u64,
     /// How many bytes the last worker copies back after an execution.
     pub restored: u64,
     /// How many executions were not as expected.

@@ -191,6 +191,7 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
             _ => ControlFlow::Continue(()),
         }
     });
+    explored.hits = runner.worker.counters().cache_hits;
     match result {
         Ok(complete) => explored.complete = complete && !cut,
         Err(Stop::Stopped) => {}

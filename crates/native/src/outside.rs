@@ -1,26 +1,63 @@
 //! The world outside the program: what its questions in the middle of an execution are put to.
 
+use crate::peers::{Address, Cache, Options, Peers, Statistics, Trouble};
 use crate::region::Shared;
-use everypath_commtree::{Memory, Name};
+use everypath_commtree::{Memory, Name, Position, Sent};
 use everypath_shim_abi::{Asked, Question};
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Peers and what they have answered. It outlives workers: clones are the same world.
 #[derive(Clone, Debug, Default)]
 pub struct Outside {
     world: Arc<Mutex<World>>,
+    cache: Cache,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct World {
     trees: Option<Shared<Memory>>,
+    peers: Peers,
 }
 
 impl Outside {
+    /// A world with these peers. None is started before it is needed.
+    pub fn new(options: Options) -> Result<Self, Trouble> {
+        let cache = options.cache;
+        let world = World { trees: None, peers: Peers::new(options)? };
+        Ok(Outside { world: Arc::new(Mutex::new(world)), cache })
+    }
+
     /// The world, while nobody else asks it.
     pub(crate) fn lock(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Whether every execution finds a fresh world.
+    pub(crate) fn forgets(&self) -> bool {
+        self.cache == Cache::None
+    }
+
+    /// Starts peers until one listens on a port.
+    pub fn await_port(&self, port: u16) -> Result<(), Trouble> {
+        self.lock().peers.await_port(port)
+    }
+
+    /// What was asked of peers.
+    pub fn statistics(&self) -> Statistics {
+        self.lock().peers.statistics()
+    }
+
+    /// What the result rests on beyond what was observed, a sentence each.
+    pub fn assumptions(&self) -> Vec<String> {
+        self.lock().peers.assumptions().map(Into::into).collect()
+    }
+
+    /// Asks the peers again for everything that they answered, and compares.
+    pub fn verify(&self) -> Result<(), Trouble> {
+        let World { trees, peers } = &mut *self.lock();
+        trees.as_deref().map_or(Ok(()), |trees| peers.verify(trees))
     }
 }
 
@@ -33,16 +70,82 @@ impl World {
         Ok(self.trees.as_ref().expect("just made"))
     }
 
-    /// Answers a question by letting the trees grow; or says why it cannot.
-    pub(crate) fn answer(&mut self, question: &Question, _message: &[u8]) -> Result<(), String> {
-        let trees = self.trees().map_err(|error| error.to_string())?;
-        let name = Name(question.name);
-        match question.asked {
-            Asked::Connect | Asked::Accept | Asked::Datagram => {
-                trees.refuse(name).map_err(|error| format!("{error:?}"))
-            }
-            Asked::Write | Asked::Finish => Err("there is no such connection".into()),
-            Asked::Nothing | Asked::Refused => Err("nothing was asked".into()),
+    /// To be called before every execution.
+    pub(crate) fn begin_execution(&mut self) {
+        if let Some(trees) = &self.trees {
+            self.peers.begin_execution(trees);
         }
+    }
+
+    /// Answers a question by letting the trees grow; or says why it cannot.
+    pub(crate) fn answer(&mut self, question: &Question, message: &[u8]) -> Result<(), String> {
+        let World { trees: Some(trees), peers } = self else {
+            return Err("there are no trees".into());
+        };
+        let name = Name(question.name);
+        let from = Position::from_word(question.position);
+        let place = || address(question).ok_or("the address of a peer is of no kind that we know");
+        let answered = match question.asked {
+            Asked::Connect => peers.connect(trees, name, &place()?).map(drop),
+            Asked::Accept => {
+                let [.., ordinal] = question.name;
+                peers.accept(trees, name, &place()?, ordinal as usize).map(drop)
+            }
+            Asked::Write => peers.send(trees, from, Sent::Bytes(message)).map(drop),
+            Asked::Finish => peers.send(trees, from, Sent::End).map(drop),
+            Asked::Datagram => return datagram(trees, name, &place()?),
+            Asked::Nothing | Asked::Refused => return Err("nothing was asked".into()),
+        };
+        answered.map_err(|trouble| trouble.to_string())
+    }
+}
+
+/// Whether anybody receives a datagram: if nobody does, that is the answer.
+fn datagram(trees: &Memory, name: Name, to: &Address) -> Result<(), String> {
+    let Address::Tcp(to) = to else { return Err(format!("there are no datagrams to {to}")) };
+    let bound = ["/proc/net/udp", "/proc/net/udp6"].iter().any(|file| {
+        let table = std::fs::read_to_string(file).unwrap_or_default();
+        // A line has its number, and then its address and port in hexadecimal.
+        let ports = table.lines().filter_map(|line| {
+            let local = line.split_whitespace().nth(1)?;
+            u16::from_str_radix(local.rsplit(':').next()?, 16).ok()
+        });
+        ports.into_iter().any(|port| port == to.port())
+    });
+    if bound {
+        return Err(format!(
+            "the program sends a datagram to {to}, where a peer is: peers over UDP are not \
+             modelled yet"
+        ));
+    }
+    trees.refuse(name).map_err(|_| Trouble::Full.to_string())
+}
+
+/// The address in a question, which is in the kernel's layout.
+fn address(question: &Question) -> Option<Address> {
+    const UNIX: u16 = 1;
+    const INET: u16 = 2;
+    const INET6: u16 = 10;
+    let bytes = &question.address[..question.address_length as usize];
+    let family = u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?);
+    let port = || Some(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?));
+    match family {
+        INET => {
+            let ip: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
+            Some(Address::Tcp(SocketAddr::from((Ipv4Addr::from(ip), port()?))))
+        }
+        INET6 => {
+            let ip: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
+            Some(Address::Tcp(SocketAddr::from((Ipv6Addr::from(ip), port()?))))
+        }
+        UNIX => match bytes.get(2..)? {
+            [0, name @ ..] => Some(Address::Abstract(name.to_vec())),
+            path => {
+                use std::os::unix::ffi::OsStrExt;
+                let end = path.iter().position(|&byte| byte == 0).unwrap_or(path.len());
+                Some(Address::Path(std::ffi::OsStr::from_bytes(&path[..end]).into()))
+            }
+        },
+        _ => None,
     }
 }

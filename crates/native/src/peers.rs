@@ -111,6 +111,23 @@ pub struct Peers {
     assumptions: BTreeSet<String>,
 }
 
+impl Default for Peers {
+    /// None of ours; whoever runs on this machine can be reached.
+    fn default() -> Self {
+        Peers {
+            options: Options::default(),
+            peers: Vec::new(),
+            hosts: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            connections: Vec::new(),
+            origins: BTreeMap::new(),
+            diagnosis: Diagnosis::new().ok(),
+            statistics: Statistics::default(),
+            assumptions: BTreeSet::new(),
+        }
+    }
+}
+
 /// A command, and what it turned out to be.
 #[derive(Debug)]
 struct Peer {
@@ -176,17 +193,10 @@ impl Peers {
             _ => Err(Trouble::Command { command: command.clone() }),
         };
         let peers = options.commands.iter().map(peer).collect::<Result<_, _>>()?;
-        Ok(Peers {
-            options,
-            peers,
-            hosts: BTreeMap::new(),
-            listeners: BTreeMap::new(),
-            connections: Vec::new(),
-            origins: BTreeMap::new(),
-            diagnosis: Diagnosis::new().ok(),
-            statistics: Statistics::default(),
-            assumptions: BTreeSet::new(),
-        })
+        let mut all = Peers::default();
+        all.options = options;
+        all.peers = peers;
+        Ok(all)
     }
 
     /// To be called before every execution of the program: without a cache, nothing is left of the

@@ -95,7 +95,8 @@ impl Search<'_> {
         if self.control.stopped() {
             return None;
         }
-        let batch = if self.sampling.launch.fresh { 1 } else { BATCH };
+        let launch = &self.sampling.launch;
+        let batch = if launch.fresh || launch.outside.forgets() { 1 } else { BATCH };
         let first = self.next.fetch_add(batch, Ordering::Relaxed);
         let end = (first + batch).min(self.sampling.executions);
         (first < end && first < self.found.load(Ordering::Relaxed)).then_some((first, end))
@@ -123,6 +124,7 @@ impl Search<'_> {
             sum.abandoned += after.abandoned - before.abandoned;
             // A fork counts its own only, and forgets them.
             sum.switches += after.switches.saturating_sub(before.switches);
+            sum.hits += after.cache_hits.saturating_sub(before.cache_hits);
             sum.restored = after.restored;
             self.control.publish(Progress {
                 states: sum.executions,

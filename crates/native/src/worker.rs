@@ -185,6 +185,12 @@ impl Worker {
         command: Command,
         control: &Control,
     ) -> Result<Option<Reply>, Error> {
+        if control.stopped() {
+            return Ok(None);
+        }
+        if command.request == Request::Run {
+            self.outside.lock().begin_execution();
+        }
         self.region.hand_over(command);
         while self.is_answered_unless(control)? {
             if self.region.last_reply().outcome != Outcome::Asking {

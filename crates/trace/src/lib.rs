@@ -13,5 +13,7 @@ mod verdict;
 pub mod file;
 
 pub use step::Step;
-pub use trace::{Config, Line, SearchRecord, ShuffleRecord, Target, Trace, TraceStep, Violation};
+pub use trace::{
+    Config, Line, Network, SearchRecord, ShuffleRecord, Target, Trace, TraceStep, Violation,
+};
 pub use verdict::{Coverage, Verdict};

@@ -49,7 +49,31 @@ pub enum Target {
         exit_code: i32,
         /// When time-outs fire.
         time: String,
+        /// What it talked to.
+        #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Network::is_default"))]
+        network: Network,
     },
+}
+
+/// What a native program talked to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
+pub struct Network {
+    /// The commands of its peers.
+    pub peers: Vec<String>,
+    /// What was remembered of what they answered.
+    pub cache: String,
+    /// What it meant that every thread waits for input; `None` if that depends on the program.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub idle: Option<String>,
+}
+
+impl Network {
+    /// Whether nothing was said about it.
+    #[cfg(feature = "file")]
+    fn is_default(&self) -> bool {
+        *self == Network::default()
+    }
 }
 
 /// How a model is built.

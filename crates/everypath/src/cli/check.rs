@@ -1,6 +1,7 @@
 //! The options of `everypath check`.
 
 use super::CommonArgs;
+use super::network::NetworkArgs;
 use clap::{Args, ValueEnum};
 use everypath_explore::reduction::Reduction;
 use everypath_native::{Backend, Restart, TimeMode};
@@ -14,6 +15,7 @@ handles, deadlocks, livelocks and threads that never stop.
 Examples:
   everypath check -- ./bank                        explore every schedule of a program
   everypath check --strategy random --seed 7 --max-executions 1000000 -- ./bank --accounts 2
+  everypath check --peer './server 7000' -- ./client 127.0.0.1 7000
   everypath check --exit-code 3 -- ./bank          the program is expected to fail
   everypath replay everypath-trace.json            repeat what went wrong, step by step")]
 pub(crate) struct CheckArgs {
@@ -33,6 +35,9 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(i32).range(0..=255))]
     pub(crate) exit_code: i32,
+
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
 
     /// Repeat a sample of the executions, carried and put back in every other way, and compare
     #[arg(long)]

@@ -4,19 +4,23 @@ mod gdb;
 mod report;
 
 use super::{program_environment, program_folders, replay_command};
-use crate::cli::{CheckArgs, CheckStrategy, ReductionName, ReplayArgs, RestartName};
+use crate::cli::{
+    CacheName, CheckArgs, CheckStrategy, IdleName, NetworkArgs, ReductionName, ReplayArgs,
+    RestartName,
+};
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
 use crate::watch::Watch;
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_explore::Control;
+use everypath_native::peers::Trouble;
 use everypath_native::{
     Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outside, Program, ProgramError,
     Replayed, Sampling, Setup, TimeMode,
 };
 use everypath_report::grouped;
 use everypath_trace::{
-    Coverage, SearchRecord, ShuffleRecord, Target, Trace, Verdict, Violation, file,
+    Coverage, Network, SearchRecord, ShuffleRecord, Target, Trace, Verdict, Violation, file,
 };
 use report::{Counted, Found, Report};
 use std::ffi::OsString;
@@ -72,6 +76,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         restart: args.restart.into(),
         time: args.time.into(),
         exit_code: args.exit_code,
+        idle: args.network.idle_mode(),
         max_steps: common.max_depth.unwrap_or(DEFAULT_STEPS),
         ..Setup::default()
     };
@@ -82,7 +87,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         setup,
         watchdog: args.watchdog * 10,
         fresh: args.restart == RestartName::Exec,
-        outside: Outside::default(),
+        outside: outside(&args.network)?,
     };
     let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
     let (result, took, stopped) = watch.run(|control| search(args, &launch, control));
@@ -90,12 +95,18 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         Ok(explored) => explored,
         Err(error) => return Ok(Found::failed(&error)),
     };
-    let counted = Counted::of(&explored, took.as_secs_f64());
+    let counted = Counted::of(&explored, took.as_secs_f64()).with_peers(args, &launch.outside);
     let mut found = conclude(args, program, &launch, &explored);
     if found.trace.is_none()
         && let Some(why) = stopped
     {
         found = Found::inconclusive(why.to_string());
+    }
+    if found.verdict == Verdict::Holds
+        && args.network.verify_peers
+        && let Err(trouble) = launch.outside.verify()
+    {
+        found = Found::inconclusive(trouble.to_string());
     }
     if found.verdict == Verdict::Holds && args.verify {
         found = verify(&launch, common.seed, found);
@@ -118,7 +129,9 @@ fn search(args: &CheckArgs, launch: &Launch, control: &Control) -> Result<Explor
             everypath_native::explore(&exhaustive, control)
         }
         CheckStrategy::Random => {
-            let workers = common.threads.map_or_else(cores, usize::from);
+            // Peers answer one program at a time.
+            let alone = !args.network.peer.is_empty();
+            let workers = if alone { 1 } else { common.threads.map_or_else(cores, usize::from) };
             let executions = common.max_executions.unwrap_or(DEFAULT_EXECUTIONS);
             let sampling = Sampling { launch, seed: common.seed, executions, workers, keep_going };
             everypath_native::sample(&sampling, control)
@@ -168,6 +181,7 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
                 arguments: words(&args.command[1..]),
                 exit_code: args.exit_code,
                 time: args.time.name().into(),
+                network: network_record(&args.network),
             };
             let search = record(args);
             Found::violated(trace_of(target, search, violation, &Names::new(&replayed)))
@@ -237,7 +251,8 @@ fn verify(launch: &Launch, seed: u64, found: Found) -> Found {
 /// Replays a recorded execution: exit code 1 if it ends as recorded, 3 if not.
 pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     let path = args.trace.display().to_string();
-    let Target::Native { program, hash, arguments, exit_code, time } = &recorded.target else {
+    let Target::Native { program, hash, arguments, exit_code, time, network } = &recorded.target
+    else {
         return Err(Usage::new(format!("{path} is not a trace of a native program")));
     };
     let opened = open(&program.into())
@@ -253,6 +268,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
             Usage::new(format!("cannot replay {path}: it names an unknown time mode, {time}"))
         })?,
         exit_code: *exit_code,
+        idle: network_args(network).idle_mode(),
         max_steps: recorded.steps.len() as u32 + DEFAULT_STEPS,
         ..Setup::default()
     };
@@ -263,7 +279,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         setup,
         watchdog: 100,
         fresh: false,
-        outside: Outside::default(),
+        outside: outside(&network_args(network))?,
     };
     let schedule: Vec<Choice> = recorded
         .steps
@@ -279,6 +295,33 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
             output::print(&format!("INCONCLUSIVE: {error}\n"));
             Ok(if matches!(error, Error::Defect(_)) { DEFECT } else { INCONCLUSIVE })
         }
+    }
+}
+
+/// The peers that a program talks to.
+fn outside(network: &NetworkArgs) -> Result<Outside, Usage> {
+    let wrong = |trouble: Trouble| Usage::new(trouble.to_string());
+    let outside = Outside::new(network.options()).map_err(wrong)?;
+    network.peer_ready.map_or(Ok(()), |port| outside.await_port(port)).map_err(wrong)?;
+    Ok(outside)
+}
+
+/// The options about the network, for a trace.
+fn network_record(network: &NetworkArgs) -> Network {
+    let idle = network.idle.map(|idle| idle.name().into());
+    if network.peer.is_empty() {
+        return Network { idle, ..Network::default() };
+    }
+    Network { peers: network.peer.clone(), cache: network.cache.name().into(), idle }
+}
+
+/// The options about the network that a trace was recorded with.
+fn network_args(network: &Network) -> NetworkArgs {
+    NetworkArgs {
+        peer: network.peers.clone(),
+        cache: CacheName::from_name(&network.cache).unwrap_or_default(),
+        idle: network.idle.as_deref().and_then(IdleName::from_name),
+        ..NetworkArgs::default()
     }
 }
 

@@ -34,6 +34,38 @@ impl Peers {
         Ok(connected)
     }
 
+    /// Starts peers in their order until one listens on a port, without connecting to it.
+    pub(crate) fn await_port(&mut self, port: u16) -> Result<(), Trouble> {
+        let address = Address::Tcp(([127, 0, 0, 1], port).into());
+        for number in 0..self.peers.len() {
+            if is_listened_on(port) {
+                break;
+            }
+            self.peers[number].role = Role::Server(self.start(number)?);
+            let timer = self.timer()?;
+            let failed = |error| system("wait for", &address, error);
+            let mut pause = Pause::new();
+            let mut before = Look::Busy;
+            while !is_listened_on(port) {
+                let Peer { command, role: Role::Server(process), .. } = &mut self.peers[number]
+                else {
+                    break;
+                };
+                let look = process.look(command, |_| false)?;
+                let rests = look == before && matches!(look, Look::Resting(_));
+                if rests && !process.adopt_orphans() || timer.is_over().map_err(failed)? {
+                    break;
+                }
+                before = look;
+                timer.wait(&[], pause.next()).map_err(failed)?;
+            }
+        }
+        match self.peers.len().checked_sub(1) {
+            Some(last) if !is_listened_on(port) => Err(self.never_listens(last, &address)),
+            _ => Ok(()),
+        }
+    }
+
     fn attempt(&self, address: &Address) -> Result<Option<Socket>, Trouble> {
         let patience = self.options.patience;
         let timer = self.timer()?;
@@ -232,4 +264,19 @@ impl Peers {
         };
         system("connect again to", address, rustix::io::Errno::CONNREFUSED)
     }
+}
+
+/// Whether anybody on this machine listens on a port.
+fn is_listened_on(port: u16) -> bool {
+    const LISTENING: &str = "0A";
+    ["/proc/net/tcp", "/proc/net/tcp6"].iter().any(|file| {
+        let table = std::fs::read_to_string(file).unwrap_or_default();
+        table.lines().any(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let local = words.next().and_then(|local| local.rsplit(':').next());
+            let state = words.nth(1);
+            local.is_some_and(|local| u16::from_str_radix(local, 16) == Ok(port))
+                && state == Some(LISTENING)
+        })
+    })
 }

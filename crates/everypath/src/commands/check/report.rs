@@ -1,9 +1,10 @@
 //! What `everypath check` says in the end.
 
+use crate::cli::CheckArgs;
 use crate::commands::replay_command;
 use crate::result::{JsonCoverage, JsonViolation};
 use crate::watch::peak_memory;
-use everypath_native::{Error, Explored};
+use everypath_native::{Error, Explored, Outside};
 use everypath_report::{grouped, native};
 use everypath_trace::{Coverage, Trace, Verdict};
 use serde::Serialize;
@@ -24,12 +25,46 @@ pub(super) struct Counted {
     abandoned: u64,
     steps: u64,
     unexpected: u64,
+    hits: u64,
     endings: Vec<(String, u64)>,
     sites: usize,
     seconds: f64,
+    /// What was asked of peers; none if there was nobody to ask.
+    cache: Option<JsonCache>,
+    assumptions: Vec<String>,
+}
+
+/// What was asked of peers.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct JsonCache {
+    /// Messages whose answer was known.
+    hits: u64,
+    /// Bytes that were read from a peer.
+    misses: u64,
+    /// Connections that were opened, or clients started.
+    connections: u64,
+    peer_starts: u64,
+    /// Bytes that were sent again, to come back to where the program stood.
+    replayed_bytes: u64,
 }
 
 impl Counted {
+    /// Adds what was asked of peers.
+    pub(super) fn with_peers(mut self, args: &CheckArgs, outside: &Outside) -> Self {
+        let asked = outside.statistics();
+        if asked.connections > 0 || !args.network.peer.is_empty() {
+            self.cache = Some(JsonCache {
+                hits: self.hits,
+                misses: asked.misses,
+                connections: asked.connections,
+                peer_starts: asked.starts,
+                replayed_bytes: asked.replayed,
+            });
+        }
+        self.assumptions = outside.assumptions();
+        self
+    }
+
     pub(super) fn of(sampled: &Explored, seconds: f64) -> Self {
         Counted {
             executions: sampled.executions,
@@ -40,6 +75,8 @@ impl Counted {
             endings: sampled.endings.iter().map(|(name, count)| (name.clone(), *count)).collect(),
             sites: sampled.sites,
             seconds,
+            hits: sampled.hits,
+            ..Counted::default()
         }
     }
 }
@@ -103,6 +140,8 @@ pub(super) struct JsonCheck {
     verdict: String,
     coverage: JsonCoverage,
     assumption: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    assumptions_about_peers: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     violation: Option<JsonCounterexample>,
@@ -131,6 +170,8 @@ struct JsonCheckStats {
     peak_rss_bytes: Option<u64>,
     atomic_sites: usize,
     endings: Vec<JsonEnding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache: Option<JsonCache>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified_executions: Option<u64>,
 }
@@ -161,6 +202,7 @@ impl Report {
             verdict: found.verdict.to_string(),
             coverage: JsonCoverage::new(found.coverage),
             assumption: ASSUMPTION,
+            assumptions_about_peers: counted.assumptions.clone(),
             reason: found.reason.clone(),
             violation: found.trace.as_ref().map(|trace| JsonCounterexample {
                 violation: JsonViolation {
@@ -188,6 +230,7 @@ impl Report {
                         executions: *executions,
                     })
                     .collect(),
+                cache: counted.cache,
                 verified_executions: found.verified,
             },
         };
@@ -223,9 +266,21 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         }
         text.push('\n');
     }
+    if let Some(cache) = &counted.cache {
+        let _ = writeln!(
+            text,
+            "{} connections to peers, {} bytes from them; {} messages answered from the cache",
+            grouped(cache.connections),
+            grouped(cache.misses),
+            grouped(cache.hits)
+        );
+    }
     if found.verdict == Verdict::Holds {
         text.push_str(ASSUMPTION);
         text.push('\n');
+        for assumption in &counted.assumptions {
+            let _ = writeln!(text, "Assumes that {assumption}.");
+        }
     }
     if let Some(verified) = found.verified {
         let _ = writeln!(

@@ -1,0 +1,105 @@
+//! The options of `everypath check` that are about the network.
+
+use clap::{Args, ValueEnum};
+use everypath_native::IdleMode;
+use everypath_native::peers::{Cache, Options};
+
+/// What a program talks to, and what it means that it does not any more.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct NetworkArgs {
+    /// A real process that the program talks to: a server, or a client that connects to it
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) peer: Vec<String>,
+
+    /// A port that a peer listens on; it is awaited before the program is started
+    #[arg(long, value_name = "PORT", requires = "peer")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) peer_ready: Option<u16>,
+
+    /// What is remembered of what peers answered
+    #[arg(long, value_enum, default_value_t = CacheName::Branching)]
+    pub(crate) cache: CacheName,
+
+    /// Ask the peers again for everything that they answered, and compare
+    #[arg(long)]
+    pub(crate) verify_peers: bool,
+
+    /// What it means that every thread waits for input that cannot come any more; by default it is
+    /// a violation unless the program listens
+    #[arg(long, value_enum)]
+    pub(crate) idle: Option<IdleName>,
+}
+
+impl NetworkArgs {
+    /// Which peers there are, and how they are treated.
+    pub(crate) fn options(&self) -> Options {
+        Options { commands: self.peer.clone(), cache: self.cache.into(), ..Options::default() }
+    }
+
+    /// What it means that nothing more can come.
+    pub(crate) fn idle_mode(&self) -> IdleMode {
+        match self.idle {
+            None => IdleMode::Automatic,
+            Some(IdleName::Ok) => IdleMode::Fine,
+            Some(IdleName::Violation) => IdleMode::Violation,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CacheName {
+    /// Every answer; another message is another branch
+    #[default]
+    Branching,
+    /// Every answer; the program must send the same in every schedule
+    Linear,
+    /// Nothing: peers are started anew for every execution
+    None,
+}
+
+impl CacheName {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            CacheName::Branching => "branching",
+            CacheName::Linear => "linear",
+            CacheName::None => "none",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [CacheName::Branching, CacheName::Linear, CacheName::None]
+            .into_iter()
+            .find(|cache| cache.name() == name)
+    }
+}
+
+impl From<CacheName> for Cache {
+    fn from(name: CacheName) -> Self {
+        match name {
+            CacheName::Branching => Cache::Branching,
+            CacheName::Linear => Cache::Linear,
+            CacheName::None => Cache::None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IdleName {
+    /// It is as it should be
+    Ok,
+    /// It is not
+    Violation,
+}
+
+impl IdleName {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            IdleName::Ok => "ok",
+            IdleName::Violation => "violation",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [IdleName::Ok, IdleName::Violation].into_iter().find(|idle| idle.name() == name)
+    }
+}
