@@ -145,7 +145,7 @@ impl Event {
     pub fn stands_back(&self) -> bool {
         match self.operation {
             Operation::Yield | Operation::Pause => true,
-            Operation::CompareExchange | Operation::Exchange => self.value == 0,
+            Operation::CompareExchange | Operation::Exchange | Operation::Load => self.value == 0,
             _ => false,
         }
     }

@@ -13,6 +13,10 @@ pub const MAX_MODULES: usize = 256;
 pub const MAX_EVENTS: usize = 1 << 20;
 /// How many steps that could have been taken are written down in one execution.
 pub const MAX_ALTERNATIVES: usize = 1 << 22;
+/// How many executions of one command are told apart.
+pub const MAX_BATCH: usize = 64;
+/// The greatest depth of bugs that [`Policy::Pct`] looks for.
+pub const MAX_DEPTH: usize = 32;
 /// How many bytes of each output stream are kept.
 pub const MAX_OUTPUT: usize = 1 << 18;
 /// How many bytes of instructions may be patched, trampolines included.
@@ -138,6 +142,10 @@ pub enum Policy {
     Random,
     /// The thread that runs goes on while it can, else the first that can; none that sleeps.
     First,
+    /// By priorities that change a few times: probabilistic concurrency testing.
+    Pct,
+    /// By priorities of steps, drawn again for those that race: partial order sampling.
+    Pos,
 }
 
 /// A request with what it needs.
@@ -152,6 +160,10 @@ pub struct Command {
     pub lenient: bool,
     /// How choices are made after that.
     pub policy: Policy,
+    /// With [`Policy::Pct`], the depth of the bugs to be found.
+    pub depth: u32,
+    /// With [`Policy::Pct`], how many steps an execution is expected to have at most.
+    pub horizon: u32,
     /// Stop before the step with this number; 0 never.
     pub pause_at: u32,
     /// Which saved state.
@@ -160,7 +172,7 @@ pub struct Command {
     pub seed: u64,
     /// The number of the first execution.
     pub first: u64,
-    /// How many executions at most.
+    /// How many executions at most; up to [`MAX_BATCH`] if their classes are wanted.
     pub count: u64,
 }
 
@@ -222,6 +234,10 @@ pub struct Counters {
     pub spans: u64,
     /// Messages to peers whose answer was known.
     pub cache_hits: u64,
+    /// The most steps that a sampled execution had.
+    pub longest: u64,
+    /// The most threads that a sampled execution had, those that ended included.
+    pub threads: u64,
 }
 
 /// A loaded module: the program or a library.
@@ -312,6 +328,9 @@ pub struct Region {
     pub threads: [Cell<ThreadEntry>; MAX_THREADS],
     /// Standard output, standard error, and what the program noted for whoever reads the trace.
     pub output: [Output; 3],
+    /// The class of each execution of the last command that sampled: executions with equal classes
+    /// differ only in the order of independent steps.
+    pub classes: [Cell<u64>; MAX_BATCH],
     /// The choices to follow.
     pub schedule: [Cell<Choice>; MAX_EVENTS],
     /// The steps taken.

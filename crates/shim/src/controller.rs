@@ -10,7 +10,9 @@ use crate::state::{MAIN, Status, state};
 use crate::sys::{number, sys};
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use everypath_shim_abi::{Command, Outcome, Request, Restart, Splitmix, ThreadEntry};
+use everypath_shim_abi::{
+    Command, MAX_BATCH, Outcome, Policy, Request, Restart, Splitmix, ThreadEntry,
+};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 static RUNNING: AtomicBool = AtomicBool::new(false);
@@ -50,9 +52,14 @@ fn run(command: &Command) {
     for number in 0..command.count {
         reset();
         region().random.set(Splitmix::of(command.seed, command.first + number));
+        scheduler::begin();
         match setup().restart {
             Restart::Fork => fork_one(),
             Restart::Automatic | Restart::Copy | Restart::Tracked => go_on(),
+        }
+        if command.policy != Policy::First {
+            let class = crate::classes::class(region().reply.get().steps);
+            region().classes[number as usize % MAX_BATCH].set(class);
         }
         reply(|reply| reply.executions = number + 1);
         let abandoned = region().reply.get().outcome == Outcome::Abandoned;

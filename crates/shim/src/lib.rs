@@ -7,6 +7,7 @@
 //! - `state`: what is part of every snapshot. Everything static in this library is not.
 //! - `context`, `carrier`: fibers, and kernel threads as the other way to carry them.
 //! - `scheduler`: points, choices, waits and wakes. `controller`: executions and commands.
+//! - `classes`: which executions are equivalent.
 //! - `snapshot`, `tracking`: copies of the program, whole or by written pages. `fingerprint`: the
 //!   hash of its state.
 //! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
@@ -19,6 +20,7 @@
 
 mod atomics;
 mod carrier;
+mod classes;
 mod context;
 mod controller;
 mod descriptors;

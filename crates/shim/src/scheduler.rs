@@ -1,7 +1,7 @@
 //! Points, choices, waits and wakes.
 //!
-//! `given`: choices that the checker gives; `systematic`: how the others are made in a search of all
-//! schedules.
+//! `given`: choices that the checker gives. The others are made as a [`Policy`] says, one file each:
+//! `systematic` (a search of all schedules), `pct`, `pos`; those at random are here.
 //!
 //! A thread announces its next visible operation and then asks who goes on. Whoever is chosen
 //! performs what it announced. A blocking call is two steps: the request, which is always possible,
@@ -9,6 +9,9 @@
 //! and the choices.
 
 mod given;
+mod pct;
+mod pos;
+mod priorities;
 mod systematic;
 
 use crate::carrier;
@@ -20,7 +23,8 @@ use crate::state::{Interruption, State, Status, Thread, state};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, Event, MAX_EVENTS, Operation, Outcome, Phase, TIMEOUT, TimeMode, Waiting,
+    Choice, Command, Event, MAX_EVENTS, Operation, Outcome, Phase, Policy, TIMEOUT, TimeMode,
+    Waiting,
 };
 
 /// How many steps the execution has taken.
@@ -31,16 +35,17 @@ static PAUSE_AFTER: AtomicU32 = AtomicU32::new(NEVER);
 static LEAVE_AFTER: AtomicU32 = AtomicU32::new(NEVER);
 const NEVER: u32 = u32::MAX;
 static MAX_STEPS: AtomicU32 = AtomicU32::new(0);
-static TIME: TimeCell = TimeCell(Cell::new(TimeMode::Ordered));
+static TIME: Setting<TimeMode> = Setting(Cell::new(TimeMode::Ordered));
+static POLICY: Setting<Policy> = Setting(Cell::new(Policy::Random));
 
-/// When time-outs fire; set while nothing runs.
-struct TimeCell(Cell<TimeMode>);
+/// What is set while nothing runs.
+struct Setting<T>(Cell<T>);
 // SAFETY: written by the controller while no thread of the program runs.
 // JUSTIFICATION: read at every step, so it must cost nothing.
-unsafe impl Sync for TimeCell {}
+unsafe impl<T> Sync for Setting<T> {}
 
-impl TimeCell {
-    fn get(&self) -> TimeMode {
+impl<T: Copy> Setting<T> {
+    fn get(&self) -> T {
         self.0.get()
     }
 }
@@ -54,8 +59,19 @@ pub(crate) fn obey(command: &Command) {
     LEAVE_AFTER.store(if setup.canonical { 0 } else { pause_after }, Relaxed);
     MAX_STEPS.store(setup.max_steps.min(MAX_EVENTS as u32), Relaxed);
     TIME.0.set(setup.time);
+    POLICY.0.set(command.policy);
     given::obey(command);
+    pct::obey(command);
     systematic::obey(command);
+}
+
+/// Begins an execution, whose generator is set.
+pub(crate) fn begin() {
+    match POLICY.get() {
+        Policy::Random | Policy::First => {}
+        Policy::Pct => pct::begin(),
+        Policy::Pos => pos::begin(),
+    }
 }
 
 /// How far virtual time goes on when every thread that could run stands back.
@@ -350,11 +366,15 @@ fn choose(state: &'static State) -> Result<(Choice, u32), Ending> {
     if let Some(wanted) = given::next(state, mode)? {
         return Ok((wanted, total));
     }
-    if systematic::is_on() {
-        return Ok((systematic::choose(state, mode)?, total));
-    }
-    let index = if total == 1 { 0 } else { pick(total) };
-    let choice = if simple { nth_thread(can_run(state), index) } else { nth(state, index, mode) };
+    let choice = match POLICY.get() {
+        Policy::First => systematic::choose(state, mode)?,
+        Policy::Pct => pct::choose(state, mode),
+        Policy::Pos => pos::choose(state, mode),
+        Policy::Random => {
+            let index = if total == 1 { 0 } else { pick(total) };
+            if simple { nth_thread(can_run(state), index) } else { nth(state, index, mode) }
+        }
+    };
     Ok((choice, total))
 }
 
@@ -446,7 +466,7 @@ pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
     }
     let thread = state.current();
     thread.announce(Operation::Create, created.function.get(), number);
-    if systematic::is_on() {
+    if POLICY.get() == Policy::First {
         systematic::write_down_only(thread);
     }
     given::pass(thread.number.get());

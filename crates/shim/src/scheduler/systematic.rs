@@ -7,12 +7,11 @@
 use super::{Ending, offers};
 use crate::region::region;
 use crate::state::{State, Status, Thread};
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, MAX_ALTERNATIVES, Outcome, Pending, Policy, Request, TIMEOUT, TimeMode,
+    Choice, Command, MAX_ALTERNATIVES, Outcome, Pending, Request, TIMEOUT, TimeMode,
 };
 
-static ON: AtomicBool = AtomicBool::new(false);
 /// How many alternatives were written down in this execution.
 static WRITTEN: AtomicU32 = AtomicU32::new(0);
 /// How many steps sleep.
@@ -20,20 +19,14 @@ static SLEEPING: AtomicU32 = AtomicU32::new(0);
 
 /// Takes over what a command asks for.
 pub(super) fn obey(command: &Command) {
-    ON.store(command.policy == Policy::First, Relaxed);
     if command.request == Request::Run {
         WRITTEN.store(0, Relaxed);
         SLEEPING.store(region().sleep_count.get(), Relaxed);
     }
 }
 
-/// Whether choices are systematic.
-pub(super) fn is_on() -> bool {
-    ON.load(Relaxed)
-}
-
 /// The step that a thread could take.
-fn pending(thread: &Thread, outcomes: u32) -> Pending {
+pub(super) fn pending(thread: &Thread, outcomes: u32) -> Pending {
     let blocked = thread.status() == Status::Blocked;
     Pending {
         thread: thread.number.get(),

@@ -1,0 +1,187 @@
+//! Which class of equivalent executions an execution belongs to, as a hash.
+//!
+//! Two executions are equivalent if they differ only in the order of steps that do not depend on
+//! each other. The hash of a part of a step is made of what its thread did before and of all earlier
+//! parts that it depends on; those are added up, so their own order does not matter. The hash of the
+//! execution is the sum over its parts. Which parts depend on each other is asked of the one table,
+//! [`Part::relation`].
+//!
+//! Whether a lock was given back before or after somebody asked for it makes no difference. So to get
+//! a lock is the same part, be it in the step that asks or in one of its own. Nor does it make a
+//! difference how often somebody looked who only wanted others to move.
+
+use crate::region::{count, region};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use everypath_shim_abi::{
+    Event, Footprint, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase, Relation, Splitmix,
+    TIMEOUT,
+};
+
+/// So many objects are told apart; all others are taken for one, which makes classes smaller.
+const OBJECTS: usize = 4096;
+/// The modes that go with an object.
+const MODES: [Mode; 6] =
+    [Mode::Request, Mode::Acquire, Mode::Release, Mode::Read, Mode::Touch, Mode::Write];
+
+/// What was done to an object so far.
+struct Object {
+    address: AtomicU64,
+    /// In which execution; entries of others are free.
+    execution: AtomicU32,
+    /// For each mode, the sum over the parts.
+    sums: [AtomicU64; MODES.len()],
+}
+
+static TABLE: [Object; OBJECTS] = [const {
+    Object {
+        address: AtomicU64::new(0),
+        execution: AtomicU32::new(0),
+        sums: [const { AtomicU64::new(0) }; MODES.len()],
+    }
+}; OBJECTS];
+static EXECUTION: AtomicU32 = AtomicU32::new(0);
+/// The hash of what each thread did so far.
+static THREADS: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
+/// The hash after each step.
+static STEPS: [AtomicU64; MAX_EVENTS] = [const { AtomicU64::new(0) }; MAX_EVENTS];
+/// For each step, whether what it asked for came later, in a step of its own.
+static WAITED: [AtomicU32; MAX_EVENTS / 32] = [const { AtomicU32::new(0) }; MAX_EVENTS / 32];
+
+fn mix(a: u64, b: u64) -> u64 {
+    Splitmix(a ^ b.wrapping_mul(0xff51_afd7_ed55_8ccd)).next()
+}
+
+/// What an object's parts are added to.
+fn object(address: u64) -> &'static Object {
+    let execution = EXECUTION.load(Relaxed);
+    let start = mix(address, 0) as usize;
+    for probe in 0..8 {
+        let object = &TABLE[(start + probe) % (OBJECTS - 1)];
+        if object.execution.swap(execution, Relaxed) != execution {
+            object.address.store(address, Relaxed);
+            object.sums.iter().for_each(|sum| sum.store(0, Relaxed));
+        }
+        if object.address.load(Relaxed) == address {
+            return object;
+        }
+    }
+    let others = &TABLE[OBJECTS - 1];
+    if others.execution.swap(execution, Relaxed) != execution {
+        others.sums.iter().for_each(|sum| sum.store(0, Relaxed));
+    }
+    others
+}
+
+/// The class of the last execution, which had so many steps. Also counts its threads.
+pub(crate) fn class(steps: u32) -> u64 {
+    EXECUTION.fetch_add(1, Relaxed);
+    THREADS.iter().for_each(|hash| hash.store(0, Relaxed));
+    let events = &region().events[..steps as usize];
+    note_waits(events.iter().map(|event| event.get()));
+    let mut sums = Sums { all: 0, everything: 0 };
+    let mut threads = 1;
+    for (step, event) in events.iter().enumerate() {
+        let event = event.get();
+        let hash = sums.step(step, &event);
+        STEPS[step].store(hash, Relaxed);
+        if event.operation == Operation::Create {
+            threads += 1;
+            THREADS[event.value as usize % MAX_THREADS].store(mix(hash, 1), Relaxed);
+        }
+    }
+    count(|counters| {
+        counters.longest = counters.longest.max(u64::from(steps));
+        counters.threads = counters.threads.max(threads);
+    });
+    sums.all
+}
+
+/// Notes of each step whether its thread goes on by a step that was granted later.
+fn note_waits(events: impl DoubleEndedIterator<Item = Event> + ExactSizeIterator) {
+    let mut resumes = [false; MAX_THREADS];
+    for (step, event) in events.enumerate().rev() {
+        let thread = usize::from(event.thread) % MAX_THREADS;
+        let (word, bit) = (&WAITED[step / 32], 1 << (step % 32));
+        let others = word.load(Relaxed) & !bit;
+        word.store(others | if resumes[thread] { bit } else { 0 }, Relaxed);
+        resumes[thread] = event.phase == Phase::Resume;
+    }
+}
+
+/// Whether a thread goes on because it was given the lock that it asked for.
+fn gets_a_lock(event: &Event) -> bool {
+    event.phase == Phase::Resume
+        && event.outcome != TIMEOUT
+        && match event.operation {
+            Operation::MutexLock | Operation::SpinLock | Operation::Join => true,
+            // Of the mutex that goes with a condition: before, the condition was waited for.
+            Operation::CondWait => event.object == event.value,
+            _ => false,
+        }
+}
+
+/// Sums over all parts so far.
+struct Sums {
+    all: u64,
+    /// Over those that touch everything.
+    everything: u64,
+}
+
+impl Sums {
+    /// Adds a step; the hash of its thread after it.
+    fn step(&mut self, step: usize, event: &Event) -> u64 {
+        let thread = &THREADS[usize::from(event.thread) % MAX_THREADS];
+        if event.stands_back() {
+            return thread.load(Relaxed);
+        }
+        if gets_a_lock(event) {
+            let got = Part { mode: Mode::Acquire, object: event.object };
+            let hash = self.part(thread.load(Relaxed), got);
+            thread.store(hash, Relaxed);
+            return hash;
+        }
+        let waited = WAITED[step / 32].load(Relaxed) >> (step % 32) & 1 != 0;
+        let what = (event.operation, event.phase);
+        let footprint = Footprint::new(what, (event.object, event.value), event.outcome, !waited);
+        let kind = u64::from(event.operation as u8) << 24 | u64::from(event.outcome) << 8;
+        let mut hash = mix(thread.load(Relaxed), kind | u64::from(event.phase as u8));
+        if let Some(granting) = (event.granted_by as usize).checked_sub(1) {
+            hash = mix(hash, STEPS[granting % MAX_EVENTS].load(Relaxed));
+        }
+        for part in footprint.parts() {
+            hash = self.part(hash, part);
+        }
+        thread.store(hash, Relaxed);
+        hash
+    }
+
+    fn part(&mut self, before: u64, part: Part) -> u64 {
+        let mut hash = mix(mix(before, self.everything), part.mode as u64);
+        match part.mode {
+            Mode::Everything => hash = mix(hash, self.all),
+            Mode::Nothing => {}
+            Mode::Request
+            | Mode::Acquire
+            | Mode::Release
+            | Mode::Read
+            | Mode::Touch
+            | Mode::Write => {
+                let object = object(part.object);
+                hash = mix(hash, part.object);
+                for (mode, sum) in MODES.into_iter().zip(&object.sums) {
+                    if (Part { mode, ..part }).relation(part) != Relation::Independent {
+                        hash = mix(hash, sum.load(Relaxed));
+                    }
+                }
+                let own =
+                    MODES.into_iter().zip(&object.sums).filter(|(mode, _)| *mode == part.mode);
+                own.for_each(|(_, sum)| sum.store(sum.load(Relaxed).wrapping_add(hash), Relaxed));
+            }
+        }
+        self.all = self.all.wrapping_add(hash);
+        if part.mode == Mode::Everything {
+            self.everything = self.everything.wrapping_add(hash);
+        }
+        hash
+    }
+}

@@ -1,0 +1,65 @@
+//! Probabilistic concurrency testing.
+//!
+//! Sebastian Burckhardt, Pravesh Kothari, Madanlal Musuvathi, Santosh Nagarakatte: A Randomized
+//! Scheduler with Probabilistic Guarantees of Finding Bugs. ASPLOS 2010.
+//!
+//! Every thread has a priority at random, and the highest goes on. After `depth - 1` of the first
+//! `horizon` steps, chosen at random, the thread that took the step gets one below all that were
+//! drawn. A bug that shows whenever `depth` steps come in a certain order is met with a probability
+//! of at least 1 / (threads * horizon^(depth - 1)), in executions of up to `horizon` steps.
+//!
+//! Where we depart: after `horizon` steps, and again after as many, the thread that runs falls below
+//! all others, so that one that tries again and again cannot keep others away for ever.
+
+use super::{STEPS, priorities};
+use crate::region::region;
+use crate::state::State;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use everypath_shim_abi::{Choice, Command, MAX_DEPTH, TimeMode};
+
+/// How many priorities change.
+static CHANGES: AtomicU32 = AtomicU32::new(0);
+static HORIZON: AtomicU32 = AtomicU32::new(0);
+/// After how many steps each of them does.
+static POINTS: [AtomicU32; MAX_DEPTH] = [const { AtomicU32::new(0) }; MAX_DEPTH];
+/// How many steps there were when this was last looked at.
+static SEEN: AtomicU32 = AtomicU32::new(0);
+/// Below this are those who fell; a change leads between it and what was drawn.
+const CHANGED: u64 = priorities::DRAWN / 2;
+/// Who falls next falls to this.
+static FLOOR: AtomicU64 = AtomicU64::new(CHANGED);
+
+/// Takes over what a command asks for.
+pub(super) fn obey(command: &Command) {
+    CHANGES.store(command.depth.saturating_sub(1).min(MAX_DEPTH as u32), Relaxed);
+    HORIZON.store(command.horizon.max(1), Relaxed);
+}
+
+/// Begins an execution.
+pub(super) fn begin() {
+    priorities::forget();
+    SEEN.store(0, Relaxed);
+    FLOOR.store(CHANGED - 1, Relaxed);
+    let mut random = region().random.get();
+    for point in &POINTS[..CHANGES.load(Relaxed) as usize] {
+        point.store(1 + random.below(HORIZON.load(Relaxed)), Relaxed);
+    }
+    region().random.set(random);
+}
+
+/// Chooses.
+pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
+    let steps = STEPS.load(Relaxed);
+    let seen = SEEN.swap(steps, Relaxed);
+    let is_new = |point: u32| seen < point && point <= steps;
+    for (number, point) in POINTS[..CHANGES.load(Relaxed) as usize].iter().enumerate() {
+        if is_new(point.load(Relaxed)) {
+            priorities::set(state.current(), CHANGED + number as u64);
+        }
+    }
+    let horizon = HORIZON.load(Relaxed);
+    if steps / horizon != seen / horizon {
+        priorities::set(state.current(), FLOOR.fetch_sub(1, Relaxed));
+    }
+    priorities::choice(state, priorities::highest(state, mode), mode)
+}
