@@ -15,7 +15,7 @@ mod rates;
 use crate::table::grouped;
 use anyhow::{Context, Result, bail};
 use everypath_explore::Control;
-use everypath_native::{Explored, Launch, Outside, Restart, Sampling, Setup};
+use everypath_native::{Explored, Launch, Outside, Restart, Sampler, Sampling, Setup};
 use goals::Goals;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -121,7 +121,14 @@ fn explore(program: &Path, way: Way, executions: u64, control: &Control) -> Resu
         outside: Outside::default(),
     };
     let workers = way.workers;
-    let sampling = Sampling { launch, seed: 1, executions, workers, keep_going: false };
+    let sampling = Sampling {
+        launch,
+        sampler: Sampler::Random,
+        seed: 1,
+        executions,
+        workers,
+        keep_going: false,
+    };
     let sampled = everypath_native::sample(&sampling, control)
         .with_context(|| format!("failed to control {}", program.display()))?;
     if let Some(first) = &sampled.first {

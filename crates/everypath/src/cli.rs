@@ -5,7 +5,7 @@ mod graph;
 mod network;
 mod simulate;
 
-pub(crate) use check::{CheckArgs, CheckStrategy, ReductionName, RestartName};
+pub(crate) use check::{CheckArgs, ReductionName, RestartName};
 pub(crate) use graph::GraphArgs;
 pub(crate) use network::{CacheName, IdleName, NetworkArgs};
 pub(crate) use simulate::SimulateArgs;

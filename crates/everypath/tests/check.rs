@@ -160,13 +160,50 @@ fn a_race_behind_uncontended_locks_is_found_and_repeated() {
 #[test]
 fn the_number_of_workers_does_not_change_the_result() {
     let programs = Programs::new(&["philosophers.c"]);
-    let run = |threads| {
-        let options = format!("--strategy random --threads {threads} -- ./philosophers 3");
-        let (_, result) = programs.check(&options);
-        let trace = std::fs::read(programs.folder.path().join("everypath-trace.json")).unwrap();
-        (result["stats"]["executions"].clone(), trace)
+    for strategy in ["random", "pct", "pos"] {
+        let run = |threads| {
+            let options = format!("--strategy {strategy} --threads {threads} -- ./philosophers");
+            let (_, result) = programs.check(&format!("{options} 3"));
+            let trace = std::fs::read(programs.folder.path().join("everypath-trace.json")).unwrap();
+            let (_, fixed) = programs.check(&format!("{options} 4 fixed"));
+            assert_eq!(fixed["verdict"], "holds", "{fixed}");
+            (result["stats"]["executions"].clone(), trace, fixed["coverage"].clone())
+        };
+        assert_eq!(run(1), run(3), "{strategy}");
+    }
+}
+
+#[test]
+fn a_large_sample_shows_the_classes_that_the_search_explores() {
+    let programs = Programs::new(&["philosophers.c", "buffer.c"]);
+    for program in ["./philosophers 3 fixed", "./buffer"] {
+        let (_, searched) = programs.check(&format!("-- {program}"));
+        let count = |name: &str| searched["stats"][name].as_u64().unwrap();
+        let classes = count("executions") - count("redundant_executions");
+        for strategy in ["random", "pos"] {
+            let options = format!("--strategy {strategy} --max-executions 40000");
+            let (_, result) = programs.check(&format!("{options} -- {program}"));
+            let sample = &result["coverage"]["sample"];
+            let seen = sample["classes"].as_u64().unwrap();
+            assert!((classes * 9 / 10..=classes).contains(&seen), "{program}: {result}");
+            assert!(sample["new_class_probability"].as_f64().unwrap() < 0.001, "{result}");
+        }
+        let (_, result) =
+            programs.check(&format!("--strategy pos --max-executions 9 -- {program}"));
+        let sample = &result["coverage"]["sample"];
+        assert!(sample["new_class_probability"].as_f64().unwrap() > 0.1, "{program}: {result}");
+    }
+}
+
+#[test]
+fn partial_order_sampling_meets_what_random_choices_do_not() {
+    let programs = Programs::new(&["philosophers.c"]);
+    let code = |strategy: &str| {
+        let options = format!("--strategy {strategy} --max-executions 2000");
+        programs.check(&format!("{options} -- ./philosophers 12")).0
     };
-    assert_eq!(run(1), run(3));
+    assert_eq!((code("random"), code("pos")), (0, 1));
+    assert_eq!(programs.everypath("replay everypath-trace.json").status.code(), Some(1));
 }
 
 #[test]

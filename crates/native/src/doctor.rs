@@ -2,7 +2,7 @@
 
 use crate::outside::Outside;
 use crate::program::{Program, ProgramError};
-use crate::sample::{Sampling, sample};
+use crate::sample::{Sampler, Sampling, sample};
 use crate::shim::memory_file;
 use crate::worker::Launch;
 use everypath_explore::Control;
@@ -346,7 +346,14 @@ fn control_probe(
         outside: Outside::default(),
     };
     // Twice, so that it is put back once.
-    let sampling = Sampling { launch, seed: 0, executions: 2, workers: 1, keep_going: false };
+    let sampling = Sampling {
+        launch,
+        sampler: Sampler::Random,
+        seed: 0,
+        executions: 2,
+        workers: 1,
+        keep_going: false,
+    };
     let sampled = sample(&sampling, &Control::default()).map_err(|error| error.to_string())?;
     match sampled.first {
         None => Ok(program.path),

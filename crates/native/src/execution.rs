@@ -1,6 +1,7 @@
 //! One execution, as the worker left it.
 
 use crate::panics::Panic;
+use crate::variety::{Promise, Variety};
 use crate::worker::Worker;
 use everypath_shim_abi::{
     Choice, Event, Operation, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
@@ -22,6 +23,14 @@ pub struct Explored {
     pub switches: u64,
     /// How many messages to peers were answered without asking them.
     pub hits: u64,
+    /// How many steps the longest had; when sampling.
+    pub longest: u64,
+    /// How many threads the execution with the most had; when sampling.
+    pub threads: u64,
+    /// How different they were from each other; when sampling.
+    pub variety: Variety,
+    /// What was promised of each execution, if anything was.
+    pub promise: Option<Promise>,
     /// How many bytes the last worker copies back after an execution.
     pub restored: u64,
     /// How many executions were not as expected.
@@ -154,7 +163,9 @@ impl Execution {
                     self.detail == other.detail && instruction(self) == instruction(other)
                 }
                 Outcome::Assertion => self.text == other.text,
-                Outcome::Deadlock | Outcome::Livelock => waits(self) == waits(other),
+                Outcome::Deadlock | Outcome::Livelock | Outcome::Idle => {
+                    waits(self) == waits(other)
+                }
                 _ => false,
             }
     }

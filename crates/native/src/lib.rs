@@ -3,6 +3,7 @@
 //! - [`Program`]: looks at a program before it is started; says what it is, or why not.
 //! - [`Launch`]: what to start, and how it is carried and put back.
 //! - [`sample`]: runs executions with schedules chosen at random, and keeps what went wrong.
+//! - [`Variety`], [`Promise`]: what such a sample says of the executions that are not in it.
 //! - [`explore()`]: runs every schedule, up to equivalence.
 //! - [`executions`]: the same, one after the other, each to be looked at.
 //! - [`replay`]: repeats one execution exactly, and says what it did in words.
@@ -39,6 +40,7 @@ mod sample;
 mod shim;
 mod shrink;
 pub mod symbols;
+mod variety;
 mod words;
 #[expect(unsafe_code, reason = "starts and reads processes in ways that std does not offer")]
 mod worker;
@@ -51,13 +53,16 @@ pub use exhaustive::{Exhaustive, explore};
 pub use outside::Outside;
 pub use program::{Program, ProgramError};
 pub use replay::{Replayed, Stack, Standing, replay, stand};
-pub use sample::{Sampling, sample};
+pub use sample::{Sampler, Sampling, sample};
 pub use shim::anonymous_file;
 pub use shrink::shrink;
+pub use variety::{Promise, Variety};
 pub use words::{Ending, Names};
 pub use worker::Launch;
 
-pub use everypath_shim_abi::{Backend, Choice, Event, IdleMode, Outcome, Restart, Setup, TimeMode};
+pub use everypath_shim_abi::{
+    Backend, Choice, Event, IdleMode, MAX_DEPTH, Outcome, Restart, Setup, TimeMode,
+};
 
 /// The generator behind sampled schedules, as traces name it.
 pub const GENERATOR: &str = everypath_shim_abi::Splitmix::NAME;

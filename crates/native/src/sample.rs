@@ -2,18 +2,35 @@
 
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
+use crate::variety::{self, Promise, Variety};
 use crate::worker::{Launch, Modules, Worker};
 use everypath_explore::{Control, Progress};
-use everypath_shim_abi::{Command, Request};
+use everypath_shim_abi::{Command, MAX_BATCH, Policy, Request};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+
+/// How schedules are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampler {
+    /// Every choice is made at random.
+    Random,
+    /// By priorities at random that change a few times (Burckhardt et al. 2010).
+    Pct {
+        /// How many steps must come in a certain order for the bugs that are looked for.
+        depth: u32,
+    },
+    /// By priorities of steps, drawn again for those that race (Yuan et al. 2018).
+    Pos,
+}
 
 /// What to sample.
 #[derive(Clone, Debug)]
 pub struct Sampling {
     /// The program.
     pub launch: Launch,
+    /// How its schedules are chosen.
+    pub sampler: Sampler,
     /// The seed of the search: execution number `n` depends on it and `n` only.
     pub seed: u64,
     /// How many executions.
@@ -25,30 +42,60 @@ pub struct Sampling {
 }
 
 /// How many executions a worker takes at a time.
-const BATCH: u64 = 64;
+const BATCH: u64 = MAX_BATCH as u64;
+/// From so many executions at random is known how long executions are.
+const PILOTS: u64 = 32;
 
 /// Shared by the threads that drive workers.
 struct Search<'a> {
     sampling: &'a Sampling,
     control: &'a Control,
     modules: Modules,
+    /// What each worker is asked for, but for the numbers of the executions.
+    command: Command,
     next: AtomicU64,
     /// The smallest number of an execution that was not as expected.
     found: AtomicU64,
     sum: Mutex<Explored>,
+    classes: Mutex<Vec<u64>>,
 }
 
 /// Samples schedules until one is not as expected, all are run, or somebody stops it.
 ///
 /// Which execution is reported does not depend on the number of workers.
 pub fn sample(sampling: &Sampling, control: &Control) -> Result<Explored, Error> {
+    let (request, seed) = (Request::Run, sampling.seed);
+    let command = Command { request, seed, ..Command::default() };
+    match sampling.sampler {
+        Sampler::Random => run(sampling, command, control),
+        Sampler::Pos => run(sampling, Command { policy: Policy::Pos, ..command }, control),
+        Sampler::Pct { depth } => {
+            let pilots = Sampling { executions: PILOTS, keep_going: false, ..sampling.clone() };
+            let pilot = run(&pilots, command, control)?;
+            if pilot.first.is_some() {
+                return Ok(pilot);
+            }
+            let horizon = pilot.longest.max(1) as u32;
+            let policy = Policy::Pct;
+            let command = Command { policy, depth, horizon, ..command };
+            let mut sampled = run(sampling, command, control)?;
+            let (threads, steps) = (sampled.threads.max(1), u64::from(horizon));
+            sampled.promise = Some(Promise { depth, threads, steps });
+            Ok(sampled)
+        }
+    }
+}
+
+fn run(sampling: &Sampling, command: Command, control: &Control) -> Result<Explored, Error> {
     let search = Search {
+        command,
         sampling,
         control,
         modules: Modules::default(),
         next: AtomicU64::new(0),
         found: AtomicU64::new(u64::MAX),
-        sum: Mutex::new(Explored::default()),
+        sum: Mutex::default(),
+        classes: Mutex::default(),
     };
     thread::scope(|scope| {
         let workers: Vec<_> =
@@ -61,6 +108,8 @@ pub fn sample(sampling: &Sampling, control: &Control) -> Result<Explored, Error>
         results.into_iter().find(Result::is_err).unwrap_or(Ok(()))
     })?;
     let mut sampled = search.sum.into_inner().expect("nobody panics while holding it");
+    sampled.variety =
+        Variety::of(search.classes.into_inner().expect("nobody panics while holding it"));
     if let Some(first) = sampled.first.as_ref().filter(|_| !sampling.keep_going) {
         // Other workers may have gone a little further: that is not part of the result.
         sampled.executions = first.number + 1;
@@ -105,13 +154,7 @@ impl Search<'_> {
     fn run_batch(&self, worker: &mut Worker, mut first: u64, end: u64) -> Result<(), Error> {
         while first < end && !self.control.stopped() {
             let before = worker.counters();
-            let command = Command {
-                request: Request::Run,
-                seed: self.sampling.seed,
-                first,
-                count: end - first,
-                ..Command::default()
-            };
+            let command = Command { first, count: end - first, ..self.command };
             let Some(reply) = worker.ask_unless(command, self.control)? else { return Ok(()) };
             let expected = self.sampling.launch.setup.expects(reply.outcome, reply.detail);
             let last = first + reply.executions - 1;
@@ -126,6 +169,15 @@ impl Search<'_> {
             sum.switches += after.switches.saturating_sub(before.switches);
             sum.hits += after.cache_hits.saturating_sub(before.cache_hits);
             sum.restored = after.restored;
+            sum.longest = sum.longest.max(after.longest);
+            sum.threads = sum.threads.max(after.threads);
+            let mut classes = self.classes.lock().expect("nobody panics while holding it");
+            variety::keep(
+                &mut classes,
+                last + 1 - reply.executions,
+                &worker.classes(reply.executions),
+            );
+            drop(classes);
             self.control.publish(Progress {
                 states: sum.executions,
                 events: sum.steps,

@@ -11,8 +11,8 @@ use crate::region::Mapping;
 use crate::shim;
 use everypath_explore::Control;
 use everypath_shim_abi::{
-    Asked, Choice, Command, Counters, Event, Outcome, Pending, Policy, Reply, Request, Setup,
-    ThreadEntry, text,
+    Asked, Choice, Command, Counters, Event, MAX_BATCH, Outcome, Pending, Policy, Reply, Request,
+    Setup, ThreadEntry, text,
 };
 use std::ffi::OsString;
 use std::io;
@@ -317,6 +317,11 @@ impl Worker {
     /// The threads as the last execution left them.
     pub(crate) fn threads(&self) -> Vec<ThreadEntry> {
         Mapping::copy_of(&self.region.threads[..self.region.thread_count.get() as usize])
+    }
+
+    /// The classes of the executions of the last command, which sampled so many.
+    pub(crate) fn classes(&self, executions: u64) -> Vec<u64> {
+        Mapping::copy_of(&self.region.classes[..(executions as usize).min(MAX_BATCH)])
     }
 
     /// What the worker counted.

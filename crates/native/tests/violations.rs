@@ -7,15 +7,21 @@ mod launching;
 
 use common::{Compiled, compile};
 use everypath_explore::Control;
-use everypath_native::{Ending, Explored, Launch, Names, Sampling, replay, sample};
+use everypath_native::{Ending, Explored, Launch, Names, Sampler, Sampling, replay, sample};
 use launching::launch;
 
 const C: [&str; 3] = ["-O1", "-g", "-pthread"];
 const EXECUTIONS: u64 = 2000;
 
 fn sampled(launch: &Launch, seed: u64, executions: u64) -> Explored {
-    let sampling =
-        Sampling { launch: launch.clone(), seed, executions, workers: 1, keep_going: false };
+    let sampling = Sampling {
+        launch: launch.clone(),
+        sampler: Sampler::Random,
+        seed,
+        executions,
+        workers: 1,
+        keep_going: false,
+    };
     sample(&sampling, &Control::default()).expect("the program can be controlled")
 }
 

@@ -141,7 +141,7 @@ pub struct Event {
 
 impl Event {
     /// Whether the thread only wanted others to move: it yields, or looks again at a word that has
-    /// not changed, which is announced without the word's size.
+    /// not changed, which is announced with no value.
     pub fn stands_back(&self) -> bool {
         match self.operation {
             Operation::Yield | Operation::Pause => true,

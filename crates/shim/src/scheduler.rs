@@ -105,7 +105,8 @@ pub(crate) fn glance(operation: Operation, object: usize) {
     let state = state();
     if state.is_concurrent() && controller::is_running() {
         let thread = state.current();
-        thread.announce(operation, object, 0);
+        // Not 0, which says that the thread stands back.
+        thread.announce(operation, object, 1);
         thread.idle_step.set(true);
         reschedule(state);
     }

@@ -4,7 +4,7 @@ use super::CommonArgs;
 use super::network::NetworkArgs;
 use clap::{Args, ValueEnum};
 use everypath_explore::reduction::Reduction;
-use everypath_native::{Backend, Restart, TimeMode};
+use everypath_native::{Backend, Restart, Sampler, TimeMode};
 use std::ffi::OsString;
 
 #[derive(Debug, Args)]
@@ -26,6 +26,11 @@ pub(crate) struct CheckArgs {
     /// What is left out because it can make no difference (dfs)
     #[arg(long, value_enum, default_value_t = ReductionName::Dpor)]
     pub(crate) reduction: ReductionName,
+
+    /// How many steps must come in a certain order for the bugs that are looked for (pct)
+    #[arg(long, value_name = "D", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=everypath_native::MAX_DEPTH as i64))]
+    pub(crate) pct_depth: u32,
 
     /// When a pending time-out may fire
     #[arg(long, value_enum, default_value_t = TimeName::Ordered)]
@@ -70,6 +75,10 @@ pub(crate) enum CheckStrategy {
     Dfs,
     /// Every choice is made at random; the verdict is sampled
     Random,
+    /// Threads have priorities at random that change a few times (--pct-depth); sampled, with a bound
+    Pct,
+    /// Steps have priorities at random, drawn again for those that race; sampled
+    Pos,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -78,6 +87,18 @@ pub(crate) enum ReductionName {
     Dpor,
     /// Nothing
     None,
+}
+
+impl CheckArgs {
+    /// How schedules are sampled; none if all are explored.
+    pub(crate) fn sampler(&self) -> Option<Sampler> {
+        match self.strategy {
+            CheckStrategy::Dfs => None,
+            CheckStrategy::Random => Some(Sampler::Random),
+            CheckStrategy::Pct => Some(Sampler::Pct { depth: self.pct_depth }),
+            CheckStrategy::Pos => Some(Sampler::Pos),
+        }
+    }
 }
 
 impl From<ReductionName> for Reduction {

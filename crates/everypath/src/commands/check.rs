@@ -2,11 +2,11 @@
 
 mod gdb;
 mod report;
+mod sample;
 
 use super::{program_environment, program_folders, replay_command};
 use crate::cli::{
-    CacheName, CheckArgs, CheckStrategy, IdleName, NetworkArgs, ReductionName, ReplayArgs,
-    RestartName,
+    CacheName, CheckArgs, IdleName, NetworkArgs, ReductionName, ReplayArgs, RestartName,
 };
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
@@ -16,7 +16,7 @@ use everypath_explore::Control;
 use everypath_native::peers::Trouble;
 use everypath_native::{
     Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outside, Program, ProgramError,
-    Replayed, Sampling, Setup, TimeMode,
+    Replayed, Sampler, Sampling, Setup, TimeMode,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -121,22 +121,19 @@ fn search(args: &CheckArgs, launch: &Launch, control: &Control) -> Result<Explor
     let common = &args.common;
     let launch = launch.clone();
     let keep_going = common.keep_going;
-    match args.strategy {
-        CheckStrategy::Dfs => {
-            let reduction = args.reduction.into();
-            let executions = common.max_executions;
-            let exhaustive = Exhaustive { launch, reduction, executions, keep_going };
-            everypath_native::explore(&exhaustive, control)
-        }
-        CheckStrategy::Random => {
-            // Peers answer one program at a time.
-            let alone = !args.network.peer.is_empty();
-            let workers = if alone { 1 } else { common.threads.map_or_else(cores, usize::from) };
-            let executions = common.max_executions.unwrap_or(DEFAULT_EXECUTIONS);
-            let sampling = Sampling { launch, seed: common.seed, executions, workers, keep_going };
-            everypath_native::sample(&sampling, control)
-        }
-    }
+    let Some(sampler) = args.sampler() else {
+        let reduction = args.reduction.into();
+        let executions = common.max_executions;
+        let exhaustive = Exhaustive { launch, reduction, executions, keep_going };
+        return everypath_native::explore(&exhaustive, control);
+    };
+    // Peers answer one program at a time.
+    let alone = !args.network.peer.is_empty();
+    let workers = if alone { 1 } else { common.threads.map_or_else(cores, usize::from) };
+    let executions = common.max_executions.unwrap_or(DEFAULT_EXECUTIONS);
+    let seed = common.seed;
+    let sampling = Sampling { launch, sampler, seed, executions, workers, keep_going };
+    everypath_native::sample(&sampling, control)
 }
 
 fn cores() -> usize {
@@ -146,18 +143,18 @@ fn cores() -> usize {
 /// What the executions mean: the first unexpected one is repeated before anything is said of it.
 fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Explored) -> Found {
     let Some(first) = &explored.first else {
-        return match args.strategy {
+        return match args.sampler() {
             _ if explored.checked_nothing() => Found::inconclusive(format!(
                 "nothing was checked: all {} executions were abandoned, because their assumptions \
                  were not met",
                 grouped(explored.abandoned)
             )),
-            CheckStrategy::Dfs if explored.complete => Found::holds(Coverage::Exhaustive),
-            CheckStrategy::Dfs => Found::inconclusive(format!(
+            Some(_) => Found::holds(Coverage::Sampled),
+            None if explored.complete => Found::holds(Coverage::Exhaustive),
+            None => Found::inconclusive(format!(
                 "the limit of {} executions was reached",
                 grouped(explored.executions)
             )),
-            CheckStrategy::Random => Found::holds(Coverage::Sampled),
         };
     };
     let replayed = match everypath_native::replay(launch, &first.schedule) {
@@ -203,23 +200,18 @@ fn simplest(launch: &Launch, found: Replayed, violation: Violation) -> (Replayed
 
 /// How the search was made, for the trace.
 fn record(args: &CheckArgs) -> SearchRecord {
-    match args.strategy {
-        CheckStrategy::Dfs => SearchRecord {
-            strategy: match args.reduction {
-                ReductionName::Dpor => "dfs with dpor".into(),
-                ReductionName::None => "dfs".into(),
-            },
-            ..SearchRecord::default()
-        },
-        CheckStrategy::Random => SearchRecord {
-            strategy: "random".into(),
-            shuffle: Some(ShuffleRecord {
-                generator: everypath_native::GENERATOR.into(),
-                seed: args.common.seed,
-            }),
-            ..SearchRecord::default()
-        },
-    }
+    let strategy = match args.sampler() {
+        None if args.reduction == ReductionName::None => "dfs".into(),
+        None => "dfs with dpor".into(),
+        Some(Sampler::Random) => "random".into(),
+        Some(Sampler::Pct { depth }) => format!("pct with depth {depth}"),
+        Some(Sampler::Pos) => "pos".into(),
+    };
+    let shuffle = args.sampler().map(|_| ShuffleRecord {
+        generator: everypath_native::GENERATOR.into(),
+        seed: args.common.seed,
+    });
+    SearchRecord { strategy, shuffle, ..SearchRecord::default() }
 }
 
 fn words(arguments: &[OsString]) -> Vec<String> {

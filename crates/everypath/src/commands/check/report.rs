@@ -1,5 +1,6 @@
 //! What `everypath check` says in the end.
 
+use super::sample::Sample;
 use crate::cli::CheckArgs;
 use crate::commands::replay_command;
 use crate::result::{JsonCoverage, JsonViolation};
@@ -28,6 +29,7 @@ pub(super) struct Counted {
     hits: u64,
     endings: Vec<(String, u64)>,
     sites: usize,
+    sample: Option<Sample>,
     seconds: f64,
     /// What was asked of peers; none if there was nobody to ask.
     cache: Option<JsonCache>,
@@ -74,6 +76,7 @@ impl Counted {
             unexpected: sampled.unexpected,
             endings: sampled.endings.iter().map(|(name, count)| (name.clone(), *count)).collect(),
             sites: sampled.sites,
+            sample: Sample::of(sampled),
             seconds,
             hits: sampled.hits,
             ..Counted::default()
@@ -120,6 +123,12 @@ impl Found {
         Found { verdict: Verdict::Violated, trace: Some(trace), ..Found::holds(Coverage::Sampled) }
     }
 
+    /// What the sample says of other executions. After a violation it says nothing: how many were
+    /// run besides depends on the number of workers.
+    fn sample(&self) -> Option<&Sample> {
+        self.counted.sample.as_ref().filter(|_| self.verdict == Verdict::Holds)
+    }
+
     pub(super) fn failed(error: &Error) -> Self {
         let defect = matches!(error, Error::Defect(_));
         let mut reason = error.to_string();
@@ -138,7 +147,7 @@ pub(super) struct JsonCheck {
     command: &'static str,
     target: String,
     verdict: String,
-    coverage: JsonCoverage,
+    coverage: JsonCheckCoverage,
     assumption: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     assumptions_about_peers: Vec<String>,
@@ -147,6 +156,15 @@ pub(super) struct JsonCheck {
     violation: Option<JsonCounterexample>,
     violations: u64,
     stats: JsonCheckStats,
+}
+
+/// What the verdict speaks of.
+#[derive(Debug, Serialize)]
+struct JsonCheckCoverage {
+    #[serde(flatten)]
+    coverage: JsonCoverage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample: Option<Sample>,
 }
 
 /// The counterexample.
@@ -200,7 +218,10 @@ impl Report {
             command: "check",
             target,
             verdict: found.verdict.to_string(),
-            coverage: JsonCoverage::new(found.coverage),
+            coverage: JsonCheckCoverage {
+                coverage: JsonCoverage::new(found.coverage),
+                sample: found.sample().cloned(),
+            },
             assumption: ASSUMPTION,
             assumptions_about_peers: counted.assumptions.clone(),
             reason: found.reason.clone(),
@@ -275,6 +296,7 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
             grouped(cache.hits)
         );
     }
+    text += &found.sample().map(Sample::text).unwrap_or_default();
     if found.verdict == Verdict::Holds {
         text.push_str(ASSUMPTION);
         text.push('\n');
