@@ -3,6 +3,7 @@
 use crate::layout::{Label, Node, State};
 use crate::walk::common;
 use crate::{End, Name, Position, Run, Sent, Space};
+use core::sync::atomic::{Ordering, fence};
 
 /// Whether a connection may go on in different ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +74,7 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
             self.root_count.set(self.root_count.get() + 1);
         }
         root.name.set(name);
+        publish();
         root.state.set(state);
         Ok(())
     }
@@ -104,6 +106,7 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
         child.received.set(parent.received.get());
         child.parent.set(at);
         child.next_sibling.set(first);
+        publish();
         parent.first_child.set(node);
         Ok(Position(node))
     }
@@ -119,17 +122,20 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
         }
         let middle = self.add_node()?;
         let (upper, node, child) = (self.node(walk.node), self.node(middle), self.node(lower));
+        let run = child.run.get();
         node.label.set(Label::Bytes);
-        node.run.set(child.run.get().first(same));
+        node.run.set(run.first(same));
         node.sent.set(upper.sent.get() + same as u64);
         node.received.set(upper.received.get());
         node.parent.set(walk.node);
         node.first_child.set(lower);
         node.next_sibling.set(child.next_sibling.get());
-        child.run.set(child.run.get().skip(same));
+        publish();
+        self.replace_child(upper, lower, middle);
+        publish();
+        child.run.set(run.skip(same));
         child.parent.set(middle);
         child.next_sibling.set(0);
-        self.replace_child(upper, lower, middle);
         Ok((middle, rest))
     }
 
@@ -172,6 +178,7 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
         node.received.set(node.received.get() + fresh.len() as u64);
         node.response.set(run);
         node.end.set(end);
+        publish();
         self.below(at.0, |below| {
             let had = self.node(below);
             if had.known.get() {
@@ -181,6 +188,7 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
             }
             Ok(())
         })?;
+        publish();
         node.known.set(true);
         Ok(())
     }
@@ -253,6 +261,13 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
         self.byte_count.set((start + bytes.len()) as u32);
         Ok(Run { start: start as u32, length: bytes.len() as u32 })
     }
+}
+
+/// What was written until now is seen before what is written from now on. Several programs may walk
+/// the trees while the checker lets them grow for another one. In between, a walk may miss what is
+/// there, and then the checker is asked and finds it; it never finds what is not there.
+fn publish() {
+    fence(Ordering::Release);
 }
 
 impl Node {

@@ -93,9 +93,10 @@ pub enum Sent<'a> {
     End,
 }
 
-/// A run of bytes in the memory: what [`Space::bytes`] reads.
+/// A run of bytes in the memory: what [`Space::bytes`] reads. It is one word, so that whoever reads
+/// it while it changes sees the old one or the new one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
+#[repr(C, align(8))]
 pub struct Run {
     start: u32,
     length: u32,

@@ -349,12 +349,13 @@ impl Peers {
     /// Opens a connection that was opened before, for another branch of its tree.
     fn open_again(&mut self, memory: &Memory, root: Position) -> Result<Connection, Trouble> {
         let name = memory.name(root);
-        let (socket, client) = match self.origins[&name].clone() {
-            Origin::Server { address, .. } => match self.dial(&address)? {
+        let (socket, client) = match self.origins.get(&name).cloned() {
+            None => return Err(self.refused_again(name)),
+            Some(Origin::Server { address, .. }) => match self.dial(&address)? {
                 Some(socket) => (socket, None),
                 None => return Err(self.refused_again(name)),
             },
-            Origin::Client(number) => {
+            Some(Origin::Client(number)) => {
                 let (process, socket, _) = self.start_client(number)?;
                 (socket, Some(process))
             }

@@ -2,8 +2,10 @@
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrAny, SocketAddrUnix};
+use std::ffi::OsStr;
 use std::fmt;
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// The address of a stream socket.
@@ -18,6 +20,34 @@ pub enum Address {
 }
 
 impl Address {
+    /// The address that the kernel's layout of one (`struct sockaddr`) describes; `None` if that is
+    /// of another family, or nameless.
+    pub fn from_system(bytes: &[u8]) -> Option<Self> {
+        let family = u16::from_ne_bytes(*bytes.first_chunk()?);
+        let rest = &bytes[2..];
+        match AddressFamily::from_raw(family) {
+            AddressFamily::INET => {
+                let (port, ip) = rest.split_first_chunk()?;
+                let ip: [u8; 4] = *ip.first_chunk()?;
+                Some(Address::Tcp(SocketAddr::from((ip, u16::from_be_bytes(*port)))))
+            }
+            AddressFamily::INET6 => {
+                let (port, rest) = rest.split_first_chunk()?;
+                let ip: [u8; 16] = *rest.get(4..)?.first_chunk()?;
+                Some(Address::Tcp(SocketAddr::from((ip, u16::from_be_bytes(*port)))))
+            }
+            AddressFamily::UNIX => match rest {
+                [] => None,
+                [0, name @ ..] => Some(Address::Abstract(name.to_vec())),
+                path => {
+                    let path = path.split(|&byte| byte == 0).next()?;
+                    Some(Address::Path(OsStr::from_bytes(path).into()))
+                }
+            },
+            _ => None,
+        }
+    }
+
     /// Whether only processes on this machine can be there.
     pub(super) fn is_local(&self) -> bool {
         match self {
@@ -53,5 +83,27 @@ impl fmt::Display for Address {
             Address::Path(path) => write!(formatter, "{}", path.display()),
             Address::Abstract(name) => write!(formatter, "@{}", name.escape_ascii()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the kernel writes them, so they are read.
+    #[test]
+    fn the_kernels_layout() {
+        let tcp = |text: &str| Address::Tcp(text.parse().unwrap());
+        let four = [&2_u16.to_ne_bytes()[..], &[0, 80, 127, 0, 0, 1], &[0; 8]].concat();
+        assert_eq!(Address::from_system(&four), Some(tcp("127.0.0.1:80")));
+        let mut six = [&10_u16.to_ne_bytes()[..], &[1, 0], &[0; 24]].concat();
+        six[23] = 1;
+        assert_eq!(Address::from_system(&six), Some(tcp("[::1]:256")));
+        let unix = |rest: &[u8]| Address::from_system(&[&1_u16.to_ne_bytes()[..], rest].concat());
+        assert_eq!(unix(b"/tmp/a\0\0"), Some(Address::Path("/tmp/a".into())));
+        assert_eq!(unix(b"\0a\0b"), Some(Address::Abstract(b"a\0b".to_vec())));
+        assert_eq!(unix(b""), None);
+        assert_eq!(Address::from_system(&16_u16.to_ne_bytes()), None);
+        assert_eq!(Address::from_system(&four[..6]), None);
     }
 }

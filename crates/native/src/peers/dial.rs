@@ -5,8 +5,9 @@ use super::process::Process;
 use super::socket::{Attempt, Listener, Socket};
 use super::trouble::{Printed, Trouble};
 use super::watch::{self, Look, Watch};
-use super::{Address, Host, Origin, Peer, Peers, Role, system};
+use super::{Address, Host, Peer, Peers, Role, system};
 use everypath_commtree::Name;
+use rustix::io::Errno;
 
 impl Peers {
     /// Connects to a server. If nobody listens, the peers that were not needed yet are started in
@@ -76,7 +77,7 @@ impl Peers {
                 Attempt::Connected(socket) => return Ok(Some(socket)),
                 Attempt::Refused => return Ok(None),
                 Attempt::Busy if timer.is_over().map_err(failed)? => {
-                    return Err(failed(rustix::io::Errno::TIMEDOUT));
+                    return Err(failed(Errno::TIMEDOUT));
                 }
                 Attempt::Busy => timer.wait(&[], pause.next()).map_err(failed)?,
             }
@@ -259,10 +260,8 @@ impl Peers {
 
     /// A server that answered before is not there any more.
     pub(super) fn refused_again(&self, name: Name) -> Trouble {
-        let Some(Origin::Server { address, .. }) = self.origins.get(&name) else {
-            return Trouble::Full;
-        };
-        system("connect again to", address, rustix::io::Errno::CONNREFUSED)
+        let address = self.describe(name);
+        Trouble::System { what: "open again", address, error: Errno::CONNREFUSED }
     }
 }
 

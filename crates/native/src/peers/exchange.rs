@@ -6,6 +6,7 @@ use super::watch::Look;
 use super::{Connection, Host, Origin, Peers, Role, system};
 use everypath_commtree::End;
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
@@ -138,7 +139,7 @@ impl Peers {
     /// Looks at everybody who may have to do with the answer: the servers, since one may use
     /// another, and the client that the connection is with.
     fn look(&mut self, connection: &mut Connection) -> Result<Look, Trouble> {
-        let mut times = Vec::new();
+        let mut times = BTreeMap::new();
         for peer in &mut self.peers {
             let Role::Server(process) = &mut peer.role else { continue };
             match process.look(&peer.command, |status| status.success())? {
@@ -153,6 +154,12 @@ impl Peers {
             // another matter.
             match process.look(&peer, |status| status.signal().is_none())? {
                 Look::Resting(more) => times.extend(more),
+                Look::Gone if process.status().is_some_and(|status| !status.success()) => {
+                    self.assumptions.insert(format!(
+                        "what {peer} found wrong itself is not part of the verdict: it ended with \
+                         an exit code that says so"
+                    ));
+                }
                 Look::Gone => {}
                 other => return Ok(other),
             }

@@ -17,12 +17,15 @@ const KEPT: usize = 2048;
 const GATE: &str = r#"read -r go && exec "$@" </dev/null"#;
 /// Waits until the checker says that the peer has ended, or has ended itself; then whatever is
 /// left of the peer ends too: its group, and what has left the group, known by its environment.
+/// More than once, since a process that is about to become another program has none for a moment.
 const WATCHER: &str = r#"
 read -r ended || {
     kill -9 -- "-$1"
-    for file in $(grep -lsz "^EVERYPATH_PEER=$2\$" /proc/[0-9]*/environ); do
-        process=${file#/proc/}
-        kill -9 "${process%/environ}"
+    for round in 1 2 3 4 5; do
+        for file in $(grep -lsz "^EVERYPATH_PEER=$2\$" /proc/[0-9]*/environ); do
+            process=${file#/proc/}
+            kill -9 "${process%/environ}"
+        done
     done
 }"#;
 /// How often to look for what is left of a peer.
@@ -218,4 +221,36 @@ fn is_marked(process: u32, mark: &str) -> bool {
     let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
     let wanted = format!("{MARK}={mark}");
     environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::OwnedFd;
+
+    /// The line to the watcher breaks when the checker is gone, however it went.
+    #[test]
+    fn a_peer_ends_with_a_checker_that_is_killed() {
+        // The second process has left the group and has no parent.
+        let rest = "while :; do sleep 1000; done";
+        let script = format!("(setsid sh -c 'echo started; {rest}' &); {rest}");
+        let words = ["/bin/sh", "-c", &script].map(String::from);
+        let mut process = Process::start(&words).unwrap();
+        while !process.printed().0.contains("started") {
+            let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+            poll(&mut [PollFd::new(&process.output.reader, PollFlags::IN)], Some(&pause)).unwrap();
+        }
+        let marked: Vec<OwnedFd> = all_processes()
+            .filter(|&it| is_marked(it, &process.mark))
+            .map(|it| pidfd_open(Pid::from_raw(it as i32).unwrap(), PidfdFlags::empty()).unwrap())
+            .collect();
+        assert!(marked.len() >= 2, "the one that left the group is known");
+        drop(process.watcher.line.take());
+        for one in &marked {
+            let patience = Timespec { tv_sec: 60, tv_nsec: 0 };
+            let ended = poll(&mut [PollFd::new(one, PollFlags::IN)], Some(&patience)).unwrap();
+            assert_eq!(ended, 1, "a process is left behind");
+        }
+        assert_eq!(process.child.wait().unwrap().signal(), Some(9));
+    }
 }

@@ -113,7 +113,7 @@ impl Rig {
 
 /// Short, for what shall fail.
 fn impatient() -> Options {
-    Options { patience: Duration::from_millis(300), max_answer: 1 << 16, ..Options::default() }
+    Options { patience: Duration::from_millis(300), ..Options::default() }
 }
 
 fn message(result: Result<Position, Trouble>) -> String {
@@ -287,21 +287,22 @@ fn a_peer_that_answers_differently() {
 
 #[test]
 fn peers_that_fail() {
-    let crashing = |role: &str| {
-        let mut rig = Rig::with(role, impatient());
+    let talk = |role: &str, options: Options| {
+        let mut rig = Rig::with(role, options);
         let root = rig.connect(0)?;
         rig.send(root, b"x")
     };
+    let patient = || Options { max_answer: 1 << 16, ..Options::default() };
     let expected = [
-        ("crash", "was ended by signal 6 (it printed: no such letter)"),
-        ("spin", "still runs"),
-        ("flood", "more than 65536 bytes"),
-        ("deaf", "does not listen on"),
-        ("asleep", "does not listen on"),
-        ("broken", "ended with exit code 3 (it printed: no configuration)"),
+        ("crash", patient(), "was ended by signal 6 (it printed: no such letter)"),
+        ("flood", patient(), "more than 65536 bytes"),
+        ("deaf", patient(), "does not listen on"),
+        ("broken", patient(), "ended with exit code 3 (it printed: no configuration)"),
+        ("asleep", impatient(), "does not listen on"),
+        ("spin", impatient(), "still runs"),
     ];
-    for (role, part) in expected {
-        let error = message(crashing(role));
+    for (role, options, part) in expected {
+        let error = message(talk(role, options));
         assert!(error.contains(part), "{role}: {error}");
     }
     let missing = Options { commands: vec!["/no/such/peer".into()], ..impatient() };

@@ -5,6 +5,7 @@
 //! other. Two equal looks do: the kernel counts the nanoseconds that a thread has run, so if no
 //! count changed, all threads rested from the end of the first look to the start of the second.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
@@ -16,7 +17,7 @@ pub(super) enum Look {
     /// Some thread runs, or will by itself.
     Busy,
     /// All threads are at rest; how long each one has run.
-    Resting(Vec<(u32, u64)>),
+    Resting(BTreeMap<u32, u64>),
     /// There is no thread.
     Gone,
     /// We may not look.
@@ -28,7 +29,7 @@ pub(super) enum Look {
 pub(super) struct Watch {
     /// These, and all that descend from them.
     roots: BTreeSet<u32>,
-    /// The threads that the last look found.
+    /// The threads that were looked at, as far as they are known not to have ended.
     threads: BTreeMap<u32, Thread>,
 }
 
@@ -57,35 +58,36 @@ impl Watch {
         self.roots.insert(root);
     }
 
-    /// Looks at every thread once.
+    /// Looks at every thread once, or until one runs.
     pub(super) fn look(&mut self) -> Look {
         let mut waiting: Vec<u32> = self.roots.iter().copied().collect();
-        let mut found = BTreeMap::new();
-        let mut times = Vec::new();
+        let mut times = BTreeMap::new();
         while let Some(process) = waiting.pop() {
             // A process that ended in the meantime has no threads.
             for number in threads_of(process) {
-                let Some(thread) = self.threads.remove(&number).or_else(|| open(process, number))
-                else {
-                    continue;
-                };
+                let Some(thread) = self.thread(process, number) else { continue };
                 match thread.doing(process, number) {
                     Ok(Doing::Rests) => {}
                     Ok(Doing::Runs) => return Look::Busy,
-                    Ok(Doing::Ended) => continue,
                     Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                         return Look::Blind;
                     }
-                    Err(_) => continue,
+                    Ok(Doing::Ended) | Err(_) => continue,
                 }
                 let Some(time) = thread.time() else { return Look::Busy };
-                times.push((number, time));
                 waiting.extend(thread.children());
-                found.insert(number, thread);
+                times.insert(number, time);
             }
         }
-        self.threads = found;
+        self.threads.retain(|number, _| times.contains_key(number));
         if times.is_empty() { Look::Gone } else { Look::Resting(times) }
+    }
+
+    fn thread(&mut self, process: u32, number: u32) -> Option<&Thread> {
+        match self.threads.entry(number) {
+            Entry::Occupied(entry) => Some(entry.into_mut()),
+            Entry::Vacant(entry) => Some(entry.insert(open(process, number)?)),
+        }
     }
 
     /// The processes there are now.
