@@ -5,7 +5,6 @@ use crate::region::Shared;
 use everypath_commtree::{Memory, Name, Position, Sent};
 use everypath_shim_abi::{Asked, Question};
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Peers and what they have answered. It outlives workers: clones are the same world.
@@ -84,7 +83,10 @@ impl World {
         };
         let name = Name(question.name);
         let from = Position::from_word(question.position);
-        let place = || address(question).ok_or("the address of a peer is of no kind that we know");
+        let place = || {
+            let bytes = &question.address[..question.address_length as usize];
+            Address::from_system(bytes).ok_or("the address of a peer is of no kind that we know")
+        };
         let answered = match question.asked {
             Asked::Connect => peers.connect(trees, name, &place()?).map(drop),
             Asked::Accept => {
@@ -119,33 +121,4 @@ fn datagram(trees: &Memory, name: Name, to: &Address) -> Result<(), String> {
         ));
     }
     trees.refuse(name).map_err(|_| Trouble::Full.to_string())
-}
-
-/// The address in a question, which is in the kernel's layout.
-fn address(question: &Question) -> Option<Address> {
-    const UNIX: u16 = 1;
-    const INET: u16 = 2;
-    const INET6: u16 = 10;
-    let bytes = &question.address[..question.address_length as usize];
-    let family = u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?);
-    let port = || Some(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?));
-    match family {
-        INET => {
-            let ip: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
-            Some(Address::Tcp(SocketAddr::from((Ipv4Addr::from(ip), port()?))))
-        }
-        INET6 => {
-            let ip: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
-            Some(Address::Tcp(SocketAddr::from((Ipv6Addr::from(ip), port()?))))
-        }
-        UNIX => match bytes.get(2..)? {
-            [0, name @ ..] => Some(Address::Abstract(name.to_vec())),
-            path => {
-                use std::os::unix::ffi::OsStrExt;
-                let end = path.iter().position(|&byte| byte == 0).unwrap_or(path.len());
-                Some(Address::Path(std::ffi::OsStr::from_bytes(&path[..end]).into()))
-            }
-        },
-        _ => None,
-    }
 }

@@ -267,15 +267,5 @@ impl Peers {
 
 /// Whether anybody on this machine listens on a port.
 fn is_listened_on(port: u16) -> bool {
-    const LISTENING: &str = "0A";
-    ["/proc/net/tcp", "/proc/net/tcp6"].iter().any(|file| {
-        let table = std::fs::read_to_string(file).unwrap_or_default();
-        table.lines().any(|line| {
-            let mut words = line.split_whitespace().skip(1);
-            let local = words.next().and_then(|local| local.rsplit(':').next());
-            let state = words.nth(1);
-            local.is_some_and(|local| u16::from_str_radix(local, 16) == Ok(port))
-                && state == Some(LISTENING)
-        })
-    })
+    watch::tcp_listeners().iter().any(|&(it, _)| it == port)
 }

@@ -197,14 +197,31 @@ fn sockets(process: u32) -> Vec<String> {
 /// Whether a process listens anywhere.
 pub(super) fn listens(process: u32) -> bool {
     let open = sockets(process);
-    let is_open = |inode: &str| open.contains(&format!("socket:[{inode}]"));
-    let table = |name| fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
-    let tcp = ["tcp", "tcp6"].map(table).concat();
-    let mut rows = tcp.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let tcp_listens =
-        rows.any(|row| row.get(3) == Some(&"0A") && row.get(9).is_some_and(|i| is_open(i)));
-    let unix = table("unix");
-    let mut rows = unix.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    tcp_listens
-        || rows.any(|row| row.get(3) == Some(&"00010000") && row.get(6).is_some_and(|i| is_open(i)))
+    let all = tcp_listeners().into_iter().map(|(_, inode)| inode).chain(unix_listeners());
+    all.into_iter().any(|inode| open.contains(&format!("socket:[{inode}]")))
+}
+
+/// The ports on which somebody listens, with the numbers of the sockets.
+pub(super) fn tcp_listeners() -> Vec<(u16, u64)> {
+    const LISTENS: &str = "0A";
+    let rows = table("tcp").into_iter().chain(table("tcp6"));
+    let listeners = rows.filter(|row| row.get(3).is_some_and(|state| state == LISTENS));
+    let entry = |row: Vec<String>| {
+        let port = u16::from_str_radix(row[1].rsplit(':').next()?, 16).ok()?;
+        Some((port, row.get(9)?.parse().ok()?))
+    };
+    listeners.filter_map(entry).collect()
+}
+
+fn unix_listeners() -> Vec<u64> {
+    const LISTENS: &str = "00010000";
+    let listeners =
+        table("unix").into_iter().filter(|row| row.get(3).is_some_and(|flags| flags == LISTENS));
+    listeners.filter_map(|row| row.get(6)?.parse().ok()).collect()
+}
+
+/// One of the kernel's tables of sockets, as words.
+fn table(name: &str) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
+    text.lines().map(|line| line.split_whitespace().map(String::from).collect()).collect()
 }
