@@ -1,12 +1,15 @@
-//! Searches over the schedules of a program that can only be run from its start.
+//! Searches over the schedules of a program.
 //!
 //! - [`stateless`]: the depth-first search itself, with sleep sets; with [`Reduction::None`] it
 //!   is plain, and the oracle for all others.
 //! - [`source_dpor`]: which other schedules a schedule makes necessary.
 //! - [`happens_before`]: the order that an execution's steps have among themselves.
+//! - [`stateful`]: another depth-first search, which goes from state to state and stops at those
+//!   that it has met before.
 
 pub mod happens_before;
 pub mod source_dpor;
+pub mod stateful;
 pub mod stateless;
 
 pub use stateless::{Alternative, Choice, Ended, Executed, Executor, Stateless, Taken};
