@@ -19,6 +19,10 @@ pub struct Explored {
     pub abandoned: u64,
     /// How many steps they had together.
     pub steps: u64,
+    /// How many states were met, if they were told apart.
+    pub states: Option<u64>,
+    /// How often an execution came back to a state that it had been in: it could go round for ever.
+    pub cycles: u64,
     /// How often they switched to another thread; not counted while forking.
     pub switches: u64,
     /// How many messages to peers were answered without asking them.

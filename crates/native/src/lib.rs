@@ -6,6 +6,7 @@
 //! - [`Variety`], [`Promise`]: what such a sample says of the executions that are not in it.
 //! - [`explore()`]: runs every schedule, up to equivalence.
 //! - [`executions`]: the same, one after the other, each to be looked at.
+//! - [`explore_states`]: goes from state to state, and not on from one that was met before.
 //! - [`replay`]: repeats one execution exactly, and says what it did in words.
 //! - [`shrink()`]: makes a failing execution easy to follow.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
@@ -39,6 +40,7 @@ mod sample;
 #[expect(unsafe_code, reason = "anonymous files need a system call that std does not have")]
 mod shim;
 mod shrink;
+mod states;
 pub mod symbols;
 mod variety;
 mod words;
@@ -56,6 +58,7 @@ pub use replay::{Replayed, Stack, Standing, replay, stand};
 pub use sample::{Sampler, Sampling, sample};
 pub use shim::anonymous_file;
 pub use shrink::shrink;
+pub use states::{StateSpace, explore_states};
 pub use variety::{Promise, Variety};
 pub use words::{Ending, Names};
 pub use worker::Launch;

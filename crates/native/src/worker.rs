@@ -96,6 +96,17 @@ impl Modules {
     }
 }
 
+/// Where an execution goes on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum From {
+    /// The start of the program.
+    Start,
+    /// Where it stands.
+    Here,
+    /// A saved state.
+    Saved(u32),
+}
+
 /// A running worker. It dies with this value, and with the thread that started it.
 #[derive(Debug)]
 pub(crate) struct Worker {
@@ -161,10 +172,7 @@ impl Worker {
             Outcome::Defect => Some(Error::Defect(said())),
             // What an execution did is for those to say who look at its threads.
             Outcome::Uncontrolled
-                if !matches!(
-                    self.region.command.get().request,
-                    Request::Run | Request::Continue
-                ) =>
+                if matches!(self.region.command.get().request, Request::None | Request::Begin) =>
             {
                 Some(Error::Uncontrolled(said()))
             }
@@ -281,6 +289,40 @@ impl Worker {
         self.region.sleep_count.set(0);
         let (policy, lenient) = (Policy::First, true);
         self.follow(wish, Command { policy, lenient, ..Command::default() })
+    }
+
+    /// Makes the choices of the last execution again, another one after so many of its steps, and
+    /// stops before the next choice; without another one, before the first. None if somebody stopped
+    /// the search meanwhile.
+    pub(crate) fn walk(
+        &mut self,
+        from: From,
+        another: Option<(u32, Choice)>,
+        control: &Control,
+    ) -> Result<Option<Reply>, Error> {
+        let prefix = another.map_or(0, |(steps, choice)| {
+            self.region.schedule[steps as usize].set(choice);
+            steps + 1
+        });
+        let (request, slot) = match from {
+            From::Start => (Request::Run, 0),
+            From::Here => (Request::Continue, 0),
+            From::Saved(slot) => (Request::Resume, slot),
+        };
+        let pause_at = prefix + 1;
+        let command = Command { request, slot, prefix, pause_at, count: 1, ..Command::default() };
+        self.ask_unless(command, control)
+    }
+
+    /// Keeps a copy of the state at which the program stands.
+    pub(crate) fn save(&mut self, slot: u32) -> Result<(), Error> {
+        self.ask(Command { request: Request::Save, slot, ..Command::default() }).map(|_reply| ())
+    }
+
+    /// What can be taken where the execution stands.
+    pub(crate) fn pending(&self) -> Vec<Pending> {
+        let end = self.region.alternative_ends[self.region.last_reply().steps as usize].get();
+        Mapping::copy_of(&self.region.alternatives[..end as usize])
     }
 
     /// What could have been taken at each step from `first` on, in the last execution.

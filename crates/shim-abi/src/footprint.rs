@@ -215,6 +215,19 @@ impl Footprint {
         self.parts().all(|part| later.parts().all(|other| part.relation(other) != Relation::Racing))
     }
 
+    /// Whether two steps of different threads have nothing to do with each other: both orders lead
+    /// to the same state, and neither can keep the other from being taken. Less than to be
+    /// swappable: a lock that is given back and asked for is held by the same thread in either
+    /// order, but that thread has gone on in one of them only.
+    pub fn is_apart_from(&self, other: &Footprint) -> bool {
+        let meet = |part: Part, other: Part| match (part.mode, other.mode) {
+            (Mode::Everything, _) | (_, Mode::Everything) => true,
+            (Mode::Nothing, _) | (_, Mode::Nothing) => false,
+            _ => part.object == other.object,
+        };
+        !self.parts().any(|part| other.parts().any(|other| meet(part, other)))
+    }
+
     /// Whether the step touches everything there is.
     pub fn is_everything(&self) -> bool {
         self.parts().any(|part| part.mode == Mode::Everything)
@@ -278,6 +291,20 @@ mod tests {
         let end = step(Operation::ProcessExit, 0);
         for &operation in Operation::ALL {
             assert!(!end.commutes(&step(operation, 8)), "{operation}");
+        }
+    }
+
+    #[test]
+    fn what_is_apart_can_be_swapped_but_not_the_other_way_round() {
+        let (lock, unlock) = (step(Operation::MutexLock, 8), step(Operation::MutexUnlock, 8));
+        assert!(unlock.commutes(&lock) && !unlock.is_apart_from(&lock));
+        for &a in Operation::ALL {
+            for &b in Operation::ALL {
+                for object in [8, 24] {
+                    let (a, b) = (step(a, 8), step(b, object));
+                    assert!(!a.is_apart_from(&b) || a.commutes(&b), "{a:?} {b:?}");
+                }
+            }
         }
     }
 

@@ -26,6 +26,7 @@ pub use question::{Asked, MAX_ADDRESS, MAX_MESSAGE, Question};
 pub use random::Splitmix;
 pub use region::{
     Backend, Command, Counters, IdleMode, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS,
-    MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, Output,
-    Policy, Region, Reply, Request, Restart, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
+    MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS,
+    Output, Policy, Region, Reply, Request, Restart, Setup, ThreadEntry, TimeMode, Turn, VERSION,
+    text,
 };

@@ -17,6 +17,8 @@ pub const MAX_ALTERNATIVES: usize = 1 << 22;
 pub const MAX_BATCH: usize = 64;
 /// The greatest depth of bugs that [`Policy::Pct`] looks for.
 pub const MAX_DEPTH: usize = 32;
+/// How many output streams there are: standard output, standard error, and notes.
+pub const OUTPUTS: usize = 3;
 /// How many bytes of each output stream are kept.
 pub const MAX_OUTPUT: usize = 1 << 18;
 /// How many bytes of instructions may be patched, trampolines included.
@@ -127,10 +129,8 @@ pub enum Request {
     Continue,
     /// Keep a copy of the state under the number `slot`.
     Save,
-    /// Put the state `slot` back.
-    Load,
-    /// Hash the state.
-    Hash,
+    /// Put the state `slot` back and go on from there.
+    Resume,
 }
 
 /// How choices are made that no schedule gives.
@@ -194,7 +194,7 @@ pub struct Reply {
     pub address: u64,
     /// A hash over all executions since the start: choices, outcomes, output.
     pub digest: u64,
-    /// The hash of the state, on request.
+    /// The hash of the state, if the execution paused and memory is kept canonical.
     pub hash: u128,
     /// What went wrong, in words.
     pub text: [u8; MAX_TEXT],
@@ -327,7 +327,7 @@ pub struct Region {
     /// The threads at the end of the last execution.
     pub threads: [Cell<ThreadEntry>; MAX_THREADS],
     /// Standard output, standard error, and what the program noted for whoever reads the trace.
-    pub output: [Output; 3],
+    pub output: [Output; OUTPUTS],
     /// The class of each execution of the last command that sampled: executions with equal classes
     /// differ only in the order of independent steps.
     pub classes: [Cell<u64>; MAX_BATCH],

@@ -33,11 +33,6 @@ global_asm!(
     "push r11",
     "push rbp",
     "mov rbp, rsp",
-    "mov rdi, [rbp + 80]",
-    "mov rsi, [rbp + 88]",
-    "mov rdx, [rbp + 96]",
-    "lea rcx, [rbp + 240]",
-    "mov r8, [rbp]",
     "and rsp, -64",
     "sub rsp, 2816",
     "mov qword ptr [rsp + 512], 0",
@@ -49,11 +44,11 @@ global_asm!(
     "mov qword ptr [rsp + 560], 0",
     "mov qword ptr [rsp + 568], 0",
     // Vector registers and masks; x87 is not used by anything called from here.
-    "mov r9, rdx",
     "mov eax, 0xe6",
     "xor edx, edx",
     "xsavec64 [rsp]",
-    "mov rdx, r9",
+    "mov rdi, rbp",
+    "mov rsi, rsp",
     "call {point}",
     "mov eax, 0xe6",
     "xor edx, edx",
@@ -129,14 +124,23 @@ pub(crate) fn redirect(machine: &Machine) -> bool {
     false
 }
 
+/// Above the frame of `everypath_atomic`: what the stub pushed, and the stack before that.
+const PUSHED: usize = 80;
+const BEFORE: u64 = 240;
+
 /// Runs before a patched instruction, on the stack of its thread.
-extern "C" fn before_instruction(number: usize, operand: usize, rax: u64, rsp: u64, rbp: u64) {
+extern "C" fn before_instruction(frame: usize, vectors: usize) {
     if !crate::controller::is_running() {
         return;
     }
+    if crate::region::setup().canonical {
+        crate::vectors::make_canonical(vectors);
+    }
+    let [number, operand, rax] = load::<[usize; 3]>(frame + PUSHED);
+    let (rax, rbp) = (rax as u64, load::<u64>(frame));
     let site: &Site = view(SITES.load(Relaxed) + (number & 0xffff_ffff) * size_of::<Site>());
     let thread = state().current();
-    thread.at.set([site.address, rsp, rbp]);
+    thread.at.set([site.address, frame as u64 + BEFORE, rbp]);
     match site.kind.get() {
         COMPARE_EXCHANGE => compare_exchange(operand, site.size, rax),
         EXCHANGE => exchange(operand, site.size),

@@ -6,7 +6,7 @@ use crate::fingerprint::fingerprint;
 use crate::region::{count, hand_over, region, reply, setup};
 use crate::scheduler::{self, Ending, STEPS, SWITCHES};
 use crate::snapshot;
-use crate::state::{MAIN, Status, state};
+use crate::state::{MAIN, Status, Thread, state};
 use crate::sys::{number, sys};
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -39,8 +39,10 @@ pub(crate) fn serve() -> ! {
             Request::Run => run(&command),
             Request::Continue => go_on(),
             Request::Save => snapshot::save(command.slot),
-            Request::Load => snapshot::load(command.slot),
-            Request::Hash => reply(|reply| reply.hash = fingerprint()),
+            Request::Resume => {
+                snapshot::load(command.slot);
+                go_on();
+            }
             Request::None => {}
         }
     }
@@ -117,7 +119,7 @@ fn run_threads() {
                 snapshot::scrub(state.current());
             }
             let next = match scheduler::pauses(state) {
-                Ok(true) => Err(Ending { outcome: Outcome::Paused, detail: 0 }),
+                Ok(true) => Err(pause()),
                 Ok(false) => scheduler::next(state).map(|_thread| ()),
                 Err(ending) => Err(ending),
             };
@@ -130,6 +132,17 @@ fn run_threads() {
             return;
         }
     }
+}
+
+/// The execution stands before a choice. The detail says whether somebody stands back: then there
+/// is more between threads than their footprints tell.
+fn pause() -> Ending {
+    if setup().canonical {
+        reply(|reply| reply.hash = fingerprint());
+    }
+    let stands_back = |thread: &Thread| thread.is_alive() && thread.idle_step.get();
+    let detail = i32::from(state().threads().any(stands_back));
+    Ending { outcome: Outcome::Paused, detail }
 }
 
 fn is_expected() -> bool {

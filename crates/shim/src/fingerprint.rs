@@ -40,7 +40,8 @@ pub(crate) fn fingerprint() -> u128 {
     for thread in state.threads().filter(|thread| thread.status() != Status::Free) {
         add_thread(&mut sum, state, thread);
     }
-    for output in &region().output {
+    // Notes are for whoever reads a trace.
+    for output in &region().output[..2] {
         let kept = (output.length.get() as usize).min(output.bytes.len());
         let length = offset_of!(Output, bytes) + kept;
         sum.add(Span { address: (&raw const *output) as usize, length });

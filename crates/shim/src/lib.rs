@@ -14,7 +14,8 @@
 //! - `thread`, `sync`, `futex`, `time`, `random`, `signals`, `files`, `output`, `process`,
 //!   `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
 //! - `verify`: what programs ask of us by the library `everypath-verify`.
-//! - `dispatch`: every other system call. `detour`: libc's own calls of its functions. `atomics`: patched instructions.
+//! - `dispatch`: every other system call. `detour`: libc's own calls of its functions.
+//! - `atomics`: patched instructions. `vectors`: what they save of the processor.
 
 #![no_std]
 
@@ -50,4 +51,5 @@ mod thread;
 mod time;
 mod tracking;
 mod unwind;
+mod vectors;
 mod verify;

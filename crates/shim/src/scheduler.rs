@@ -245,9 +245,11 @@ pub(crate) fn next(state: &'static State) -> Result<&'static Thread, Ending> {
 
 /// Whether the execution pauses here, before somebody is chosen.
 pub(crate) fn pauses(state: &'static State) -> Result<bool, Ending> {
-    if STEPS.load(Relaxed) < PAUSE_AFTER.load(Relaxed) {
+    let step = STEPS.load(Relaxed);
+    if step < PAUSE_AFTER.load(Relaxed) {
         return Ok(false);
     }
+    check_length(step)?;
     let mode = TIME.get();
     settle(state, mode)?;
     systematic::write_down(state, mode)?;
@@ -429,12 +431,18 @@ fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> 
     Ok(())
 }
 
+/// Whether another step is allowed.
+fn check_length(step: u32) -> Result<(), Ending> {
+    if step < MAX_STEPS.load(Relaxed) {
+        return Ok(());
+    }
+    Err(Ending { outcome: Outcome::TooLong, detail: step as i32 })
+}
+
 /// Writes a step down for the checker.
 fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending> {
     let step = STEPS.load(Relaxed);
-    if step >= MAX_STEPS.load(Relaxed) {
-        return Err(Ending { outcome: Outcome::TooLong, detail: step as i32 });
-    }
+    check_length(step)?;
     let event = Event {
         thread: thread.number.get(),
         operation: thread.operation.get(),

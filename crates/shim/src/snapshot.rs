@@ -12,7 +12,7 @@ use crate::scheduler::STEPS;
 use crate::state::{MAIN, State, Status, Thread, state};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use everypath_shim_abi::Splitmix;
+use everypath_shim_abi::{OUTPUTS, Splitmix};
 
 /// A piece of memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +31,7 @@ struct Book {
     begun: bool,
     steps: u32,
     random: Splitmix,
-    output: [u64; 2],
+    output: [u64; OUTPUTS],
 }
 
 /// The head of a copy; the bytes of its spans follow.
@@ -146,7 +146,7 @@ pub(crate) fn save(slot: u32) {
         begun: BEGUN.load(Relaxed),
         steps: STEPS.load(Relaxed),
         random: region.random.get(),
-        output: [region.output[0].length.get(), region.output[1].length.get()],
+        output: region.output.each_ref().map(|output| output.length.get()),
     });
     let mut at = base + size_of::<Image>();
     let mut used = 0;

@@ -28,10 +28,6 @@ fn worker(backend: Backend, scripts: &[&str]) -> (Worker, TempDir) {
     (Worker::start(&launch, &Modules::default()).unwrap(), folder)
 }
 
-fn ask(worker: &mut Worker, request: Request) -> everypath_shim_abi::Reply {
-    worker.ask(Command { request, slot: 1, ..Command::default() }).unwrap()
-}
-
 /// Follows a schedule of threads and returns the hash of the state it leads to.
 fn hash_after(worker: &mut Worker, threads: &[u16]) -> u128 {
     let schedule: Vec<Choice> =
@@ -39,7 +35,7 @@ fn hash_after(worker: &mut Worker, threads: &[u16]) -> u128 {
     let pause_at = schedule.len() as u32 + 1;
     let reply = worker.follow(&schedule, Command { pause_at, ..Command::default() }).unwrap();
     assert_eq!(reply.outcome, Outcome::Paused);
-    ask(worker, Request::Hash).hash
+    reply.hash
 }
 
 #[test]
@@ -47,14 +43,15 @@ fn an_execution_goes_on_from_a_saved_state_as_it_did() {
     let (mut worker, _folder) = worker(Backend::Fibers, &["L0X0U0X1", "L0X0U0", "X1T0"]);
     for seed in 0..20 {
         let from = Command { pause_at: 8, seed, ..Command::default() };
-        assert_eq!(worker.follow(&[], from).unwrap().outcome, Outcome::Paused);
-        let hash = ask(&mut worker, Request::Hash).hash;
-        ask(&mut worker, Request::Save);
+        let paused = worker.follow(&[], from).unwrap();
+        assert_eq!(paused.outcome, Outcome::Paused);
+        worker.save(1).unwrap();
         let ends: Vec<_> = (0..3)
             .map(|_| {
-                ask(&mut worker, Request::Load);
-                assert_eq!(ask(&mut worker, Request::Hash).hash, hash);
-                let reply = ask(&mut worker, Request::Continue);
+                let resume = Command { request: Request::Resume, slot: 1, ..Command::default() };
+                let again = worker.ask(Command { pause_at: 1, ..resume }).unwrap();
+                assert_eq!((again.outcome, again.hash), (Outcome::Paused, paused.hash));
+                let reply = worker.ask(resume).unwrap();
                 (reply.outcome, reply.detail, worker.events())
             })
             .collect();

@@ -19,8 +19,8 @@ static SLEEPING: AtomicU32 = AtomicU32::new(0);
 
 /// Takes over what a command asks for.
 pub(super) fn obey(command: &Command) {
+    WRITTEN.store(0, Relaxed);
     if command.request == Request::Run {
-        WRITTEN.store(0, Relaxed);
         SLEEPING.store(region().sleep_count.get(), Relaxed);
     }
 }
