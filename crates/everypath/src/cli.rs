@@ -1,11 +1,13 @@
 //! The options, as `--help` shows them.
 
 mod check;
+mod exploration;
 mod graph;
 mod network;
 mod simulate;
 
-pub(crate) use check::{CheckArgs, ReductionName, RestartName};
+pub(crate) use check::{CheckArgs, CheckStrategy, ReductionName, RestartName};
+pub(crate) use exploration::Exploration;
 pub(crate) use graph::GraphArgs;
 pub(crate) use network::{CacheName, IdleName, NetworkArgs};
 pub(crate) use simulate::SimulateArgs;

@@ -3,7 +3,6 @@
 use super::CommonArgs;
 use super::network::NetworkArgs;
 use clap::{Args, ValueEnum};
-use everypath_explore::reduction::Reduction;
 use everypath_native::{Backend, Restart, Sampler, TimeMode};
 use std::ffi::OsString;
 
@@ -23,9 +22,14 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_enum, default_value_t = CheckStrategy::Dfs)]
     pub(crate) strategy: CheckStrategy,
 
-    /// What is left out because it can make no difference (dfs)
-    #[arg(long, value_enum, default_value_t = ReductionName::Dpor)]
-    pub(crate) reduction: ReductionName,
+    /// What is left out because it can make no difference (dfs) [default: dpor, or sleep with
+    /// --state-matching]
+    #[arg(long, value_enum)]
+    pub(crate) reduction: Option<ReductionName>,
+
+    /// Keep the hash of every state, and do not go on from one that was met before (dfs)
+    #[arg(long)]
+    pub(crate) state_matching: bool,
 
     /// How many steps must come in a certain order for the bugs that are looked for (pct)
     #[arg(long, value_name = "D", default_value_t = 3)]
@@ -85,6 +89,8 @@ pub(crate) enum CheckStrategy {
 pub(crate) enum ReductionName {
     /// Schedules that only swap independent steps
     Dpor,
+    /// Steps that only lead to states which are reached by other ways
+    Sleep,
     /// Nothing
     None,
 }
@@ -97,15 +103,6 @@ impl CheckArgs {
             CheckStrategy::Random => Some(Sampler::Random),
             CheckStrategy::Pct => Some(Sampler::Pct { depth: self.pct_depth }),
             CheckStrategy::Pos => Some(Sampler::Pos),
-        }
-    }
-}
-
-impl From<ReductionName> for Reduction {
-    fn from(name: ReductionName) -> Self {
-        match name {
-            ReductionName::Dpor => Reduction::Dpor,
-            ReductionName::None => Reduction::None,
         }
     }
 }

@@ -6,7 +6,7 @@ mod sample;
 
 use super::{program_environment, program_folders, replay_command};
 use crate::cli::{
-    CacheName, CheckArgs, IdleName, NetworkArgs, ReductionName, ReplayArgs, RestartName,
+    CacheName, CheckArgs, Exploration, IdleName, NetworkArgs, ReplayArgs, RestartName,
 };
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
@@ -16,7 +16,7 @@ use everypath_explore::Control;
 use everypath_native::peers::Trouble;
 use everypath_native::{
     Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outside, Program, ProgramError,
-    Replayed, Sampler, Sampling, Setup, TimeMode,
+    Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -71,6 +71,7 @@ fn open(name: &OsString) -> Result<Program, ProgramError> {
 
 fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Found, Usage> {
     let common = &args.common;
+    let exploration = Exploration::of(args)?;
     let setup = Setup {
         backend: args.backend.into(),
         restart: args.restart.into(),
@@ -90,7 +91,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         outside: outside(&args.network)?,
     };
     let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
-    let (result, took, stopped) = watch.run(|control| search(args, &launch, control));
+    let (result, took, stopped) = watch.run(|control| search(args, exploration, &launch, control));
     let explored = match result {
         Ok(explored) => explored,
         Err(error) => return Ok(Found::failed(&error)),
@@ -117,15 +118,28 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
 }
 
 /// Runs executions as the strategy says.
-fn search(args: &CheckArgs, launch: &Launch, control: &Control) -> Result<Explored, Error> {
+fn search(
+    args: &CheckArgs,
+    exploration: Exploration,
+    launch: &Launch,
+    control: &Control,
+) -> Result<Explored, Error> {
     let common = &args.common;
     let launch = launch.clone();
     let keep_going = common.keep_going;
     let Some(sampler) = args.sampler() else {
-        let reduction = args.reduction.into();
         let executions = common.max_executions;
-        let exhaustive = Exhaustive { launch, reduction, executions, keep_going };
-        return everypath_native::explore(&exhaustive, control);
+        return match exploration {
+            Exploration::Schedules(reduction) => {
+                let exhaustive = Exhaustive { launch, reduction, executions, keep_going };
+                everypath_native::explore(&exhaustive, control)
+            }
+            Exploration::States(sleep) => {
+                let states = common.max_states;
+                let space = StateSpace { launch, sleep, states, executions, keep_going };
+                everypath_native::explore_states(&space, control)
+            }
+        };
     };
     // Peers answer one program at a time.
     let alone = !args.network.peer.is_empty();
@@ -150,11 +164,18 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
                 grouped(explored.abandoned)
             )),
             Some(_) => Found::holds(Coverage::Sampled),
+            None if explored.complete && explored.executions == 0 => {
+                Found::inconclusive("no execution comes to an end".into())
+            }
             None if explored.complete => Found::holds(Coverage::Exhaustive),
-            None => Found::inconclusive(format!(
-                "the limit of {} executions was reached",
-                grouped(explored.executions)
-            )),
+            None => Found::inconclusive(match explored.states {
+                Some(states) if args.common.max_states.is_some_and(|most| states >= most) => {
+                    format!("the limit of {} states was reached", grouped(states))
+                }
+                _ => {
+                    format!("the limit of {} executions was reached", grouped(explored.executions))
+                }
+            }),
         };
     };
     let replayed = match everypath_native::replay(launch, &first.schedule) {
@@ -201,8 +222,7 @@ fn simplest(launch: &Launch, found: Replayed, violation: Violation) -> (Replayed
 /// How the search was made, for the trace.
 fn record(args: &CheckArgs) -> SearchRecord {
     let strategy = match args.sampler() {
-        None if args.reduction == ReductionName::None => "dfs".into(),
-        None => "dfs with dpor".into(),
+        None => Exploration::of(args).map_or("dfs", Exploration::name).into(),
         Some(Sampler::Random) => "random".into(),
         Some(Sampler::Pct { depth }) => format!("pct with depth {depth}"),
         Some(Sampler::Pos) => "pos".into(),

@@ -25,6 +25,8 @@ pub(super) struct Counted {
     redundant: u64,
     abandoned: u64,
     steps: u64,
+    states: Option<u64>,
+    cycles: u64,
     unexpected: u64,
     hits: u64,
     endings: Vec<(String, u64)>,
@@ -73,6 +75,8 @@ impl Counted {
             redundant: sampled.redundant,
             abandoned: sampled.abandoned,
             steps: sampled.steps,
+            states: sampled.states,
+            cycles: sampled.cycles,
             unexpected: sampled.unexpected,
             endings: sampled.endings.iter().map(|(name, count)| (name.clone(), *count)).collect(),
             sites: sampled.sites,
@@ -179,6 +183,10 @@ struct JsonCounterexample {
 /// What was counted.
 #[derive(Debug, Serialize)]
 struct JsonCheckStats {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cycles: Option<u64>,
     executions: u64,
     redundant_executions: u64,
     abandoned_executions: u64,
@@ -237,6 +245,8 @@ impl Report {
             }),
             violations: if found.trace.is_some() { counted.unexpected } else { 0 },
             stats: JsonCheckStats {
+                states: counted.states,
+                cycles: counted.states.map(|_| counted.cycles),
                 executions: counted.executions,
                 redundant_executions: counted.redundant,
                 abandoned_executions: counted.abandoned,
@@ -268,12 +278,16 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
             "HOLDS ({}): {target} ends as expected in {}\n",
             found.coverage.kind(),
             match found.coverage {
+                Coverage::Exhaustive if counted.cycles > 0 => "every schedule that ends".into(),
                 Coverage::Exhaustive => "every schedule".into(),
                 _ => format!("all {} sampled schedules", grouped(counted.executions)),
             }
         ),
     };
     if counted.executions > 0 {
+        if let Some(states) = counted.states {
+            let _ = write!(text, "{} states, ", grouped(states));
+        }
         let _ = write!(text, "{} executions", grouped(counted.executions));
         let several = if counted.unexpected > 1 { counted.unexpected } else { 0 };
         for (count, what) in [

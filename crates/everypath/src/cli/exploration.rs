@@ -1,0 +1,58 @@
+//! How schedules or states are searched depth-first, as the options say.
+
+use super::{CheckArgs, CheckStrategy, ReductionName, RestartName};
+use crate::usage::Usage;
+use everypath_explore::reduction::Reduction;
+use everypath_explore::reduction::stateful::Sleep;
+
+/// What is searched depth-first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exploration {
+    /// Schedules, each from the start.
+    Schedules(Reduction),
+    /// States.
+    States(Sleep),
+}
+
+impl Exploration {
+    /// What the options ask for, if they fit together.
+    pub(crate) fn of(args: &CheckArgs) -> Result<Self, Usage> {
+        if args.state_matching {
+            return Exploration::states(args);
+        }
+        match args.reduction {
+            Some(ReductionName::Sleep) => {
+                Err(Usage::new("--reduction sleep is for --state-matching; dpor includes it"))
+            }
+            Some(ReductionName::None) => Ok(Exploration::Schedules(Reduction::None)),
+            Some(ReductionName::Dpor) | None => Ok(Exploration::Schedules(Reduction::Dpor)),
+        }
+    }
+
+    fn states(args: &CheckArgs) -> Result<Self, Usage> {
+        let refused = if args.strategy != CheckStrategy::Dfs {
+            "--state-matching needs --strategy dfs: samples do not go back to states"
+        } else if matches!(args.restart, RestartName::Fork | RestartName::Exec) {
+            "--state-matching goes back to states by copying: leave --restart out"
+        } else if !args.network.peer.is_empty() {
+            "--state-matching would have to put peers back to what they were: leave --peer out"
+        } else if args.reduction == Some(ReductionName::Dpor) {
+            "--reduction dpor would miss schedules with --state-matching; choose sleep or none"
+        } else if args.reduction == Some(ReductionName::None) {
+            return Ok(Exploration::States(Sleep::Never));
+        } else {
+            return Ok(Exploration::States(Sleep::Independent));
+        };
+        Err(Usage::new(refused))
+    }
+
+    /// As traces name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Exploration::Schedules(Reduction::None) => "dfs",
+            Exploration::Schedules(Reduction::Dpor) => "dfs with dpor",
+            Exploration::States(Sleep::Never) => "dfs with state matching",
+            Exploration::States(Sleep::Independent) => "dfs with state matching and sleep sets",
+        }
+    }
+}
