@@ -7,31 +7,64 @@ use std::process::Command;
 use support::Programs;
 
 /// The endings that a search of all schedules finds.
-fn endings(programs: &Programs, reduction: &str, scripts: &str) -> Option<Vec<String>> {
+fn endings(programs: &Programs, reduction: &str, command: &str) -> Option<Vec<String>> {
     // No execution ends with code 255, so every ending is counted.
     let options = format!("--keep-going --exit-code 255 --reduction {reduction}");
     let (code, result) =
-        programs.check(&format!("{options} --max-executions 30000 -- ./scripts {scripts}"));
-    assert!(code == 1 || code == 3, "{scripts}: {result}");
+        programs.check(&format!("{options} --max-executions 30000 -- ./{command}"));
+    assert!(code == 1 || code == 3, "{command}: {result}");
     let executions = result["stats"]["executions"].as_u64().unwrap();
     let endings = result["stats"]["endings"].as_array().unwrap();
     let names = endings.iter().map(|ending| ending["ending"].as_str().unwrap().to_string());
     (executions < 30_000).then(|| names.collect())
 }
 
+/// Compares both searches on scripts of a program and returns how many were small enough for it.
+fn compare_searches(program: &str, scripts: &[&str]) -> usize {
+    let programs = Programs::new(&[&format!("../crates/everypath/tests/programs/{program}.c")]);
+    let is_compared = |scripts: &&&str| {
+        let command = format!("{program} {scripts}");
+        let reduced = endings(&programs, "dpor", &command).expect("a reduced search is small");
+        let plain = endings(&programs, "none", &command);
+        plain.map(|plain| assert_eq!(reduced, plain, "{command}")).is_some()
+    };
+    scripts.iter().filter(is_compared).count()
+}
+
 #[test]
 fn reduction_and_plain_search_find_the_same_endings() {
-    let programs = Programs::new(&["../crates/everypath/tests/programs/scripts.c"]);
-    let mut compared = 0;
-    for scripts in SCRIPTS {
-        let reduced = endings(&programs, "dpor", scripts).expect("a reduced search is small");
-        if let Some(plain) = endings(&programs, "none", scripts) {
-            assert_eq!(reduced, plain, "{scripts}");
-            compared += 1;
-        }
-    }
+    let compared = compare_searches("scripts", SCRIPTS);
     assert!(compared >= SCRIPTS.len() - 2, "only {compared} were small enough");
 }
+
+#[test]
+fn reduction_and_plain_search_agree_about_sockets() {
+    assert_eq!(compare_searches("talks", TALKS), TALKS.len());
+}
+
+const TALKS: &[&str] = &[
+    "w0 q0",
+    "w0 w0q0",
+    "w0 r0",
+    "w0h0 q0q0",
+    "k0 p0q0",
+    "w0E0 K0",
+    "w0 f0",
+    "w0 p0",
+    "w0 e0",
+    "x0 w0e0",
+    "i0i0 o0",
+    "i0 i0o0",
+    "c0 a0",
+    "a0 s0",
+    "c0 s0",
+    "c0 c0a0",
+    "d0 g0",
+    "d0 D0g0",
+    "D0 n0g0",
+    "m0 t0",
+    "w0w1 q1q0",
+];
 
 const SCRIPTS: &[&str] = &[
     "L0X0U0 L0X0U0",

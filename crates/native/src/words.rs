@@ -401,7 +401,9 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Receive
         | Operation::Shutdown
         | Operation::Close
-        | Operation::EpollControl => "socket",
+        | Operation::EpollControl
+        | Operation::SocketState => "socket",
+        Operation::TimerSet => "timer",
         Operation::Join | Operation::TryJoin | Operation::Detach => "thread",
         Operation::Start
         | Operation::Create
@@ -466,6 +468,8 @@ fn verb(operation: Operation) -> &'static str {
         Operation::Shutdown => "shuts down socket",
         Operation::Close => "closes socket",
         Operation::EpollControl => "changes what is watched by epoll",
+        Operation::SocketState => "looks at socket",
+        Operation::TimerSet => "sets timer",
         Operation::FileRead => "reads file",
         Operation::FileWrite => "writes file",
         other => other.name(),

@@ -114,7 +114,9 @@ impl Footprint {
                 | Operation::Accept
                 | Operation::Send
                 | Operation::Receive
-                | Operation::EpollControl,
+                | Operation::EpollControl
+                | Operation::SocketState
+                | Operation::TimerSet,
                 _,
             ) => networking(Write),
             // Connections to peers do not see each other, but see who begins to listen here.

@@ -84,6 +84,8 @@ operations! {
     Close = "close",
     Poll = "poll",
     EpollControl = "epoll-control",
+    SocketState = "socket-state",
+    TimerSet = "timer-set",
     Signal = "signal",
     ProcessExit = "exit",
     Choose = "choose",

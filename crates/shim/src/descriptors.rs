@@ -258,7 +258,7 @@ pub(crate) fn object(descriptor: i32) -> Result<usize, i32> {
 pub(crate) fn close(descriptor: i32) -> isize {
     let Some(open) = get(descriptor) else { return -(errno::EBADF as isize) };
     if open.get().kind == Kind::Object {
-        net::before_close(usize::from(open.get().index), descriptor);
+        net::before_close(usize::from(open.get().index));
     }
     // Others may have closed it meanwhile.
     let Some(description) = description(descriptor) else { return -(errno::EBADF as isize) };

@@ -7,7 +7,9 @@ use super::{Kind, Patience, Stage, datagram, epoll, event, make, object, options
 use crate::descriptors::{self, Kind as OpenKind, NONBLOCK, Open};
 use crate::fail::stop;
 use crate::memory::{load, store};
+use crate::scheduler::point;
 use crate::sys::{errno, number};
+use everypath_shim_abi::Operation;
 
 /// The socket that a descriptor is open on, by number.
 pub(super) fn socket(descriptor: i32) -> Result<usize, i32> {
@@ -333,6 +335,7 @@ pub(crate) fn device_control(descriptor: i32, request: usize, at: usize) -> isiz
             0
         }
         READABLE if open.kind == OpenKind::Object => {
+            point(Operation::SocketState, super::touches(usize::from(open.index)), 0);
             store(at, readable(usize::from(open.index)) as i32);
             0
         }

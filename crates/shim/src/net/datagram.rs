@@ -3,7 +3,7 @@
 use super::address::{Address, INET, INET6};
 use super::message::Pieces;
 use super::{Call, Kind, Object, Patience, Want, failed, happened, is_unix, key, object, partner};
-use super::{remote, stream, until_done, waits};
+use super::{remote, stream, touches, until_done, waits};
 use crate::descriptors;
 use crate::memory::{bytes, load};
 use crate::scheduler::point;
@@ -34,19 +34,12 @@ pub(super) struct Received {
     pub(super) is_truncated: bool,
 }
 
-/// What a socket is, in footprints: its address, where messages meet it.
-fn touches(number: usize) -> usize {
-    let local = object(number).local.get();
-    if partner(object(number)).is_none() && local.is_some() && !local.is_unnamed() {
-        local.key()
-    } else {
-        key(number)
-    }
-}
-
 /// Does what the system call does.
 pub(super) fn connect(number: usize, to: Address) -> Result<isize, i32> {
     let socket = object(number);
+    // Whose messages arrive here changes; and whether somebody is there matters to some.
+    let meets = if is_unix(socket) { to.key() } else { touches(number) };
+    point(Operation::Connect, meets, 0);
     if to.family() == 0 {
         socket.foreign.set(Address::default());
         return Ok(0);
@@ -288,8 +281,8 @@ pub(super) fn change_group(
     (level, at, length): (i32, usize, usize),
 ) -> Result<isize, i32> {
     let socket = object(number);
-    let mut options = socket.options.get();
     if is_loop_option(level, name) {
+        let mut options = socket.options.get();
         let on = if length >= 4 { load::<i32>(at) } else { i32::from(load::<u8>(at)) };
         options.no_loop = on == 0;
         socket.options.set(options);
@@ -299,6 +292,8 @@ pub(super) fn change_group(
     if length < needed {
         return Err(errno::EINVAL);
     }
+    point(Operation::Bind, touches(number), 0);
+    let mut options = socket.options.get();
     let group = Address::group(family, at);
     if !group.is_multicast() {
         return Err(errno::EINVAL);

@@ -1,7 +1,7 @@
 //! `epoll`: entries are kept in the buffer of its object.
 
 use super::ready::{self, ERROR, HANG_UP};
-use super::{Call, Kind, Patience, Want, key, make, object, until_done};
+use super::{Call, Kind, Patience, Want, event, key, make, object, until_done};
 use crate::descriptors;
 use crate::memory::{load, store};
 use crate::scheduler::point;
@@ -47,6 +47,14 @@ pub(super) fn create(flags: i32) -> Result<isize, i32> {
     make(Kind::Epoll, flags).map(|(_, descriptor)| descriptor)
 }
 
+/// What has happened to an object, as a number that is never 0.
+fn moment(number: usize) -> u32 {
+    let object = object(number);
+    let expirations =
+        if object.kind.get() == Kind::Timer { event::expirations(object) as u32 } else { 0 };
+    object.activity.get().wrapping_add(expirations).wrapping_add(1)
+}
+
 /// What an entry would report now.
 fn report(entry: &Entry) -> u32 {
     if entry.disarmed {
@@ -56,7 +64,7 @@ fn report(entry: &Entry) -> u32 {
     let number = usize::from(open.index);
     let wanted = entry.events & !(EDGE | ONE_SHOT) | ERROR | HANG_UP;
     let events = ready::of_object(number) & wanted;
-    let new = entry.seen != object(number).activity.get().wrapping_add(1);
+    let new = entry.seen != moment(number);
     if entry.events & EDGE != 0 && !new { 0 } else { events }
 }
 
@@ -160,7 +168,7 @@ fn collect(number: usize, to: usize, most: usize) -> usize {
         store(event + 4, [entry.data as u32, (entry.data >> 32) as u32]);
         found += 1;
         let open = descriptors::opened(entry.description as usize).get();
-        let seen = object(usize::from(open.index)).activity.get().wrapping_add(1);
+        let seen = moment(usize::from(open.index));
         let disarmed = entry.events & ONE_SHOT != 0;
         store(place, Entry { seen, disarmed, ..entry });
     }

@@ -5,6 +5,7 @@ use super::ready::{IN, OUT};
 use super::{Call, Kind, Object, Patience, Want, failed, happened, key, make, object};
 use super::{until_done, waits};
 use crate::memory::{load, store};
+use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
 use everypath_shim_abi::Operation;
@@ -88,10 +89,15 @@ pub(super) fn create_timer(clock: i32, flags: i32) -> Result<isize, i32> {
     Ok(descriptor)
 }
 
+/// The time; never 0, which is when timers expire that are not set.
+fn now() -> u64 {
+    state().clock.get().max(1)
+}
+
 /// How often a timer has expired since it was read.
 pub(super) fn expirations(timer: &Object) -> u64 {
     let (first, interval) = (timer.counter.get(), timer.interval.get());
-    let now = state().clock.get();
+    let now = now();
     match (first, interval) {
         (0, _) => 0,
         _ if now < first => 0,
@@ -103,7 +109,7 @@ pub(super) fn expirations(timer: &Object) -> u64 {
 /// When a timer expires next; none if it does not, or has already.
 pub(super) fn next_expiry(timer: &Object) -> Option<u64> {
     let first = timer.counter.get();
-    (first > state().clock.get()).then_some(first)
+    (first > now()).then_some(first)
 }
 
 /// Reads how often a timer has expired.
@@ -137,7 +143,7 @@ fn store_time(at: usize, nanoseconds: u64) {
 pub(super) fn get_timer(number: usize, at: usize) -> Result<isize, i32> {
     let timer = object(number);
     let (first, interval) = (timer.counter.get(), timer.interval.get());
-    let now = state().clock.get();
+    let now = now();
     let left = match (first, interval) {
         (0, _) => 0,
         _ if first > now => first - now,
@@ -154,6 +160,7 @@ pub(super) fn set_timer(number: usize, flags: i32, new: usize, old: usize) -> Re
     const ABSOLUTE: i32 = 1;
     let timer = object(number);
     let (interval, value) = (nanoseconds(new)?, nanoseconds(new + 16)?);
+    point(Operation::TimerSet, key(number), 0);
     if old != 0 {
         get_timer(number, old)?;
     }

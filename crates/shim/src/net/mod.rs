@@ -302,6 +302,7 @@ fn happened(number: usize) {
 
 /// Lets all look again who wait for a timer that was set: they must wait for another moment.
 fn changed(timer: usize) {
+    object(timer).activity.set(object(timer).activity.get().wrapping_add(1));
     wake_if(|want| ready::is_about(want, timer));
 }
 
@@ -323,19 +324,19 @@ fn wake_if(is_meant: impl Fn(Want) -> bool) {
 }
 
 /// The scheduling point before a descriptor of an object is closed.
-pub(crate) fn before_close(number: usize, descriptor: i32) {
-    let object = object(number);
-    if matches!(object.kind.get(), Kind::Epoll | Kind::Timer) {
-        return;
-    }
-    let _outcome = descriptor;
-    point(Operation::Close, touched_address(object).unwrap_or(key(number)), touched(object));
+pub(crate) fn before_close(number: usize) {
+    point(Operation::Close, touches(number), touched(object(number)));
 }
 
-/// What a listener is, in footprints: its address, where connections meet it.
-fn touched_address(object: &Object) -> Option<usize> {
-    let listens = object.stage.get() == Stage::Listening || object.kind.get() == Kind::Datagram;
-    (listens && object.local.get().is_some()).then(|| object.local.get().key())
+/// What an object is, in footprints: its address, if that is where others meet it.
+fn touches(number: usize) -> usize {
+    let object = object(number);
+    let local = object.local.get();
+    let meets = match object.kind.get() {
+        Kind::Datagram => partner(object).is_none() && local.is_some() && !local.is_unnamed(),
+        _ => object.stage.get() == Stage::Listening,
+    };
+    if meets { local.key() } else { key(number) }
 }
 
 /// The other end, in footprints; 0 if there is none.

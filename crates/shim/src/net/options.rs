@@ -3,7 +3,9 @@
 use super::address::Address;
 use super::{Kind, Object, Stage, object};
 use crate::memory::{load, store, write};
+use crate::scheduler::point;
 use crate::sys::errno;
+use everypath_shim_abi::Operation;
 
 const SOCKET: i32 = 1;
 const TYPE: i32 = 3;
@@ -178,7 +180,10 @@ pub(super) fn get(
                 1
             }
         }
-        (SOCKET, ERROR) => socket.error.replace(0),
+        (SOCKET, ERROR) => {
+            point(Operation::SocketState, super::key(number), 0);
+            socket.error.replace(0)
+        }
         (SOCKET, REUSE_ADDRESS) => options.reuse_address.into(),
         (SOCKET, REUSE_PORT) => options.reuse_port.into(),
         (SOCKET, BROADCAST) => options.broadcast.into(),

@@ -501,7 +501,7 @@ pub(super) fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
     if !matches!(how, 0..=2) {
         return Err(errno::EINVAL);
     }
-    point(Operation::Shutdown, key(number), super::touched(socket));
+    point(Operation::Shutdown, super::touches(number), super::touched(socket));
     if socket.kind.get() == Kind::Stream && socket.stage.get() == Stage::Listening {
         // Who waits to accept is told.
         socket.stage.set(Stage::Over);
