@@ -289,6 +289,7 @@ impl<M: Model> Explorable for Built<M> {
             initial,
             initial_fingerprint,
             steps,
+            explanation: None,
         })
     }
 

@@ -142,6 +142,44 @@ fn counterexamples_have_as_few_preemptions_as_possible() {
 }
 
 #[test]
+fn the_steps_whose_order_decides_are_named() {
+    let programs = Programs::new(&["philosophers.c", "bank.rs"]);
+    for strategy in ["dfs", "random", "pos"] {
+        let (_, result) = programs.check(&format!("--strategy {strategy} -- ./bank"));
+        let violation = &result["violation"];
+        assert_eq!(violation["exact"], true, "{result}");
+        // One customer looks before the other one takes: from then on both are served.
+        for (step, line) in [(0, "bank.rs:9"), (1, "bank.rs:11")] {
+            let racing = &violation["race"][step];
+            assert!(racing["text"].as_str().unwrap().ends_with(line), "{strategy}: {result}");
+            let stack = racing["stack"].as_array().unwrap();
+            assert!(stack[0].as_str().unwrap().starts_with("bank::withdraw at "), "{result}");
+            assert!(stack[1].as_str().unwrap().starts_with("bank::main::"), "{result}");
+        }
+        assert_eq!(violation["race"][0]["number"], violation["critical_step"]);
+        let replay = programs.everypath("replay everypath-trace.json");
+        let text = String::from_utf8(replay.stdout).unwrap();
+        let step = &violation["critical_step"];
+        assert!(text.contains(&format!("After step {step}, no good outcome is left.")), "{text}");
+        assert!(
+            text.contains("\nThe other way round, the program can end as expected.\n"),
+            "{text}"
+        );
+    }
+    let (_, result) = programs.check("-- ./philosophers 4");
+    let fork = |step: usize| {
+        let text = result["violation"]["race"][step]["text"].as_str().unwrap();
+        text.split_once("forks").unwrap().1.split(',').next().unwrap().to_string()
+    };
+    assert_eq!(fork(0), fork(1), "{result}");
+    // An ending that every schedule has is no step's fault.
+    let (_, result) = programs.check("--exit-code 3 -- ./philosophers 2 fixed");
+    assert_eq!(result["violation"]["critical_step"], 0, "{result}");
+    let shown = programs.everypath("show everypath-trace.json").stdout;
+    assert!(String::from_utf8(shown).unwrap().contains("\nNo schedule ends well.\n"));
+}
+
+#[test]
 fn reduction_and_plain_search_agree() {
     let programs = Programs::new(&["philosophers.c"]);
     for arguments in ["2", "2 fixed"] {

@@ -9,6 +9,7 @@
 //! - [`explore()`]: the worker loop. [`Control`]: stop it, and watch it, from another thread.
 //! - [`explore_incrementally()`]: the same with the [`graph`] of an earlier version.
 //! - [`reduction`]: all schedules of a program, up to equivalence. [`mod@shrink`]: a failing one, made simple.
+//!   [`mod@critical`]: the step after which nothing can be saved.
 //! - [`replay()`]: takes a schedule again and describes every state on the way.
 //! - [`handler`]: panics inside a model are findings about the model, not crashes of ours.
 //!
@@ -20,6 +21,7 @@ pub mod canonical;
 mod confirm;
 mod control;
 mod costs;
+pub mod critical;
 mod engine;
 mod expand;
 mod fingerprint;

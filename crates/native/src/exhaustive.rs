@@ -28,7 +28,7 @@ pub struct Exhaustive {
 
 /// What a step touches, and the step itself if it is one that could be taken.
 #[derive(Clone, Debug)]
-struct Touch {
+pub(crate) struct Touch {
     pending: Pending,
     footprint: Footprint,
 }
@@ -62,16 +62,31 @@ impl reduction::Footprint for Touch {
 }
 
 /// A worker that runs executions for the search.
-struct Runner<'a> {
+pub(crate) struct Runner<'a> {
     worker: Worker,
     control: &'a Control,
     reply: Reply,
 }
 
 /// Why there is no execution.
-enum Stop {
+pub(crate) enum Stop {
+    /// Somebody stopped it.
     Stopped,
+    /// The worker cannot go on.
     Failed(Error),
+}
+
+impl<'a> Runner<'a> {
+    /// Starts a worker.
+    pub(crate) fn start(launch: &Launch, control: &'a Control) -> Result<Self, Error> {
+        let worker = Worker::start(launch, &Modules::default())?;
+        Ok(Runner { worker, control, reply: Reply::default() })
+    }
+
+    /// How the last execution ended.
+    pub(crate) fn reply(&self) -> &Reply {
+        &self.reply
+    }
 }
 
 impl Executor for Runner<'_> {
@@ -118,7 +133,7 @@ fn alternative(pending: Pending) -> Alternative<Touch> {
 /// The steps of an execution with what they touched: a request that was granted at once has no
 /// second step, so it touched what that would have. An atomic section touches everything when it
 /// begins, and what happens inside cannot be moved by itself.
-fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
+pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
     let mut inside = false;
     let mut is_inside: Vec<bool> = events
         .iter()
@@ -157,10 +172,9 @@ fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
 
 /// Explores until an execution is not as expected, all were run, or somebody stops it.
 pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, Error> {
-    let modules = Modules::default();
-    let worker = Worker::start(&exhaustive.launch, &modules)?;
-    let mut explored = Explored { sites: worker.prepared.patches.sites, ..Explored::default() };
-    let mut runner = Runner { worker, control, reply: Reply::default() };
+    let mut runner = Runner::start(&exhaustive.launch, control)?;
+    let sites = runner.worker.prepared.patches.sites;
+    let mut explored = Explored { sites, ..Explored::default() };
     let mut search = Stateless::new(exhaustive.reduction);
     let mut cut = false;
     let result = search.run(&mut runner, |runner, executed| {

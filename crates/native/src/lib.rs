@@ -9,6 +9,7 @@
 //! - [`explore_states`]: goes from state to state, and not on from one that was met before.
 //! - [`replay`]: repeats one execution exactly, and says what it did in words.
 //! - [`shrink()`]: makes a failing execution easy to follow.
+//! - [`explain`]: the step after which nothing could be saved, and what should have come first.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
 //! - [`Outside`]: the peers that it talks to.
@@ -22,6 +23,7 @@
 
 pub mod atomics;
 mod compare;
+mod critical;
 #[expect(unsafe_code, reason = "asks the kernel and the C library for what std does not tell")]
 pub mod doctor;
 mod error;
@@ -48,6 +50,7 @@ mod words;
 mod worker;
 
 pub use compare::compare;
+pub use critical::explain;
 pub use error::Error;
 pub use execution::{Execution, Explored};
 pub use executions::{Executions, executions};

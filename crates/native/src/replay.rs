@@ -14,8 +14,8 @@ const MAX_PLACES: usize = 20_000;
 pub struct Replayed {
     /// The execution.
     pub execution: Execution,
-    /// Where in the program each step was made.
-    pub places: Vec<Option<Frame>>,
+    /// Where in the program each step was made: the stack, innermost frame first.
+    pub places: Vec<Vec<Frame>>,
     /// The stack of each thread at the end.
     pub stacks: Vec<Stack>,
     /// The names of objects that are variables of the program.
@@ -44,8 +44,8 @@ pub fn replay(launch: &Launch, schedule: &[Choice]) -> Result<Replayed, Error> {
         let next = schedule.get(step).map(|choice| choice.thread);
         let thread = worker.threads().into_iter().find(|entry| Some(entry.number) == next);
         // Steps without a choice are not stopped at.
-        places.resize(step, None);
-        places.push(thread.and_then(|entry| place(&worker, &mut symbols, &entry)));
+        places.resize(step, Vec::new());
+        places.push(thread.map(|entry| stack(&worker, &mut symbols, &entry)).unwrap_or_default());
         let more = step + 1 < schedule.len().min(MAX_PLACES);
         let pause_at = if more { reply.steps + 2 } else { 0 };
         let prefix = schedule.len() as u32;
@@ -54,7 +54,7 @@ pub fn replay(launch: &Launch, schedule: &[Choice]) -> Result<Replayed, Error> {
         reply = worker.ask(command)?;
     }
     let execution = Execution::of(&worker, &reply, 0);
-    places.resize(execution.events.len(), None);
+    places.resize(execution.events.len(), Vec::new());
     let stacks = execution
         .threads
         .iter()
@@ -87,11 +87,6 @@ fn stack(worker: &Worker, symbols: &mut Symbols, thread: &ThreadEntry) -> Vec<Fr
         .flat_map(|(depth, &address)| symbols.frames(address, depth > 0))
         .collect();
     interesting(&frames).to_vec()
-}
-
-fn place(worker: &Worker, symbols: &mut Symbols, thread: &ThreadEntry) -> Option<Frame> {
-    // A line inside the language's library says less than none.
-    stack(worker, symbols, thread).into_iter().next().filter(|frame| !frame.is_foreign())
 }
 
 /// An execution that stands at its end, for a debugger to look at.

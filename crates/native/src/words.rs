@@ -6,7 +6,7 @@ use crate::replay::{Replayed, Stack};
 use everypath_shim_abi::{
     Event, Operation, Outcome, Phase, Setup, TIMEOUT, ThreadEntry, Waiting, text,
 };
-use everypath_trace::{Line, Step, TraceStep, Violation};
+use everypath_trace::{Line, RacingStep, Step, TraceStep, Violation};
 use std::collections::BTreeMap;
 
 /// What an ending means.
@@ -163,29 +163,45 @@ impl<'a> Names<'a> {
     /// The steps of the execution for a trace.
     pub fn steps(&self) -> Vec<TraceStep> {
         let execution = &self.replayed.execution;
-        let events = execution.events.iter().zip(&self.replayed.places).zip(execution.preempts());
+        let events = execution.events.iter().enumerate().zip(execution.preempts());
         let mut steps: Vec<TraceStep> = events
-            .map(|((event, place), preempts)| {
-                let place = place.as_ref().map(|frame| format!(", {frame}")).unwrap_or_default();
-                TraceStep {
-                    step: Step {
-                        actor: event.thread,
-                        event: event.operation as u16,
-                        param: u32::from(event.outcome),
-                    },
-                    actor: self.thread(event.thread),
-                    event: event.operation.name().into(),
-                    text: format!("{}{place}", self.step(event)),
-                    state: Vec::new(),
-                    fingerprint: None,
-                    preempts,
-                }
+            .map(|((at, event), preempts)| TraceStep {
+                step: Step {
+                    actor: event.thread,
+                    event: event.operation as u16,
+                    param: u32::from(event.outcome),
+                },
+                actor: self.thread(event.thread),
+                event: event.operation.name().into(),
+                text: self.step_with_place(at, event),
+                state: Vec::new(),
+                fingerprint: None,
+                preempts,
             })
             .collect();
         if let Some(last) = steps.last_mut() {
             last.state = self.end();
         }
         steps
+    }
+
+    fn step_with_place(&self, at: usize, event: &Event) -> String {
+        let frame = self.replayed.places.get(at).and_then(|stack| stack.first());
+        // A line inside the language's library says less than none.
+        let place = frame.filter(|frame| !frame.is_foreign()).map(|frame| format!(", {frame}"));
+        format!("{}{}", self.step(event), place.unwrap_or_default())
+    }
+
+    /// A step with its stack; `number` is its number in the trace.
+    pub(crate) fn racing_step(&self, at: usize, number: Option<usize>) -> Option<RacingStep> {
+        let event = self.replayed.execution.events.get(at)?;
+        let stack = self.replayed.places.get(at)?;
+        Some(RacingStep {
+            number,
+            actor: self.thread(event.thread),
+            text: self.step_with_place(at, event),
+            stack: stack.iter().take(16).map(ToString::to_string).collect(),
+        })
     }
 
     /// What there is to see at the end: threads with their stacks, and what was written.

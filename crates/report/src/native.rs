@@ -1,7 +1,7 @@
 //! An execution of a native program in words.
 
 use crate::text::{grouped, heading, plain, push, quoted};
-use everypath_trace::Trace;
+use everypath_trace::{Explanation, RacingStep, Trace};
 
 /// The counterexample: what is violated and why, its last `shown` steps one a line, how its threads
 /// stood at the end, and how to replay it.
@@ -23,6 +23,10 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
         push(&mut out, format_args!("  {:digits$}{mark} {actor:width$}  {text}", number + 1));
     }
     push(&mut out, format_args!(""));
+    if let Some(explanation) = &trace.explanation {
+        explain(&mut out, explanation);
+        push(&mut out, format_args!(""));
+    }
     let end = trace.steps.last().map_or(&trace.initial, |step| &step.state);
     push(&mut out, format_args!("At the end:"));
     let width = end.iter().map(|line| plain(&line.part).chars().count()).max().unwrap_or(0);
@@ -37,6 +41,32 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     }
     push(&mut out, format_args!("Replay it: {replay} {}", quoted(path)));
     out
+}
+
+/// The step after which nothing could be saved, and what should have come before it.
+fn explain(out: &mut String, explanation: &Explanation) {
+    let Explanation { critical_step: step, exact, race } = explanation;
+    match (step, exact, race.as_slice()) {
+        (0, ..) => push(out, format_args!("No schedule ends well.")),
+        (_, false, _) => {
+            push(out, format_args!("After step {step} at the latest, no good outcome is left."));
+        }
+        (_, true, []) => push(out, format_args!("After step {step}, no good outcome is left.")),
+        (_, true, race) => {
+            push(out, format_args!("After step {step}, no good outcome is left. In this order:"));
+            race.iter().for_each(|step| racing(out, step));
+            push(out, format_args!("The other way round, the program can end as expected."));
+        }
+    }
+}
+
+fn racing(out: &mut String, step: &RacingStep) {
+    let number = step.number.map(|number| format!("step {number}: ")).unwrap_or_default();
+    push(out, format_args!("  {number}{} {}", plain(&step.actor), plain(&step.text)));
+    // The first frame stands in the text.
+    for frame in step.stack.iter().skip(1) {
+        push(out, format_args!("    from {}", plain(frame)));
+    }
 }
 
 /// How often another thread goes on, and how often of its own accord: the steps that are marked.

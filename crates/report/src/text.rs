@@ -171,6 +171,7 @@ mod tests {
             initial: vec![Line::new("a", "x")],
             initial_fingerprint: String::new(),
             steps: vec![],
+            explanation: None,
         }
     }
 

@@ -102,7 +102,9 @@ fn describe(bytes: &[u8], error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, Line, SearchRecord, Step, Target, TraceStep, Violation};
+    use crate::{
+        Config, Explanation, Line, RacingStep, SearchRecord, Step, Target, TraceStep, Violation,
+    };
     use proptest::prelude::*;
 
     fn sample() -> Trace {
@@ -130,6 +132,16 @@ mod tests {
                 fingerprint: Some("01".into()),
                 preempts: true,
             }],
+            explanation: Some(Explanation {
+                critical_step: 1,
+                exact: true,
+                race: vec![RacingStep {
+                    number: None,
+                    actor: "sender".into(),
+                    text: "the timer fires".into(),
+                    stack: vec!["main".into()],
+                }],
+            }),
         }
     }
 

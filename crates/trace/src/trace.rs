@@ -22,6 +22,39 @@ pub struct Trace {
     pub initial_fingerprint: String,
     /// The steps in order.
     pub steps: Vec<TraceStep>,
+    /// Why it came to this, if that is known: of native programs.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub explanation: Option<Explanation>,
+}
+
+/// Which step decided, and against which other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "file", serde(deny_unknown_fields))]
+pub struct Explanation {
+    /// The number of the step after which every execution fails, counted from 1; 0 if every
+    /// execution does from the start.
+    pub critical_step: usize,
+    /// Whether some execution that begins with the steps before it does not fail. If not, an
+    /// earlier step may be the critical one.
+    pub exact: bool,
+    /// The critical step, and the one that comes before it where all ends well; or nothing.
+    pub race: Vec<RacingStep>,
+}
+
+/// One of two steps whose order decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "file", serde(deny_unknown_fields))]
+pub struct RacingStep {
+    /// Its number in the trace, counted from 1; absent if it is not taken there.
+    pub number: Option<usize>,
+    /// The actor's name.
+    pub actor: String,
+    /// What happens, in words.
+    pub text: String,
+    /// Where in the program, innermost frame first.
+    pub stack: Vec<String>,
 }
 
 /// What was explored.

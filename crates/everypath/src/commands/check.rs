@@ -201,8 +201,10 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
                 time: args.time.name().into(),
                 network: network_record(&args.network),
             };
-            let search = record(args);
-            Found::violated(trace_of(target, search, violation, &Names::new(&replayed)))
+            let trace = trace_of(target, record(args), violation, &Names::new(&replayed));
+            // Without an explanation it is a violation all the same.
+            let explanation = everypath_native::explain(launch, &replayed).ok().flatten();
+            Found::violated(Trace { explanation, ..trace })
         }
     }
 }
@@ -246,7 +248,8 @@ fn trace_of(
 ) -> Trace {
     let steps = names.steps();
     let initial = if steps.is_empty() { names.end() } else { Vec::new() };
-    Trace { target, search, violation, initial, initial_fingerprint: String::new(), steps }
+    let initial_fingerprint = String::new();
+    Trace { target, search, violation, initial, initial_fingerprint, steps, explanation: None }
 }
 
 /// Runs the same schedules carried and put back in every other way.
@@ -361,6 +364,7 @@ fn judge(recorded: &Trace, replayed: &Replayed, setup: &Setup, path: &str) -> u8
         }
     };
     let now = trace_of(recorded.target.clone(), recorded.search.clone(), violation, &names);
+    let now = Trace { explanation: recorded.explanation.clone(), ..now };
     output::print(&everypath_report::text(&now, &replay_command(), path));
     let steps = now.steps.iter().zip(&recorded.steps);
     let differs =

@@ -7,7 +7,7 @@ use crate::result::{JsonCoverage, JsonViolation};
 use crate::watch::peak_memory;
 use everypath_native::{Error, Explored, Outside};
 use everypath_report::{grouped, native};
-use everypath_trace::{Coverage, Trace, Verdict};
+use everypath_trace::{Coverage, Explanation, Trace, Verdict};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -178,6 +178,8 @@ struct JsonCounterexample {
     violation: JsonViolation,
     switches: usize,
     preemptions: usize,
+    #[serde(flatten)]
+    explanation: Option<Explanation>,
 }
 
 /// What was counted.
@@ -242,6 +244,7 @@ impl Report {
                 },
                 switches: trace.switches(),
                 preemptions: trace.preemptions(),
+                explanation: trace.explanation.clone(),
             }),
             violations: if found.trace.is_some() { counted.unexpected } else { 0 },
             stats: JsonCheckStats {
