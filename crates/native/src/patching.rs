@@ -141,6 +141,7 @@ impl Patches {
                 SiteKind::Pause => 3,
                 SiteKind::Load => 4,
                 SiteKind::Store => 5,
+                SiteKind::Fence => 6,
             };
             sites.extend(site.address.to_le_bytes());
             sites.extend([kind, site.size, 0, 0, 0, 0, 0, 0]);

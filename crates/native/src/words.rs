@@ -92,6 +92,7 @@ impl<'a> Names<'a> {
             (Operation::Detach, ..) => format!("detaches {}", self.by_handle(event.object)),
             (Operation::Yield, ..) => "yields".into(),
             (Operation::Pause, ..) => "spins".into(),
+            (Operation::Fence, ..) => "passes a fence".into(),
             (Operation::Output, ..) => {
                 let stream = if event.object == 1 { "output" } else { "error" };
                 format!("writes {} bytes to standard {stream}", event.value)
@@ -426,6 +427,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Exit
         | Operation::Yield
         | Operation::Pause
+        | Operation::Fence
         | Operation::Sleep
         | Operation::Output
         | Operation::Poll

@@ -110,7 +110,7 @@ fn results(output: &Output) -> Vec<(String, Vec<String>)> {
 fn expected_records(function: &str, earlier: usize, address: &str, counters: Counters) -> usize {
     match function {
         "retry" | "neighbours" => 2,
-        "pauses" | "pause_and_jump" => 1,
+        "pauses" | "pause_and_jump" | "fence" => 1,
         "count" | "count_add" => usize::from(counters == Counters::All),
         "prefix_skipped" => earlier,
         "no_site" => 0,
@@ -168,7 +168,7 @@ fn sites_have_kinds_and_sizes() {
         let sites = plan.sites.iter().filter(|site| program.function(site.address) == name);
         sites.map(|site| (site.kind, site.size)).collect()
     };
-    use SiteKind::{CompareExchange, Exchange, FetchModify, Load, Pause, Store};
+    use SiteKind::{CompareExchange, Exchange, Fence, FetchModify, Load, Pause, Store};
     for (name, size) in [("cas8", 1), ("cas16", 2), ("cas32", 4), ("cas64", 8), ("cas16b", 16)] {
         assert_eq!(of(name), [(CompareExchange, size)], "{name}");
     }
@@ -178,6 +178,8 @@ fn sites_have_kinds_and_sizes() {
         assert_eq!(of(name), [(FetchModify, 8)], "{name}");
     }
     assert_eq!(of("pauses"), [(Pause, 0)]);
+    assert_eq!(of("fence"), [(Fence, 0)]);
+    assert_eq!(of("fence_by_lock"), [(Fence, 4)]);
     assert_eq!(of("static_load"), [(Load, 8)]);
     assert_eq!(of("static_compare"), [(Load, 4)]);
     assert_eq!(of("static_store"), [(Store, 8)]);
@@ -232,7 +234,7 @@ fn check_stub(code: &[u8], stub: u64, site: Site, number: i64, moved: &[Instruct
     stack(take(Mnemonic::Lea), -0x80);
     take(Mnemonic::Pushfq);
     assert_eq!(take(Mnemonic::Push).op0_register(), Register::RAX);
-    if site.kind == SiteKind::Pause {
+    if matches!(moved[0].mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) {
         assert_eq!(take(Mnemonic::Xor).op0_register(), Register::EAX);
     } else {
         let lea = take(Mnemonic::Lea);

@@ -82,6 +82,8 @@ pub struct Footprint {
     parts: [Option<Part>; 4],
 }
 
+/// All fences are one object: they have one order, and what comes before one is seen after the next.
+const FENCES: u64 = 2;
 /// All files are one object: which of them are the same is not known before they are opened.
 const FILES: u64 = 1;
 /// All sockets, pipes and events, for steps that look at several.
@@ -184,6 +186,7 @@ impl Footprint {
                 _,
             ) => then(Write, object),
             (Operation::FutexRequeue, _) => Footprint::of(&[(Write, object), (Write, value)]),
+            (Operation::Fence, _) => Footprint::of(&[(Write, FENCES)]),
             (Operation::Output, _) => Footprint::of(&[(Write, object)]),
             (Operation::FileRead, _) => Footprint::of(&[(Read, FILES)]),
             (Operation::FileWrite, _) => Footprint::of(&[(Write, FILES)]),

@@ -69,6 +69,7 @@ operations! {
     FetchModify = "fetch-modify",
     Load = "load",
     Store = "store",
+    Fence = "fence",
     Sleep = "sleep",
     Output = "output",
     FileRead = "file-read",

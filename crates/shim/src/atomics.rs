@@ -91,6 +91,7 @@ const EXCHANGE: u8 = 1;
 const FETCH_MODIFY: u8 = 2;
 const PAUSE: u8 = 3;
 const LOAD: u8 = 4;
+const STORE: u8 = 5;
 
 static SITES: AtomicUsize = AtomicUsize::new(0);
 static TRAPS: AtomicUsize = AtomicUsize::new(0);
@@ -149,8 +150,11 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
         }
         PAUSE => stand_back(Operation::Pause, 0),
         LOAD => look(operand, site),
-        _ => {
+        STORE => {
             point(Operation::Store, operand, u64::from(site.size));
+        }
+        _ => {
+            point(Operation::Fence, 0, 0);
         }
     }
     thread.at.set([0; 3]);
@@ -206,7 +210,7 @@ fn look(operand: usize, site: &Site) {
     if again && times >= LOOKS {
         stand_back(Operation::Load, operand);
     } else {
-        glance(Operation::Load, operand);
+        glance(Operation::Load, operand, u64::from(site.size));
     }
     let now = word(operand, site.size);
     let times = if last_site == site.address && found == now { times + 1 } else { 1 };

@@ -101,12 +101,11 @@ pub(crate) fn step(operation: Operation, object: usize, value: u64) -> u16 {
 }
 
 /// A point at which the thread only looks: that lets nobody go on who waits for a change.
-pub(crate) fn glance(operation: Operation, object: usize) {
+pub(crate) fn glance(operation: Operation, object: usize, value: u64) {
     let state = state();
     if state.is_concurrent() && controller::is_running() {
         let thread = state.current();
-        // Not 0, which says that the thread stands back.
-        thread.announce(operation, object, 1);
+        thread.announce(operation, object, value);
         thread.idle_step.set(true);
         reschedule(state);
     }

@@ -42,6 +42,8 @@ pub enum SiteKind {
     FetchModify,
     /// `pause`: a spinning thread asks for others to be run.
     Pause,
+    /// A fence: `mfence`, or a locked instruction that leaves a word of the stack as it is.
+    Fence,
     /// A plain instruction that looks at a static variable which is changed atomically elsewhere.
     Load,
     /// A plain instruction that changes such a variable.
@@ -182,8 +184,10 @@ pub fn plan(elf: &[u8], layout: &Layout) -> Result<Plan, PlanError> {
 
 /// What the instruction is as a site, if it is one; whether its result is used is not asked.
 fn kind(instruction: &Instruction) -> Option<SiteKind> {
-    if instruction.mnemonic() == Mnemonic::Pause {
-        return Some(SiteKind::Pause);
+    match instruction.mnemonic() {
+        Mnemonic::Pause => return Some(SiteKind::Pause),
+        Mnemonic::Mfence => return Some(SiteKind::Fence),
+        _ => {}
     }
     let thread_local = matches!(instruction.memory_segment(), Register::FS | Register::GS);
     if instruction.op0_kind() != OpKind::Memory || thread_local {
@@ -195,8 +199,17 @@ fn kind(instruction: &Instruction) -> Option<SiteKind> {
         Mnemonic::Cmpxchg | Mnemonic::Cmpxchg8b | Mnemonic::Cmpxchg16b => {
             Some(SiteKind::CompareExchange)
         }
+        Mnemonic::Or | Mnemonic::Add if leaves_the_stack(instruction) => Some(SiteKind::Fence),
         _ => Some(SiteKind::FetchModify),
     }
+}
+
+/// Whether nothing is added to a word of the stack: compilers prefer that to `mfence`.
+fn leaves_the_stack(instruction: &Instruction) -> bool {
+    let nothing = [OpKind::Immediate8, OpKind::Immediate8to32, OpKind::Immediate8to64];
+    instruction.memory_base() == Register::RSP
+        && nothing.contains(&instruction.op1_kind())
+        && instruction.immediate(1) == 0
 }
 
 struct Planner<'a> {
@@ -232,7 +245,7 @@ impl Planner<'_> {
         match self.kind(&instruction) {
             None => false,
             Some(SiteKind::CompareExchange | SiteKind::Exchange) => true,
-            Some(SiteKind::Load | SiteKind::Store) => true,
+            Some(SiteKind::Load | SiteKind::Store | SiteKind::Fence) => true,
             Some(SiteKind::Pause) => !self.continues_a_pause(address, instruction.len() as u64),
             Some(SiteKind::FetchModify) => {
                 // Only counting goes unseen: setting and clearing bits is how flags are stored.

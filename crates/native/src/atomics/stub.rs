@@ -4,7 +4,7 @@
 //! lea  rsp, [rsp-0x80]   ; skip the red zone
 //! pushfq
 //! push rax
-//! lea  rax, [operand]    ; `xor eax, eax` for a pause
+//! lea  rax, [operand]    ; `xor eax, eax` for a pause and a fence
 //! push rax               ; the address of the operand
 //! push number            ; the number of the site
 //! mov  rax, entry
@@ -40,7 +40,7 @@ pub(super) fn write(
 ) -> Result<Vec<u8>, PlanError> {
     let mut stub = Stub { address, bytes: ENTER.to_vec() };
     let (Some(site), Some(last)) = (moved.first(), moved.last()) else { return Ok(Vec::new()) };
-    if site.mnemonic() == Mnemonic::Pause {
+    if matches!(site.mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) {
         stub.bytes.extend([0x31, 0xC0]); // xor eax, eax
     } else {
         stub.load_operand_address(site)?;

@@ -75,6 +75,9 @@ FUNCTION(retry, "xor %eax,%eax\n 1: lock cmpxchg %rsi,(%rdi)\n jne 1b\n mov %rsi
 FUNCTION(neighbours, "mov %esi,%eax\n xchg %eax,(%rdi)\n xchg %edx,(%rdi)\n shl $32,%rdx\n or %rdx,%rax")
 FUNCTION(pauses, "pause\n pause\n pause\n mov %rsi,%rax")
 FUNCTION(pause_and_jump, "pause\n jmp 1f\n .skip 200,0xcc\n 1: mov %rsi,%rax")
+// What is before a fence stays before it; both ways that compilers write one.
+FUNCTION(fence, "mfence\n mov %rsi,%rax")
+FUNCTION(fence_by_lock, "cmp %rsi,%rsi\n lock orl $0,-0x40(%rsp)\n mov %rsi,%rax")
 // Something arrives behind the site: by a jump, by tables, by an address in a register.
 FUNCTION(entered_by_jump, "xor %eax,%eax\n xchg %esi,(%rdi)\n 1: inc %eax\n cmp $4,%eax\n jb 1b")
 FUNCTION(entered_by_table, "lea 3f(%rip),%rax\n movslq 4(%rax),%r8\n add %r8,%rax\n test %rdx,%rdx\n"
@@ -157,6 +160,7 @@ int main(void) {
     CALL(neighbours, operand, 1, 2, 0);
     CALL(pauses, 0, 3, 0, 0);
     CALL(pause_and_jump, 0, 4, 0, 0);
+    CALL(fence, 0, 5, 0, 0);
     CALL(entered_by_jump, operand, 5, 0, 0);
     CALL(entered_by_table, operand, 6, 0, 0);
     CALL(entered_by_table, 0, 6, 1, 0);
