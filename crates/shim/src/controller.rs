@@ -115,9 +115,6 @@ fn run_threads() {
     let state = state();
     loop {
         if BEGUN.swap(true, Relaxed) {
-            if setup().canonical && state.current().is_alive() {
-                snapshot::scrub(state.current());
-            }
             let next = match scheduler::pauses(state) {
                 Ok(true) => Err(pause()),
                 Ok(false) => scheduler::next(state).map(|_thread| ()),
@@ -126,6 +123,9 @@ fn run_threads() {
             if let Err(ending) = next {
                 return note_end(ending);
             }
+        }
+        if setup().canonical {
+            snapshot::scrub(state.current());
         }
         carrier::enter(state.current());
         if region().reply.get().outcome != Outcome::None {

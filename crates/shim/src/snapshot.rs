@@ -7,7 +7,7 @@
 use crate::controller::BEGUN;
 use crate::memory::{ARENA, HEAP, HEAP_END, PAGE, PRIVATE, PRIVATE_END, STATE};
 use crate::memory::{bytes, copy, map, zero};
-use crate::region::{count, region, setup};
+use crate::region::{count, region};
 use crate::scheduler::STEPS;
 use crate::state::{MAIN, State, Status, Thread, state};
 use core::cell::Cell;
@@ -182,10 +182,6 @@ pub(crate) fn load(slot: u32) {
         at += crate::memory::round_up(span.length, 64);
     }
     restore_book(image);
-    if setup().canonical {
-        let alive = state().threads().filter(|thread| thread.is_alive());
-        alive.for_each(scrub);
-    }
 }
 
 /// Frees the places of all threads: a copy brings back its own, and nothing of later ones.
@@ -222,8 +218,8 @@ pub(crate) fn restore_first() {
     load(FIRST);
 }
 
-/// Clears what lies below a thread's stack pointer: it is dead, but a hash of pages or the next
-/// deeper call would see it.
+/// Clears what lies below a thread's stack pointer: it is dead, but frames to come may keep some of
+/// it. Done by the controller before the thread runs, so that it leaves no traces itself.
 pub(crate) fn scrub(thread: &Thread) {
     let low = thread.context.rsp.get();
     let bottom = thread.stack_top() + crate::memory::GUARD - crate::memory::STACK_TOP;

@@ -12,7 +12,9 @@ use crate::sys::{number, sys};
 use crate::thread::{FIRST_TID, map_slot};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use everypath_shim_abi::{MAX_MODULES, MAX_TEXT, ModuleEntry, Operation, Outcome, Restart};
+use everypath_shim_abi::{
+    MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, Restart,
+};
 
 static MAIN_FUNCTION: AtomicUsize = AtomicUsize::new(0);
 static ARGUMENTS: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
@@ -261,6 +263,10 @@ pub(crate) fn begin() {
     apply_patches();
     crate::detour::install();
     find_mappings();
+    if setup().canonical {
+        // Whoever is first to use a slot must not differ from the next.
+        (0..MAX_THREADS as u16).for_each(map_slot);
+    }
     crate::signals::arm();
     make_counter_fault();
     snapshot::save_first();

@@ -3,9 +3,7 @@
 use crate::fail::stop;
 use crate::libc;
 use crate::memory::{GUARD, SLOT, SLOTS, STACK_TOP, load, map, store, zero};
-use crate::region::setup;
 use crate::scheduler::{grant_all, point, reschedule, stand_back, wait};
-use crate::snapshot::scrub;
 use crate::state::{KEYS, MAIN, State, Status, Thread, state};
 use crate::sys::errno;
 use core::arch::global_asm;
@@ -207,9 +205,6 @@ fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
     let top = thread.stack_top();
     zero(top - crate::memory::PAGE, crate::memory::PAGE);
     thread.context.prepare(top, run as *const () as usize, (&raw const *thread) as usize, tcb);
-    if setup().canonical {
-        scrub(thread);
-    }
     thread.announce(Operation::Start, tcb, 0);
     thread.set_status(Status::Ready);
     state.limit.set(state.limit.get().max(number + 1));
