@@ -1,24 +1,31 @@
 use super::{Launch, Modules, Worker};
 use crate::outside::Outside;
-use everypath_shim_abi::{Backend, Choice, Command, Outcome, Request, Setup};
+use everypath_shim_abi::{Backend, Choice, Command, Footprint, Outcome, Request, Setup, Splitmix};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process;
 use tempfile::TempDir;
 
-/// A worker that stands before `main` of the program that runs scripts.
-fn worker(backend: Backend, scripts: &[&str]) -> (Worker, TempDir) {
+/// A worker that stands before `main` of a program.
+fn worker_of(source: &str, backend: Backend, arguments: &[&str]) -> (Worker, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("scripts");
-    let source =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../everypath/tests/programs/scripts.c");
-    let mut cc = process::Command::new("cc");
-    let status = cc.args(["-O1", "-pthread", "-o"]).arg(&program).arg(source).status().unwrap();
+    let program = folder.path().join("program");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
+    let mut compiler = if source.extension().is_some_and(|extension| extension == "rs") {
+        let mut rustc = process::Command::new("rustc");
+        rustc.args(["--edition", "2024", "-O"]);
+        rustc
+    } else {
+        let mut cc = process::Command::new("cc");
+        cc.args(["-O1", "-pthread"]);
+        cc
+    };
+    let status = compiler.arg("-o").arg(&program).arg(source).status().unwrap();
     assert!(status.success());
     let setup = Setup { backend, canonical: true, max_steps: 1000, ..Setup::default() };
     let launch = Launch {
         program,
-        arguments: scripts.iter().map(Into::into).collect(),
+        arguments: arguments.iter().map(Into::into).collect(),
         environment: Vec::new(),
         setup,
         watchdog: 100,
@@ -26,6 +33,11 @@ fn worker(backend: Backend, scripts: &[&str]) -> (Worker, TempDir) {
         outside: Outside::default(),
     };
     (Worker::start(&launch, &Modules::default()).unwrap(), folder)
+}
+
+/// A worker that stands before `main` of the program that runs scripts.
+fn worker(backend: Backend, scripts: &[&str]) -> (Worker, TempDir) {
+    worker_of("../everypath/tests/programs/scripts.c", backend, scripts)
 }
 
 /// Follows a schedule of threads and returns the hash of the state it leads to.
@@ -93,5 +105,78 @@ fn independent_steps_in_either_order_lead_to_one_state() {
             .map(|order| hash_after(&mut worker, &[&[0, 0, 0], &order[..]].concat()))
             .collect();
         assert_eq!((orders.len(), hashes.len()), (90, 1), "{backend:?}");
+    }
+}
+
+/// The state that a schedule leads to; none if it cannot be followed.
+fn state_after(worker: &mut Worker, schedule: &[Choice]) -> Option<u128> {
+    let pause_at = schedule.len() as u32 + 1;
+    let reply = worker.follow(schedule, Command { pause_at, ..Command::default() }).unwrap();
+    // Where there is no choice, the schedule is not asked.
+    let followed = reply.outcome == Outcome::Paused && worker.schedule() == schedule;
+    followed.then_some(reply.hash)
+}
+
+/// Swaps neighbouring steps that have nothing to do with each other, again and again: the state
+/// stays the same. How many swaps there were.
+fn swap_at_random(worker: &mut Worker, seed: u64) -> u32 {
+    let mut random = Splitmix::of(seed, 0);
+    let whole = worker.follow(&[], Command { seed, ..Command::default() }).unwrap();
+    assert_eq!(whole.outcome, Outcome::Exited);
+    let length = 4 + random.below(whole.steps - 4) as usize;
+    let mut schedule = worker.schedule()[..length].to_vec();
+    // Nobody stops in the middle of a step.
+    let Some(hash) = state_after(worker, &schedule) else { return 0 };
+    let mut swaps = 0;
+    for _ in 0..40 {
+        let events = worker.events();
+        let at = random.below(length as u32 - 1) as usize;
+        let [first, second] = [events[at], events[at + 1]].map(|event| {
+            let what = (event.operation, event.phase);
+            (event.thread, Footprint::new(what, (event.object, event.value), event.outcome, true))
+        });
+        if first.0 == second.0 || !first.1.is_apart_from(&second.1) {
+            continue;
+        }
+        let before = schedule.clone();
+        schedule.swap(at, at + 1);
+        match state_after(worker, &schedule) {
+            Some(swapped) => {
+                assert_eq!(swapped, hash, "seed {seed}: {first:?} {second:?}");
+                swaps += 1;
+            }
+            // One of them makes the other possible.
+            None => {
+                schedule = before;
+                state_after(worker, &schedule).expect("it was followed before");
+            }
+        }
+    }
+    swaps
+}
+
+#[test]
+fn swapping_steps_that_are_apart_changes_no_state() {
+    for source in ["tests/programs/apart.c", "tests/programs/apart.rs"] {
+        for backend in [Backend::Fibers, Backend::Threads] {
+            let (mut worker, _folder) = worker_of(source, backend, &[]);
+            let swaps: u32 = (0..40).map(|seed| swap_at_random(&mut worker, seed)).sum();
+            assert!(swaps > 200, "{source}, {backend:?}: only {swaps}");
+        }
+    }
+}
+
+#[test]
+fn what_was_written_is_part_of_the_state() {
+    // Main creates both threads, and both start. Each locks and writes: to a stream in one step, to
+    // a file in another.
+    let cases = [(&[][..], &[1, 2][..], &[2, 1][..]), (&["letters"], &[1, 2, 1, 2], &[1, 2, 2, 1])];
+    for (arguments, one, other) in cases {
+        let (mut worker, _folder) =
+            worker_of("tests/programs/writers.c", Backend::Fibers, arguments);
+        let mut after = |order: &[u16]| hash_after(&mut worker, &[&[0, 0, 1, 2], order].concat());
+        let hash = after(one);
+        assert_ne!(hash, after(other), "{arguments:?}");
+        assert_eq!(hash, after(one), "{arguments:?}");
     }
 }
