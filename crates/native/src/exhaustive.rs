@@ -11,6 +11,7 @@ use everypath_shim_abi::{
     Choice, Event, Footprint, Mode, Operation, Outcome, Part, Pending, Phase, Relation, Reply,
     TIMEOUT,
 };
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// What to explore.
@@ -144,6 +145,7 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
             was
         })
         .collect();
+    let mut providers = providers(events);
     let mut waited = vec![false; usize::from(u16::MAX) + 1];
     let mut steps: Vec<Taken<Touch>> = events
         .iter()
@@ -162,12 +164,39 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
                 choice: reduction::Choice { actor: event.thread, outcome: event.outcome },
                 footprint: Touch { pending: Pending::default(), footprint },
                 creates: creates.then_some(event.value as u16),
-                after: (event.granted_by as usize).checked_sub(1),
+                after: providers
+                    .pop()
+                    .flatten()
+                    .or_else(|| (event.granted_by as usize).checked_sub(1)),
             }
         })
         .collect();
     steps.reverse();
     steps
+}
+
+/// For each step that took bytes out of a stream, the step that put the last of them in.
+fn providers(events: &[Event]) -> Vec<Option<usize>> {
+    // Where the bytes that each step put in begin and end, by stream.
+    let mut sent: BTreeMap<u64, Vec<(u64, u64, usize)>> = BTreeMap::new();
+    let provider = |(step, event): (usize, &Event)| {
+        let (before, after) = event.bytes_moved();
+        match event.operation {
+            // What was not known beforehand and never came to be put nothing in.
+            _ if event.value == u64::MAX => None,
+            Operation::Send | Operation::SendWhole if after > before => {
+                sent.entry(event.object).or_default().push((before, after, step));
+                None
+            }
+            Operation::ReceiveWhole => {
+                let runs = sent.get(&event.object)?;
+                let run = runs.get(runs.partition_point(|&(_, end, _)| end < after))?;
+                (run.0 < after).then_some(run.2)
+            }
+            _ => None,
+        }
+    };
+    events.iter().enumerate().map(provider).collect()
 }
 
 /// Explores until an execution is not as expected, all were run, or somebody stops it.

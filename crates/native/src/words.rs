@@ -416,6 +416,10 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Accept
         | Operation::Send
         | Operation::Receive
+        | Operation::SendWhole
+        | Operation::ReceiveWhole
+        | Operation::AwaitSpace
+        | Operation::AwaitBytes
         | Operation::Shutdown
         | Operation::Close
         | Operation::EpollControl
@@ -481,8 +485,10 @@ fn verb(operation: Operation) -> &'static str {
         Operation::Listen => "listens at address",
         Operation::Connect | Operation::ConnectPeer => "connects to address",
         Operation::Accept => "accepts a connection at address",
-        Operation::Send => "sends to socket",
-        Operation::Receive => "receives from socket",
+        Operation::Send | Operation::SendWhole => "sends to socket",
+        Operation::Receive | Operation::ReceiveWhole => "receives from socket",
+        Operation::AwaitSpace => "waits for space at socket",
+        Operation::AwaitBytes => "waits for bytes from socket",
         Operation::Shutdown => "shuts down socket",
         Operation::Close => "closes socket",
         Operation::EpollControl => "changes what is watched by epoll",

@@ -79,15 +79,17 @@ impl Part {
 /// The parts of a step, in the order in which they happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    parts: [Option<Part>; 4],
+    parts: [Option<Part>; 5],
 }
 
 /// All fences are one object: they have one order, and what comes before one is seen after the next.
-const FENCES: u64 = 2;
+const FENCES: u64 = 3;
 /// All files are one object: which of them are the same is not known before they are opened.
 const FILES: u64 = 1;
 /// All sockets, pipes and events, for steps that look at several.
 const NETWORK: u64 = 2;
+/// What waits at an object is taken out here, and put in at the object itself.
+const HEAD: u64 = 8;
 
 impl Footprint {
     /// What a step touches. `granted` says that what it asks for, it has at once.
@@ -114,19 +116,41 @@ impl Footprint {
                 | Operation::Listen
                 | Operation::Connect
                 | Operation::Accept
-                | Operation::Send
-                | Operation::Receive
                 | Operation::EpollControl
-                | Operation::SocketState
                 | Operation::TimerSet,
                 _,
             ) => networking(Write),
+            // Bytes are put in at one end of a stream and taken out at the other. Who gets all it
+            // asks for does not see what is done at the far end, except that its bytes were put in.
+            (Operation::SendWhole, _) => networking(Write),
+            (Operation::ReceiveWhole, _) => {
+                Footprint::of(&[(Write, object + HEAD), (Touch, NETWORK)])
+            }
+            // That bytes or space are awaited is seen by nobody, and whether they come before or
+            // after that makes no difference; but somebody else may have been faster to take them.
+            (Operation::AwaitSpace, _) => Footprint::of(&[(Read, object)]),
+            (Operation::AwaitBytes, _) => Footprint::of(&[(Read, object + HEAD)]),
+            (Operation::Send, _) => {
+                Footprint::of(&[(Write, object), (Read, object + HEAD), (Touch, NETWORK)])
+            }
+            (Operation::Receive, _) => {
+                Footprint::of(&[(Write, object + HEAD), (Read, object), (Touch, NETWORK)])
+            }
             // Connections to peers do not see each other, but see who begins to listen here.
             (Operation::ConnectPeer, _) => networking(Read),
-            (Operation::Shutdown | Operation::Close, _) => {
-                Footprint::of(&[(Write, object), (Write, value), (Touch, NETWORK)])
+            (Operation::Shutdown | Operation::Close, _) => Footprint::of(&[
+                (Write, object),
+                (Write, object + HEAD),
+                (Write, value),
+                (Write, value + HEAD),
+                (Touch, NETWORK),
+            ]),
+            (Operation::SocketState, _) => {
+                Footprint::of(&[(Write, object), (Write, object + HEAD), (Touch, NETWORK)])
             }
-            (Operation::Poll, _) if object != 0 => networking(Read),
+            (Operation::Poll, _) if object != 0 => {
+                Footprint::of(&[(Read, object), (Read, object + HEAD), (Touch, NETWORK)])
+            }
             (Operation::Poll, _) => Footprint::of(&[(Read, NETWORK)]),
             // Whoever goes on after having waited comes after the step that let it: that is said of
             // the step itself, since no table can know which of several it was.

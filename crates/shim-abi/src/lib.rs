@@ -20,7 +20,7 @@ mod random;
 mod region;
 
 pub use footprint::{Footprint, Mode, Part, Pending, Relation};
-pub use operation::{Choice, Event, Operation, Phase, TIMEOUT};
+pub use operation::{Choice, Event, Operation, Phase, TIMEOUT, moved};
 pub use outcome::{Outcome, Waiting};
 pub use question::{Asked, MAX_ADDRESS, MAX_MESSAGE, Question};
 pub use random::Splitmix;

@@ -81,6 +81,10 @@ operations! {
     Accept = "accept",
     Send = "send",
     Receive = "receive",
+    SendWhole = "send-whole",
+    ReceiveWhole = "receive-whole",
+    AwaitSpace = "await-space",
+    AwaitBytes = "await-bytes",
     Shutdown = "shutdown",
     Close = "close",
     Poll = "poll",
@@ -151,6 +155,21 @@ impl Event {
             Operation::CompareExchange | Operation::Exchange | Operation::Load => self.value == 0,
             _ => false,
         }
+    }
+}
+
+/// The value of a step that moves bytes: how many were moved in all, and by this step.
+pub fn moved(total: u64, count: u64) -> u64 {
+    total << COUNT_BITS | count & ((1 << COUNT_BITS) - 1)
+}
+
+const COUNT_BITS: u32 = 24;
+
+impl Event {
+    /// For a step that moves bytes, how many had been moved before and after it.
+    pub fn bytes_moved(&self) -> (u64, u64) {
+        let total = self.value >> COUNT_BITS;
+        (total.saturating_sub(self.value & ((1 << COUNT_BITS) - 1)), total)
     }
 }
 

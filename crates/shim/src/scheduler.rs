@@ -442,14 +442,15 @@ fn check_length(step: u32) -> Result<(), Ending> {
 fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending> {
     let step = STEPS.load(Relaxed);
     check_length(step)?;
+    let (operation, value) = announced(thread);
     let event = Event {
         thread: thread.number.get(),
-        operation: thread.operation.get(),
+        operation,
         phase: thread.phase.get(),
         outcome,
         alternatives: alternatives.min(u32::from(u16::MAX)) as u16,
         object: thread.object.get() as u64,
-        value: thread.value.get(),
+        value,
         granted_by: match thread.phase.get() {
             Phase::Request => 0,
             // Forgotten then, or states would differ by the number of steps that led to them.
@@ -461,6 +462,20 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending
     STEPS.store(step + 1, Relaxed);
     moved();
     Ok(())
+}
+
+/// What a thread would do now, as precisely as is known.
+fn announced(thread: &Thread) -> (Operation, u64) {
+    crate::net::refined(thread).unwrap_or((thread.operation.get(), thread.value.get()))
+}
+
+/// Corrects what was written down of the step that is being taken, if it is the one that `is_it`.
+pub(crate) fn amend(is_it: impl Fn(&Event) -> bool, value: u64) {
+    let Some(last) = (STEPS.load(Relaxed) as usize).checked_sub(1) else { return };
+    let event = &region().events[last];
+    if is_it(&event.get()) {
+        event.set(Event { value, ..event.get() });
+    }
 }
 
 /// Writes down that a thread was created: there was a choice before it only if others could run.

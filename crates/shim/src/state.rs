@@ -106,6 +106,8 @@ pub(crate) struct Thread {
     pub(crate) connections: Cell<u16>,
     /// What it waits for at a socket or several.
     pub(crate) want: Cell<crate::net::Want>,
+    /// What it is about to send or receive.
+    pub(crate) transfer: Cell<crate::net::Transfer>,
     /// How often in a row it looked at a socket in vain, without waiting.
     pub(crate) vain_looks: Cell<u16>,
     /// How often it read the clock without doing anything else.

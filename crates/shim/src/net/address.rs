@@ -228,12 +228,13 @@ impl Address {
 
     /// What stands for the address in the footprints of steps: all that could meet are equal.
     pub(crate) fn key(&self) -> usize {
-        const KEYS: usize = 0x5ffd_0000_0000;
+        const KEYS: usize = 0x5fe0_0000_0000;
+        const APART: usize = 16;
         if self.is_inet() {
-            return KEYS + usize::from(self.port());
+            return KEYS + APART * usize::from(self.port());
         }
         let hash = xxhash_rust::xxh3::xxh3_64(self.as_bytes()) as u32;
-        KEYS + 0x1_0000 + hash as usize
+        KEYS + APART * (0x1_0000 + hash as usize)
     }
 }
 

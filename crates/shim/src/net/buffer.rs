@@ -41,6 +41,7 @@ impl Object {
         }
         copy(base + self.end.get() as usize, address, length);
         self.end.set(self.end.get() + length as u32);
+        self.put.set(self.put.get() + length as u64);
     }
 
     /// Moves what waits to the beginning.
@@ -55,6 +56,7 @@ impl Object {
     /// Forgets the first bytes that wait.
     pub(crate) fn skip(&self, count: usize) {
         self.start.set(self.start.get() + count as u32);
+        self.taken.set(self.taken.get() + count as u64);
         if self.start.get() == self.end.get() {
             self.start.set(0);
             self.end.set(0);

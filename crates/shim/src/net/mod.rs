@@ -113,6 +113,9 @@ pub(crate) struct Object {
     counter: Cell<u64>,
     /// Whether an event is a semaphore; how often a timer expires after that.
     interval: Cell<u64>,
+    /// How many bytes were ever put in and taken out.
+    put: Cell<u64>,
+    taken: Cell<u64>,
     local: Cell<Address>,
     foreign: Cell<Address>,
     options: Cell<Options>,
@@ -165,6 +168,8 @@ pub(crate) enum Want {
     Nothing,
     /// That one of these can happen to an object.
     Ready { number: u16, events: u32 },
+    /// That so many bytes can be sent, or some of them, or that sending fails.
+    Space { number: u16, length: u32 },
     /// That a listener has room for one more connection, or is gone.
     Room { listener: u16 },
     /// `poll`: where its entries are and how many.
@@ -178,6 +183,36 @@ pub(crate) enum Want {
 fn check_flags(flags: i32) -> Result<(), i32> {
     let unknown = flags & !(NONBLOCK | descriptors::CLOSE_ON_EXEC);
     if unknown == 0 { Ok(()) } else { Err(errno::EINVAL) }
+}
+
+/// What a thread is about to send or receive on a stream.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Transfer {
+    /// One more than the number of the object; 0 if it is no stream.
+    object: u16,
+    /// Whether it would wait for bytes, or for space.
+    waits: bool,
+    length: u32,
+}
+
+/// What the next step of a thread turns out to be, now: whether it gets all that it asks for, and
+/// how many bytes will have been put in or taken out then.
+pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
+    let Transfer { object: number, waits, length } = thread.transfer.get();
+    let number = usize::from(number).checked_sub(1)?;
+    let length = length as usize;
+    match thread.operation.get() {
+        Operation::Send if waits && !stream::can_send(number, length) => {
+            Some((Operation::AwaitSpace, 0))
+        }
+        Operation::Receive if waits && !stream::can_receive(number) => {
+            Some((Operation::AwaitBytes, 0))
+        }
+        Operation::Send => Some(stream::sending(number, length)),
+        Operation::Receive => Some(stream::receiving(number, length)),
+        _ => None,
+    }
 }
 
 /// Makes an object and opens it.

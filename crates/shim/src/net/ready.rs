@@ -121,6 +121,7 @@ pub(super) fn is_satisfied(want: Want) -> bool {
         Want::Ready { number, events } => {
             of_object(usize::from(number)) & (events | ERROR | HANG_UP | READ_HANG_UP) != 0
         }
+        Want::Space { number, length } => stream::can_send(usize::from(number), length as usize),
         Want::Room { listener } => stream::has_room(object(usize::from(listener))),
         Want::Poll { entries, count } => (0..count).any(|at| poll_entry(entries + at * ENTRY) != 0),
         Want::Select { sets, count } => select_entries(sets, count, |_, _| {}) > 0,
@@ -164,7 +165,9 @@ fn each_watched(want: Want, each: &mut dyn FnMut(usize)) {
     };
     match want {
         Want::Nothing | Want::Room { .. } => {}
-        Want::Ready { number, .. } => with_entries(usize::from(number), each),
+        Want::Ready { number, .. } | Want::Space { number, .. } => {
+            with_entries(usize::from(number), each);
+        }
         Want::Poll { entries, count } => {
             (0..count).for_each(|at| watch(load(entries + at * ENTRY)));
         }

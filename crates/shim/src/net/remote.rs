@@ -13,7 +13,7 @@ use crate::region::{count, hand_over, region, reply, trees};
 use crate::state::state;
 use crate::sys::errno;
 use everypath_commtree::{self as commtree, Lookup, Name, Opening, Position, Reader, Sent, Take};
-use everypath_shim_abi::{Asked, MAX_MESSAGE, Outcome, Question, text};
+use everypath_shim_abi::{Asked, Event, MAX_MESSAGE, Outcome, Question, moved, text};
 
 /// Where a connection to a peer stands.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,6 +69,9 @@ fn name(direction: u64, address: &Address, maker: u64, which: u64) -> Name {
     let place = xxhash_rust::xxh3::xxh3_64(address.as_bytes());
     Name([direction | u64::from(address.port()) << 16, place, maker, which])
 }
+
+/// How many bytes a peer will answer is not known before it was asked.
+pub(super) const UNKNOWN: u64 = u64::MAX;
 
 const TO_SERVER: u64 = 1;
 const FROM_CLIENT: u64 = 2;
@@ -161,6 +164,7 @@ fn gather(pieces: Pieces, skip: usize, length: usize) -> &'static [u8] {
 pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, i32> {
     let socket = object(number);
     let total = pieces.length();
+    let before = trees().received(socket.remote.get().position);
     let mut sent = 0;
     while sent < total {
         let remote = socket.remote.get();
@@ -173,6 +177,9 @@ pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, 
         socket.remote.set(Remote { position, ..remote });
         sent += message.len();
     }
+    let after = trees().received(socket.remote.get().position);
+    let is_this = |event: &Event| event.value == UNKNOWN;
+    crate::scheduler::amend(is_this, moved(after, after - before));
     happened(number);
     Ok(sent)
 }
@@ -245,6 +252,11 @@ pub(super) fn receive(
 pub(super) fn available(socket: &Object) -> usize {
     let remote = socket.remote.get();
     trees().readable(remote.reader, remote.position) as usize
+}
+
+/// How many bytes were read.
+pub(super) fn taken(socket: &Object) -> u64 {
+    socket.remote.get().reader.0
 }
 
 /// Whether bytes can be read, and what the peer did to its end.

@@ -3,15 +3,16 @@
 use super::address::{Address, INET6, UNIX, ephemeral_port};
 use super::buffer::CAPACITY;
 use super::message::Pieces;
-use super::{Call, End, Kind, Object, PIPE_CAPACITY, Patience, Stage, Want};
+use super::{Call, End, Kind, Object, PIPE_CAPACITY, Patience, Stage, Transfer, Want};
 use super::{bound, broken_pipe, failed, free, happened, is_unix, key, make, object, open};
 use super::{partner, remote, until_done, waits};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::scheduler::point;
+use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{Operation, moved};
 
 const PEEK: i32 = 2;
 const WAIT_ALL: i32 = 0x100;
@@ -321,6 +322,66 @@ pub(super) fn accept(
     Ok(got)
 }
 
+/// Notes what the running thread sends or receives next.
+fn about_to_move(number: usize, length: usize, patience: Patience) {
+    let waits = patience != Patience::None;
+    let transfer = Transfer { object: number as u16 + 1, waits, length: length as u32 };
+    state().current().transfer.set(transfer);
+}
+
+/// Whether a call that sends can do so at once, or fail.
+pub(super) fn can_send(number: usize, length: usize) -> bool {
+    let socket = object(number);
+    let is_connected = matches!(socket.stage.get(), Stage::Connected | Stage::Connecting);
+    let fails = !is_connected || socket.shut_sending.get() || socket.error.get() != 0;
+    match partner(socket).map(object) {
+        _ if fails || length == 0 => true,
+        None => true,
+        Some(far) if is_unix(socket) && far.shut_receiving.get() => true,
+        Some(far) => sendable(socket, far, length) > 0,
+    }
+}
+
+/// Whether a call that receives can do so at once, or fail.
+pub(super) fn can_receive(number: usize) -> bool {
+    super::ready::is_satisfied(Want::Ready { number: number as u16, events: super::ready::IN })
+}
+
+/// How many of so many bytes one end can send to the other at once.
+fn sendable(from: &Object, to: &Object, length: usize) -> usize {
+    let room = to.room(capacity(from));
+    let is_undivided = from.kind.get() == Kind::Pipe && length <= PIPE_ATOMIC;
+    if is_undivided && room < length { 0 } else { room.min(length) }
+}
+
+/// What sending so many bytes turns out to be now.
+pub(super) fn sending(number: usize, length: usize) -> (Operation, u64) {
+    let socket = object(number);
+    if remote::is_remote(socket) {
+        return (Operation::SendWhole, remote::UNKNOWN);
+    }
+    let Some(far) = partner(socket).map(object) else { return (Operation::Send, 0) };
+    let put = far.put.get();
+    // It must fit even if nothing had ever been taken out: then who takes out makes no difference.
+    let is_whole = put + length as u64 <= capacity(socket) as u64 && length > 0;
+    let count = sendable(socket, far, length);
+    let operation = if is_whole { Operation::SendWhole } else { Operation::Send };
+    (operation, moved(put + count as u64, count as u64))
+}
+
+/// What receiving so many bytes turns out to be now.
+pub(super) fn receiving(number: usize, length: usize) -> (Operation, u64) {
+    let socket = object(number);
+    let (waiting, taken) = match remote::is_remote(socket) {
+        true => (remote::available(socket), remote::taken(socket)),
+        false => (socket.waiting(), socket.taken.get()),
+    };
+    let is_whole = waiting >= length && length > 0;
+    let count = waiting.min(length) as u64;
+    let operation = if is_whole { Operation::ReceiveWhole } else { Operation::Receive };
+    (operation, moved(taken + count, count))
+}
+
 /// Sends bytes.
 pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
     let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
@@ -333,21 +394,24 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
         true => Patience::of_option(socket.options.get().send_timeout),
         false => Patience::None,
     };
-    let want = Want::Ready { number: number as u16, events: super::ready::OUT };
+    let total = pieces.length();
+    let want = Want::Space { number: number as u16, length: total as u32 };
     let touches = partner(socket).map_or(key(number), key);
     let value = descriptor as u64;
     let call = Call { operation: Operation::Send, touches, value, want, patience };
     descriptors::hold(description);
     let mut sent = 0;
-    let total = pieces.length();
+    about_to_move(number, total, patience);
     let outcome = until_done(call, || {
         let result = send_now(number, pieces, &mut sent, flags);
+        about_to_move(number, total - sent, patience);
         // What waits sends everything, part by part.
         match result {
             Some(Ok(_)) if sent < total && call.patience != Patience::None => None,
             other => other,
         }
     });
+    state().current().transfer.set(Transfer::default());
     descriptors::release(description);
     match outcome {
         Ok(Ok(())) => Ok(sent as isize),
@@ -394,12 +458,10 @@ fn send_now(
         return Some(Err(errno::EPIPE));
     }
     let left = total - *sent;
-    let room = object(other).room(capacity(socket));
-    let undivided = socket.kind.get() == Kind::Pipe && total <= PIPE_ATOMIC;
-    if total > 0 && (room == 0 || undivided && room < total) {
+    let count = sendable(socket, object(other), left);
+    if left > 0 && count == 0 {
         return None;
     }
-    let count = left.min(room);
     pieces.each(*sent, count, |address, length| object(other).push(other, address, length));
     *sent += count;
     if count > 0 {
@@ -420,22 +482,33 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
         true => Patience::of_option(socket.options.get().receive_timeout),
         false => Patience::None,
     };
+    // What cannot wait is answered at once.
+    let is_connected = !matches!(socket.stage.get(), Stage::Fresh | Stage::Listening);
+    let patience = if is_connected && pieces.length() > 0 { patience } else { Patience::None };
     let want = Want::Ready { number: number as u16, events: super::ready::IN };
     let (touches, value) = (key(number), descriptor as u64);
     let call = Call { operation: Operation::Receive, touches, value, want, patience };
     descriptors::hold(description);
     let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
     let mut received = 0;
+    if flags & PEEK == 0 {
+        about_to_move(number, pieces.length(), patience);
+    }
     let outcome = until_done(call, || {
         loop {
             let before = received;
-            match receive_now(number, pieces, &mut received, flags)? {
+            let result = receive_now(number, pieces, &mut received, flags);
+            if flags & PEEK == 0 {
+                about_to_move(number, pieces.length() - received, patience);
+            }
+            match result? {
                 // More may be there, or come.
                 Ok(()) if all && received > before && received < pieces.length() => {}
                 result => return Some(result),
             }
         }
     });
+    state().current().transfer.set(Transfer::default());
     descriptors::release(description);
     match outcome {
         Ok(Ok(())) => Ok(received as isize),

@@ -28,13 +28,14 @@ pub(super) fn obey(command: &Command) {
 /// The step that a thread could take.
 pub(super) fn pending(thread: &Thread, outcomes: u32) -> Pending {
     let blocked = thread.status() == Status::Blocked;
+    let (operation, value) = super::announced(thread);
     Pending {
         thread: thread.number.get(),
-        operation: thread.operation.get(),
+        operation,
         phase: thread.phase.get(),
         outcomes: if blocked { TIMEOUT } else { outcomes.min(u32::from(TIMEOUT) - 1) as u16 },
         object: thread.object.get() as u64,
-        value: thread.value.get(),
+        value,
     }
 }
 
