@@ -3,8 +3,8 @@
 //! In a Markdown page, a block marked `console` is a session: a line that starts with `$ ` is a
 //! command, and what follows, up to the next command, is its output, standard error included. A
 //! command that fails has its exit code as the last line, as `[exit 2]`. The commands of a page
-//! run one after the other in a folder of their own that holds nothing but `programs/` and `crates/`,
-//! as a clone of the repository does.
+//! run one after the other in a folder of their own that holds nothing but `programs/`, `crates/` and
+//! a copy of `studies/`, as a clone of the repository does.
 //!
 //! To write the true output into a page, set `UPDATE_TRANSCRIPTS` and run the tests.
 
@@ -42,6 +42,21 @@ pub fn check(page: &Path, program: &Path) {
     );
 }
 
+/// Copies a folder with all that is in it.
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let copy = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &copy)?;
+        } else {
+            fs::copy(entry.path(), copy)?;
+        }
+    }
+    Ok(())
+}
+
 /// The page with the true output of its sessions.
 fn run(text: &str, program: &Path) -> Result<String> {
     let folder = tempfile::tempdir()?;
@@ -49,6 +64,7 @@ fn run(text: &str, program: &Path) -> Result<String> {
     for part in ["programs", "crates"] {
         symlink(root.join(part), folder.path().join(part))?;
     }
+    copy_folder(&root.join("studies"), &folder.path().join("studies"))?;
     let mut page = String::new();
     let mut in_session = false;
     for line in text.lines() {

@@ -118,6 +118,9 @@ fn explore(program: &Path, way: Way, executions: u64, control: &Control) -> Resu
         setup: Setup { restart: way.restart, max_steps: 1 << 20, ..Setup::default() },
         watchdog: 100,
         fresh: way.fresh,
+        folder: None,
+        files: Vec::new(),
+        judge: None,
         outside: Outside::default(),
     };
     let workers = way.workers;

@@ -6,7 +6,7 @@ mod graph;
 mod network;
 mod simulate;
 
-pub(crate) use check::{CheckArgs, CheckStrategy, ReductionName, RestartName};
+pub(crate) use check::{CheckArgs, CheckStrategy, Placement, ReductionName, RestartName, Setting};
 pub(crate) use exploration::Exploration;
 pub(crate) use graph::GraphArgs;
 pub(crate) use network::{CacheName, IdleName, NetworkArgs};

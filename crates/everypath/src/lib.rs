@@ -29,7 +29,7 @@
 //!
 //! The map: `cli` (the options), `commands` (one file a command), `catalog` (the models),
 //! `experiments` (the papers' tables),
-//! `gain` (whether an old graph pays), `simulated` (those that can be simulated), `network` (topologies that people describe),
+//! `scenario` (options in a file), `gain` (whether an old graph pays), `simulated` (those that can be simulated), `network` (topologies that people describe),
 //! `watch` (limits of time and memory, Ctrl-C, the progress line), `output` (files and standard
 //! output), `exit` (exit codes). Only this crate prints, reads clocks and the environment, and
 //! exits.
@@ -43,6 +43,7 @@ mod gain;
 mod network;
 mod output;
 mod result;
+mod scenario;
 mod simulated;
 mod suggest;
 mod usage;

@@ -180,6 +180,30 @@ fn an_execution_that_never_ends_is_left_by_an_interrupt() {
 }
 
 #[test]
+fn a_checker_that_is_killed_while_it_asks_an_oracle_leaves_nothing() {
+    let place = Place::new();
+    let asked = place.work.join("asked");
+    // The oracle says that it runs, and then never ends.
+    let oracle = format!("touch '{}'; exec tail -f /dev/null", asked.display());
+    for signal in [Signal::KILL, Signal::INT] {
+        let mut checker = place.check(&["--oracle", &oracle], "success");
+        while !asked.exists() {
+            assert!(checker.try_wait().unwrap().is_none(), "it ended too soon");
+            std::thread::yield_now();
+        }
+        kill_process(Pid::from_child(&checker), signal).unwrap();
+        checker.wait().unwrap();
+        place.await_the_end_of_all(&checker);
+        // Another process cleans up, and nobody can wait for it.
+        while fs::read_dir(&place.temporary).unwrap().next().is_some() {
+            std::thread::yield_now();
+        }
+        place.is_clean(&["asked"]);
+        fs::remove_file(&asked).unwrap();
+    }
+}
+
+#[test]
 fn a_killed_checker_takes_its_processes_along() {
     let place = Place::new();
     for restart in RESTARTS {

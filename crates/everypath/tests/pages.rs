@@ -27,6 +27,17 @@ fn verify_guide() {
 }
 
 #[test]
+fn scenarios_guide() {
+    page("../../docs/guide/scenarios.md");
+}
+
+#[test]
+fn studies() {
+    page("../../studies/bounded-buffer/README.md");
+    page("../../studies/bank-transfer/README.md");
+}
+
+#[test]
 fn bad_input() {
     page("tests/pages/bad-input.md");
 }

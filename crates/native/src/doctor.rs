@@ -343,6 +343,9 @@ fn control_probe(
         setup: Setup { max_steps: 1000, ..Setup::default() },
         watchdog: PATIENCE,
         fresh: false,
+        folder: None,
+        files: Vec::new(),
+        judge: None,
         outside: Outside::default(),
     };
     // Twice, so that it is put back once.

@@ -57,6 +57,9 @@ pub enum Error {
     /// The program or this machine does what cannot be controlled.
     #[error("{0}")]
     Uncontrolled(String),
+    /// What executions leave behind cannot be judged.
+    #[error("{0}")]
+    Oracle(String),
     /// The worker died, or the shim says that it is broken.
     #[error("a defect of everypath: {0}")]
     Defect(String),
@@ -73,6 +76,7 @@ impl Error {
             Error::Module { .. }
             | Error::Patch { .. }
             | Error::TooManyPatches { .. }
+            | Error::Oracle(_)
             | Error::Defect(_) => false,
         }
     }

@@ -6,6 +6,7 @@ use crate::worker::Worker;
 use everypath_shim_abi::{
     Choice, Event, Operation, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
 };
+use everypath_trace::Violation;
 use std::collections::BTreeMap;
 
 /// What a search found.
@@ -59,7 +60,10 @@ impl Explored {
     /// does not hide another.
     pub(crate) fn keep(&mut self, execution: Execution) {
         self.unexpected += 1;
-        let ending = format!("{:?} {}", execution.outcome, execution.detail);
+        let ending = match &execution.judgement {
+            Some(wrong) => format!("wrong {}", wrong.property),
+            None => format!("{:?} {}", execution.outcome, execution.detail),
+        };
         *self.endings.entry(ending).or_default() += 1;
         let rank = |of: &Execution| (of.outcome == Outcome::TooLong, of.number);
         if self.first.as_ref().is_none_or(|known| rank(&execution) < rank(known)) {
@@ -100,6 +104,8 @@ pub struct Execution {
     pub stderr: Vec<u8>,
     /// What it noted, each with a zero behind it; the value of the step is where it begins.
     pub notes: Vec<u8>,
+    /// What is wrong with what it left behind.
+    pub judgement: Option<Violation>,
 }
 
 impl Execution {
@@ -118,6 +124,7 @@ impl Execution {
             stdout: worker.output(0),
             stderr: worker.output(1),
             notes: worker.output(2),
+            judgement: worker.judgement.clone(),
         }
     }
 

@@ -11,6 +11,7 @@
 //! - [`shrink()`]: makes a failing execution easy to follow.
 //! - [`explain`]: the step after which nothing could be saved, and what should have come first.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
+//! - [`Judge`]: what must be true of what executions leave behind: output and files.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
 //! - [`Outside`]: the peers that it talks to.
 //! - [`peers`]: the real processes that a program talks to.
@@ -30,6 +31,8 @@ mod error;
 mod execution;
 mod executions;
 mod exhaustive;
+mod judge;
+mod oracle;
 mod outside;
 mod panics;
 mod patching;
@@ -55,6 +58,7 @@ pub use error::Error;
 pub use execution::{Execution, Explored};
 pub use executions::{Executions, executions};
 pub use exhaustive::{Exhaustive, explore};
+pub use judge::{Judge, PlacedFile};
 pub use outside::Outside;
 pub use program::{Program, ProgramError};
 pub use replay::{Replayed, Stack, Standing, replay, stand};
@@ -67,7 +71,7 @@ pub use words::{Ending, Names};
 pub use worker::Launch;
 
 pub use everypath_shim_abi::{
-    Backend, Choice, Event, IdleMode, MAX_DEPTH, Outcome, Restart, Setup, TimeMode,
+    Backend, Choice, Event, IdleMode, MAX_DEPTH, MAX_OUTPUT, Outcome, Restart, Setup, TimeMode,
 };
 
 /// The generator behind sampled schedules, as traces name it.

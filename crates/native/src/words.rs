@@ -208,7 +208,9 @@ impl<'a> Names<'a> {
     /// What there is to see at the end: threads with their stacks, and what was written.
     pub fn end(&self) -> Vec<Line> {
         let mut lines = Vec::new();
-        for Stack { thread, frames } in &self.replayed.stacks {
+        // Of a process that has ended, there is nothing to see but what it left behind.
+        let over = matches!(self.replayed.execution.outcome, Outcome::Exited | Outcome::Unaccepted);
+        for Stack { thread, frames } in self.replayed.stacks.iter().filter(|_| !over) {
             let name = self.thread(thread.number);
             lines.push(Line::new(&name, self.waiting(thread)));
             if thread.waiting != Waiting::Ended {
@@ -235,6 +237,10 @@ impl<'a> Names<'a> {
         };
         match execution.outcome {
             outcome if setup.expects(outcome, execution.detail) => Ending::Expected,
+            Outcome::Unaccepted => match &execution.judgement {
+                Some(wrong) => Ending::Violated(wrong.clone()),
+                None => Ending::Expected,
+            },
             Outcome::Abandoned => Ending::Expected,
             Outcome::Exited => match panic_message(execution) {
                 Some(message) => violated("panic", message),

@@ -4,6 +4,7 @@
 mod tests;
 
 use crate::error::Error;
+use crate::judge::{Judge, Left, PlacedFile, placed};
 use crate::outside::Outside;
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
@@ -11,11 +12,14 @@ use crate::region::Mapping;
 use crate::shim;
 use everypath_explore::Control;
 use everypath_shim_abi::{
-    Asked, Choice, Command, Counters, Event, MAX_BATCH, Outcome, Pending, Policy, Reply, Request,
-    Setup, ThreadEntry, text,
+    Asked, Choice, Command, Counters, Event, FILES_DESCRIPTOR, MAX_BATCH, MAX_OUTPUT, Outcome,
+    Pending, Policy, Reply, Request, Setup, ThreadEntry, text,
 };
+use everypath_trace::Violation;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -39,14 +43,28 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     /// Its environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// The folder it runs in; `None` is ours. The path of the program must be absolute then.
+    pub folder: Option<PathBuf>,
     /// How its threads are carried, how it is put back, and the like.
     pub setup: Setup,
     /// After so many tenths of a second without a scheduling point an execution is stopped.
     pub watchdog: u32,
     /// Whether every execution gets a process of its own.
     pub fresh: bool,
+    /// Files that it finds, beside those of the machine.
+    pub files: Vec<PlacedFile>,
+    /// What must be true of what its executions leave behind.
+    pub judge: Option<Arc<Judge>>,
     /// The peers that it talks to.
     pub outside: Outside,
+}
+
+impl Launch {
+    /// The setup, with what judging needs: the order of output between threads is seen then, too.
+    fn judged_setup(&self) -> Setup {
+        let judged = self.judge.is_some();
+        Setup { judged, output_steps: self.setup.output_steps || judged, ..self.setup }
+    }
 }
 
 /// What is found out about a program's modules once, and used by all workers.
@@ -115,6 +133,11 @@ pub(crate) struct Worker {
     watchdog: u32,
     outside: Outside,
     pub(crate) prepared: Arc<Prepared>,
+    /// The files that the program finds, and later those that it leaves behind.
+    files: File,
+    judge: Option<Arc<Judge>>,
+    /// What is wrong with what the last execution left behind.
+    pub(crate) judgement: Option<Violation>,
 }
 
 impl Worker {
@@ -122,19 +145,23 @@ impl Worker {
     pub(crate) fn start(launch: &Launch, modules: &Modules) -> Result<Self, Error> {
         let system = |what| move |error| Error::System { what, error };
         let region = Mapping::new().map_err(system("share memory with the program"))?;
-        region.setup.set(launch.setup);
+        region.setup.set(launch.judged_setup());
+        let found = placed(&launch.files).map_err(system("keep files in memory"))?;
         let shim = shim::file().map_err(system("keep the shim in memory"))?;
         let trees = {
             let mut world = launch.outside.lock();
             let trees = world.trees().map_err(system("share memory with the program"))?;
             trees.file().as_raw_fd()
         };
-        let files = [region.file().as_raw_fd(), shim.as_raw_fd(), trees];
+        let files = [region.file().as_raw_fd(), shim.as_raw_fd(), trees, found.as_raw_fd()];
         let child = spawn(launch, files)
             .map_err(|error| Error::Start { path: launch.program.clone(), error })?;
         let prepared = Arc::default();
         let (watchdog, outside) = (launch.watchdog, launch.outside.clone());
-        let mut worker = Worker { child, region, watchdog, outside, prepared };
+        let (files, judge) = (found, launch.judge.clone());
+        let judgement = None;
+        let mut worker =
+            Worker { child, region, watchdog, outside, prepared, files, judge, judgement };
         worker.await_start(launch)?;
         worker.prepared = modules.prepare(&worker.region)?;
         for (cell, &byte) in worker.region.patches.iter().zip(&worker.prepared.patches.bytes) {
@@ -202,11 +229,44 @@ impl Worker {
         self.region.hand_over(command);
         while self.is_answered_unless(control)? {
             if self.region.last_reply().outcome != Outcome::Asking {
-                return self.refusal().map_or_else(|| Ok(Some(self.region.last_reply())), Err);
+                return match self.refusal() {
+                    Some(refusal) => Err(refusal),
+                    None => self.settle(control),
+                };
             }
             self.answer();
         }
         Ok(None)
+    }
+
+    /// Judges what the last execution left behind, if nobody has; none if somebody stopped that.
+    fn settle(&mut self, control: &Control) -> Result<Option<Reply>, Error> {
+        self.judgement = None;
+        let reply = self.region.last_reply();
+        let Some(judge) = self.judge.as_ref().filter(|_| reply.outcome == Outcome::Unaccepted)
+        else {
+            return Ok(Some(reply));
+        };
+        if self.region.output.iter().any(|stream| stream.length.get() > MAX_OUTPUT as u64) {
+            return Err(Error::Oracle(format!(
+                "the program writes more than {MAX_OUTPUT} bytes of output, of which the rest is \
+                 not kept and cannot be judged"
+            )));
+        }
+        let left = Left { hash: reply.contents, stdout: self.output(0), stderr: self.output(1) };
+        self.judgement = match judge.judge(&left, &mut self.files, control)? {
+            ControlFlow::Break(()) => return Ok(None),
+            ControlFlow::Continue(judgement) => judgement,
+        };
+        if self.judgement.is_none() {
+            let count = self.region.accepted_count.get();
+            if let Some(free) = self.region.accepted.get(count as usize) {
+                free.set(reply.contents);
+                self.region.accepted_count.set(count + 1);
+            }
+            self.region.reply.set(Reply { outcome: reply.ended, ..reply });
+        }
+        Ok(Some(self.region.last_reply()))
     }
 
     /// Answers what the program asks in the middle of an execution, and lets it go on.
@@ -400,8 +460,8 @@ impl Drop for Worker {
     }
 }
 
-/// Starts the program with three files: the region, the shim and the trees.
-fn spawn(launch: &Launch, files: [RawFd; 3]) -> io::Result<Child> {
+/// Starts the program with four files: the region, the shim, the trees and the files that it finds.
+fn spawn(launch: &Launch, files: [RawFd; 4]) -> io::Result<Child> {
     let mut command = std::process::Command::new(&launch.program);
     let checker = std::process::id();
     command
@@ -415,6 +475,9 @@ fn spawn(launch: &Launch, files: [RawFd; 3]) -> io::Result<Child> {
         .stderr(Stdio::null())
         // A Ctrl-C at the terminal is for the checker, which ends its workers in good order.
         .process_group(0);
+    if let Some(folder) = &launch.folder {
+        command.current_dir(folder);
+    }
     // SAFETY: between fork and exec, only system calls are made.
     // JUSTIFICATION: std cannot hand over descriptors, fix addresses or tie the child's life to ours.
     unsafe { command.pre_exec(move || prepare_child(files, checker)) };
@@ -422,7 +485,7 @@ fn spawn(launch: &Launch, files: [RawFd; 3]) -> io::Result<Child> {
 }
 
 /// Runs in the child, before the program is loaded.
-fn prepare_child([region, shim, trees]: [RawFd; 3], checker: u32) -> io::Result<()> {
+fn prepare_child([region, shim, trees, found]: [RawFd; 4], checker: u32) -> io::Result<()> {
     let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
     // SAFETY: plain system calls on values. JUSTIFICATION: see `spawn`.
     unsafe {
@@ -436,6 +499,7 @@ fn prepare_child([region, shim, trees]: [RawFd; 3], checker: u32) -> io::Result<
         check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
         check(libc::dup2(region, REGION_DESCRIPTOR))?;
         check(libc::dup2(shim, SHIM_DESCRIPTOR))?;
-        check(libc::dup2(trees, TREES_DESCRIPTOR))
+        check(libc::dup2(trees, TREES_DESCRIPTOR))?;
+        check(libc::dup2(found, FILES_DESCRIPTOR))
     }
 }

@@ -5,6 +5,7 @@
 //! - [`Footprint`]: what a step touches, from which follows which steps depend on each other.
 //! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
 //! - [`Question`]: what a program asks in the middle of an execution, because only a peer knows it.
+//! - [`FileHeader`]: files that are handed over.
 //! - [`Splitmix`]: the generator behind sampled schedules.
 //!
 //! Every type is plain bytes in a fixed layout. Fields are [`core::cell::Cell`]s: both processes
@@ -12,6 +13,7 @@
 
 #![no_std]
 
+mod file;
 mod footprint;
 mod operation;
 mod outcome;
@@ -19,14 +21,15 @@ mod question;
 mod random;
 mod region;
 
+pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
 pub use footprint::{Footprint, Mode, Part, Pending, Relation};
 pub use operation::{Choice, Event, Operation, Phase, TIMEOUT, moved};
 pub use outcome::{Outcome, Waiting};
 pub use question::{Asked, MAX_ADDRESS, MAX_MESSAGE, Question};
 pub use random::Splitmix;
 pub use region::{
-    Backend, Command, Counters, IdleMode, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS,
-    MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS,
-    Output, Policy, Region, Reply, Request, Restart, Setup, ThreadEntry, TimeMode, Turn, VERSION,
-    text,
+    Backend, Command, Counters, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH,
+    MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_STARTS, MAX_TEXT, MAX_THREADS,
+    ModuleEntry, OUTPUTS, Output, Policy, Region, Reply, Request, Restart, Setup, ThreadEntry,
+    TimeMode, Turn, VERSION, text,
 };

@@ -21,6 +21,8 @@ pub const MAX_DEPTH: usize = 32;
 pub const OUTPUTS: usize = 3;
 /// How many bytes of each output stream are kept.
 pub const MAX_OUTPUT: usize = 1 << 18;
+/// How many contents may be known to be right.
+pub const MAX_ACCEPTED: usize = 4096;
 /// How many bytes of instructions may be patched, trampolines included.
 pub const MAX_PATCHES: usize = 1 << 24;
 /// How many functions in which Rust's threads start are known.
@@ -108,6 +110,8 @@ pub struct Setup {
     pub digest: bool,
     /// What it means that nothing more can come.
     pub idle: IdleMode,
+    /// Whether what an execution leaves behind must be known to be right.
+    pub judged: bool,
     /// The exit code that counts as success.
     pub exit_code: i32,
     /// How many steps an execution may have.
@@ -194,6 +198,10 @@ pub struct Reply {
     pub address: u64,
     /// A hash over all executions since the start: choices, outcomes, output.
     pub digest: u64,
+    /// The hash of what it left behind, if that is judged.
+    pub contents: u128,
+    /// How it ended, should that turn out to be right.
+    pub ended: Outcome,
     /// The hash of the state, if the execution paused and memory is kept canonical.
     pub hash: u128,
     /// What went wrong, in words.
@@ -210,6 +218,8 @@ impl Default for Reply {
             executions: 0,
             address: 0,
             digest: 0,
+            contents: 0,
+            ended: Outcome::None,
             hash: 0,
             text: [0; MAX_TEXT],
         }
@@ -320,6 +330,10 @@ pub struct Region {
     pub schedule_length: Cell<u32>,
     /// How many entries [`Region::thread_starts`] has.
     pub thread_start_count: Cell<u32>,
+    /// How many entries [`Region::accepted`] has.
+    pub accepted_count: Cell<u32>,
+    /// Hashes of what executions may leave behind.
+    pub accepted: [Cell<u128>; MAX_ACCEPTED],
     /// Where Rust's threads call what the program gave them: start and end of each function.
     pub thread_starts: [Cell<[u64; 2]>; MAX_STARTS],
     /// The modules.

@@ -105,6 +105,9 @@ fn go_on() {
     if setup().digest && region().reply.get().outcome != Outcome::Paused {
         digest();
     }
+    if setup().judged && is_expected() {
+        crate::contents::settle();
+    }
     if !is_expected() {
         describe_threads();
     }

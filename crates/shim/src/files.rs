@@ -14,9 +14,11 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::Operation;
 
+mod handover;
 mod names;
 mod path;
 
+pub(crate) use handover::{FileLeft, left_behind, receive};
 pub(crate) use names::{forget_unused, make_directory, remove, rename};
 
 use path::Path;

@@ -10,6 +10,7 @@
 //! - `classes`: which executions are equivalent.
 //! - `snapshot`, `tracking`: copies of the program, whole or by written pages. `fingerprint`: the
 //!   hash of its state.
+//! - `contents`: what an execution leaves behind, to be judged.
 //! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
 //! - `thread`, `sync`, `futex`, `time`, `random`, `signals`, `files`, `output`, `process`,
 //!   `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
@@ -22,6 +23,7 @@
 mod atomics;
 mod carrier;
 mod classes;
+mod contents;
 mod context;
 mod controller;
 mod descriptors;

@@ -246,6 +246,7 @@ fn prepare_main(block: usize) {
     let entry = crate::thread::run_main as *const () as usize;
     main.context.prepare(main.stack_top(), entry, (&raw const *main) as usize, block);
     crate::descriptors::open_standard_streams();
+    crate::files::receive();
     state().umask.set(0o022);
     controller::main_is_ready();
 }

@@ -14,7 +14,7 @@ pub mod file;
 
 pub use step::Step;
 pub use trace::{
-    Config, Explanation, Line, Network, RacingStep, SearchRecord, ShuffleRecord, Target, Trace,
-    TraceStep, Violation,
+    Config, Explanation, Line, Network, RacingStep, SearchRecord, ShuffleRecord, Surroundings,
+    Target, Trace, TraceStep, Violation,
 };
 pub use verdict::{Coverage, Verdict};

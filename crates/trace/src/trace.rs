@@ -85,6 +85,12 @@ pub enum Target {
         /// What it talked to.
         #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Network::is_default"))]
         network: Network,
+        /// What surrounds it.
+        #[cfg_attr(
+            feature = "file",
+            serde(default, skip_serializing_if = "Surroundings::is_plain")
+        )]
+        surroundings: Surroundings,
     },
 }
 
@@ -106,6 +112,30 @@ impl Network {
     #[cfg(feature = "file")]
     fn is_default(&self) -> bool {
         *self == Network::default()
+    }
+}
+
+/// What surrounds a native program, as far as somebody asked for something special.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "file", serde(deny_unknown_fields, default))]
+pub struct Surroundings {
+    /// The folder it runs in; `None` is the one that the checker runs in.
+    pub folder: Option<String>,
+    /// What its environment has beside the checker's own.
+    pub environment: Vec<(String, String)>,
+    /// Files that are put into its folder: where they come from, and where they go.
+    pub files: Vec<(String, String)>,
+    /// The file that its standard output must equal.
+    pub expect_stdout: Option<String>,
+    /// The command that must agree with what it leaves behind.
+    pub oracle: Option<String>,
+}
+
+impl Surroundings {
+    /// Whether nobody asked for anything.
+    pub fn is_plain(&self) -> bool {
+        *self == Surroundings::default()
     }
 }
 

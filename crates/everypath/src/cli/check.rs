@@ -5,6 +5,8 @@ use super::network::NetworkArgs;
 use clap::{Args, ValueEnum};
 use everypath_native::{Backend, Restart, Sampler, TimeMode};
 use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -16,6 +18,8 @@ Examples:
   everypath check --strategy random --seed 7 --max-executions 1000000 -- ./bank --accounts 2
   everypath check --peer './server 7000' -- ./client 127.0.0.1 7000
   everypath check --exit-code 3 -- ./bank          the program is expected to fail
+  everypath check --oracle 'grep -q balanced' -- ./bank
+  everypath check scenario.toml --seed 7           options in a file; those given here come first
   everypath replay everypath-trace.json            repeat what went wrong, step by step")]
 pub(crate) struct CheckArgs {
     /// How schedules are chosen
@@ -48,6 +52,19 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
 
+    /// What standard output must be, byte by byte, at the end of every execution
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect_stdout: Option<PathBuf>,
+
+    /// A command that must end with code 0 at the end of every execution: it runs in a copy of what
+    /// the program wrote, and reads what the program said
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) oracle: Option<String>,
+
+    /// Put a file into the program's folder, for the program only (repeatable)
+    #[arg(long, value_name = "HOST:SCRATCH")]
+    pub(crate) file: Vec<Placement>,
+
     /// Repeat a sample of the executions, carried and put back in every other way, and compare
     #[arg(long)]
     pub(crate) verify: bool,
@@ -68,9 +85,52 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 
+    /// A file that describes all this: a key for each option, and the program
+    #[arg(value_name = "SCENARIO.toml", required_unless_present = "command")]
+    pub(crate) scenario: Option<PathBuf>,
+
     /// The program and its arguments, after `--`
-    #[arg(last = true, required = true, value_name = "PROGRAM [ARGS]…")]
+    #[arg(last = true, value_name = "PROGRAM [ARGS]…")]
     pub(crate) command: Vec<OsString>,
+
+    /// What only a scenario can say
+    #[arg(skip)]
+    pub(crate) setting: Setting,
+}
+
+/// Where and with what a scenario's program runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Setting {
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) environment: Vec<(String, String)>,
+}
+
+/// A file for the program: where it comes from, and where it goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Placement {
+    pub(crate) host: PathBuf,
+    pub(crate) scratch: PathBuf,
+}
+
+impl FromStr for Placement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let inside = |path: &Path| {
+            path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+        };
+        match text.rsplit_once(':') {
+            Some((host, scratch)) if !host.is_empty() && !scratch.is_empty() => {
+                let scratch = PathBuf::from(scratch);
+                if inside(&scratch) {
+                    Ok(Placement { host: host.into(), scratch })
+                } else {
+                    Err("expected SCRATCH to be a path inside the program's folder".into())
+                }
+            }
+            _ => Err("expected HOST:SCRATCH, two paths".into()),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,8 +3,9 @@
 mod gdb;
 mod report;
 mod sample;
+mod surroundings;
 
-use super::{program_environment, program_folders, replay_command};
+use super::{program_folders, replay_command};
 use crate::cli::{
     CacheName, CheckArgs, Exploration, IdleName, NetworkArgs, ReplayArgs, RestartName,
 };
@@ -26,6 +27,7 @@ use report::{Counted, Found, Report};
 use std::ffi::OsString;
 use std::path::Path;
 use std::thread;
+use surroundings::{Prepared, prepare};
 
 /// How many schedules are sampled if nobody says.
 const DEFAULT_EXECUTIONS: u64 = 10_000;
@@ -81,13 +83,17 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         max_steps: common.max_depth.unwrap_or(DEFAULT_STEPS),
         ..Setup::default()
     };
+    let Prepared { folder, environment, files, judge } = prepare(&surroundings::of(args))?;
     let launch = Launch {
-        program: program.path.clone(),
+        program: surroundings::seen_from(folder.as_deref(), &program.path),
         arguments: args.command[1..].to_vec(),
-        environment: program_environment(),
+        environment,
+        folder,
         setup,
         watchdog: args.watchdog * 10,
         fresh: args.restart == RestartName::Exec,
+        files,
+        judge,
         outside: outside(&args.network)?,
     };
     let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
@@ -200,6 +206,7 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
                 exit_code: args.exit_code,
                 time: args.time.name().into(),
                 network: network_record(&args.network),
+                surroundings: surroundings::of(args),
             };
             let trace = trace_of(target, record(args), violation, &Names::new(&replayed));
             // Without an explanation it is a violation all the same.
@@ -266,7 +273,8 @@ fn verify(launch: &Launch, seed: u64, found: Found) -> Found {
 /// Replays a recorded execution: exit code 1 if it ends as recorded, 3 if not.
 pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     let path = args.trace.display().to_string();
-    let Target::Native { program, hash, arguments, exit_code, time, network } = &recorded.target
+    let Target::Native { program, hash, arguments, exit_code, time, network, surroundings } =
+        &recorded.target
     else {
         return Err(Usage::new(format!("{path} is not a trace of a native program")));
     };
@@ -287,13 +295,18 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         max_steps: recorded.steps.len() as u32 + DEFAULT_STEPS,
         ..Setup::default()
     };
+    let Prepared { folder, environment, files, judge } = prepare(surroundings)
+        .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
     let launch = Launch {
-        program: opened.path,
+        program: surroundings::seen_from(folder.as_deref(), &opened.path),
         arguments: arguments.iter().map(Into::into).collect(),
-        environment: program_environment(),
+        environment,
+        folder,
         setup,
         watchdog: 100,
         fresh: false,
+        files,
+        judge,
         outside: outside(&network_args(network))?,
     };
     let schedule: Vec<Choice> = recorded
@@ -305,7 +318,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         return gdb::run(&launch, &schedule);
     }
     match everypath_native::replay(&launch, &schedule) {
-        Ok(replayed) => Ok(judge(recorded, &replayed, &launch.setup, &path)),
+        Ok(replayed) => Ok(compare(recorded, &replayed, &launch.setup, &path)),
         Err(error) => {
             output::print(&format!("INCONCLUSIVE: {error}\n"));
             Ok(if matches!(error, Error::Defect(_)) { DEFECT } else { INCONCLUSIVE })
@@ -350,7 +363,7 @@ fn time_mode(name: &str) -> Option<TimeMode> {
 }
 
 /// Compares a repeated execution with the recorded one and prints it.
-fn judge(recorded: &Trace, replayed: &Replayed, setup: &Setup, path: &str) -> u8 {
+fn compare(recorded: &Trace, replayed: &Replayed, setup: &Setup, path: &str) -> u8 {
     let names = Names::new(replayed);
     let violation = match names.ending(setup) {
         Ending::Violated(violation) => violation,

@@ -11,9 +11,10 @@ mod simulate;
 use crate::catalog::Catalog;
 use crate::cli::{Cli, Command};
 use crate::output;
+use crate::scenario;
 use crate::usage::Usage;
 use crate::{HOLDS, USAGE};
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use everypath_trace::{Trace, file};
 use std::ffi::OsString;
 use std::fs;
@@ -21,9 +22,23 @@ use std::path::{Path, PathBuf};
 
 /// Parses the command line and runs the command; returns the exit code.
 pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
-    let parsed = command(catalog).try_get_matches().and_then(|m| Cli::from_arg_matches(&m));
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let parse = |words: &[OsString]| -> Result<(Cli, ArgMatches), clap::Error> {
+        let matches = command(catalog).try_get_matches_from(words)?;
+        Ok((Cli::from_arg_matches(&matches)?, matches))
+    };
+    let cli = match parse(&words) {
+        Ok((cli, matches)) => match scenario::expand(&words, &cli, &matches)? {
+            None => cli,
+            Some((words, setting)) => {
+                // Each of the file's words was looked at before.
+                let (mut cli, _) = parse(&words).map_err(|error| Usage::new(error.to_string()))?;
+                if let Command::Check(args) = &mut cli.command {
+                    args.setting = setting;
+                }
+                cli
+            }
+        },
         Err(error) if error.use_stderr() => {
             // Printing fails only if nobody listens.
             let _ = error.print();

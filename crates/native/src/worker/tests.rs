@@ -30,6 +30,9 @@ fn worker_of(source: &str, backend: Backend, arguments: &[&str]) -> (Worker, Tem
         setup,
         watchdog: 100,
         fresh: false,
+        folder: None,
+        files: Vec::new(),
+        judge: None,
         outside: Outside::default(),
     };
     (Worker::start(&launch, &Modules::default()).unwrap(), folder)

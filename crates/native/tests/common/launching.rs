@@ -18,6 +18,9 @@ pub(crate) fn launch(compiled: &Compiled, arguments: &[&str]) -> Launch {
         setup: Setup { max_steps: MAX_STEPS, ..Setup::default() },
         watchdog: WATCHDOG,
         fresh: false,
+        folder: None,
+        files: Vec::new(),
+        judge: None,
         outside: Outside::default(),
     }
 }

@@ -1,0 +1,68 @@
+//! Files from and for the checker: those that the program finds, and those that it leaves behind.
+
+use super::path::Path;
+use super::{AT_FDCWD, FOLDER, FORMAT, make, resize};
+use crate::memory::{bytes, load, write};
+use crate::state::state;
+use crate::sys::{number, sys};
+use core::mem::size_of;
+use everypath_shim_abi::{FILES_DESCRIPTOR, FileHeader};
+
+/// A file that the program has made or changed.
+pub(crate) struct FileLeft {
+    /// Its type and lengths.
+    pub(crate) header: FileHeader,
+    /// Its absolute path.
+    pub(crate) path: &'static [u8],
+    /// Its bytes.
+    pub(crate) data: &'static [u8],
+}
+
+/// The files that are there because of the program, or because the checker put them there.
+pub(crate) fn left_behind() -> impl Iterator<Item = FileLeft> {
+    let files = state().files.written.iter().map(|slot| slot.get());
+    // What has no name is gone when it is closed.
+    files.filter(|file| file.used && !file.removed && file.path != 0).map(|file| FileLeft {
+        header: FileHeader {
+            mode: file.mode,
+            path_length: file.path_length as u32 + 1,
+            length: file.length as u64,
+        },
+        path: bytes(file.path, file.path_length),
+        data: bytes(file.data, file.length),
+    })
+}
+
+/// Takes over the files that the program shall find, as if it had written them.
+pub(crate) fn receive() {
+    const READ: usize = 1;
+    const SHARED: usize = 1;
+    const END: usize = 2;
+    let size = sys!(number::LSEEK, FILES_DESCRIPTOR, 0, END);
+    if size <= 0 {
+        return;
+    }
+    let size = size as usize;
+    let start = sys!(number::MMAP, 0, size, READ, SHARED, FILES_DESCRIPTOR, 0);
+    if start < 0 {
+        crate::fail::fatal("the files for the program cannot be read");
+    }
+    let (mut at, end) = (start as usize, start as usize + size);
+    while at < end {
+        let header: FileHeader = load(at);
+        let path = at + size_of::<FileHeader>();
+        let data = path + header.path_length as usize;
+        place(&header, path, data);
+        at = data + header.length as usize;
+    }
+    sys!(number::MUNMAP, start, size);
+}
+
+fn place(header: &FileHeader, path: usize, data: usize) {
+    let Ok(path) = Path::new(AT_FDCWD, path) else {
+        crate::fail::stop!("a file for the program has a path that is too long")
+    };
+    let index = make(&path, header.mode & !FORMAT, header.mode & FORMAT == FOLDER);
+    resize(index, header.length as usize);
+    write(state().files.written[index].get().data, bytes(data, header.length as usize));
+}
