@@ -82,6 +82,8 @@ const IDLE_ROUND_NANOSECONDS: u64 = 1_000_000;
 const LIVELOCK_ROUNDS: u32 = 45_000;
 /// A thread that is alone takes no steps while it spins, and may have much to count.
 const LONELY_ROUNDS: u32 = 50_000_000;
+/// In an atomic section nobody else can change what a thread waits for.
+const SECTION_ROUNDS: u32 = 1000;
 
 /// A scheduling point: any thread may go on, this one with `operation`. Returns the outcome.
 pub(crate) fn point(operation: Operation, object: usize, value: u64) -> u16 {
@@ -517,7 +519,11 @@ fn idle_round(state: &State) -> Result<(), Ending> {
     state.clock.set(state.clock.get() + IDLE_ROUND_NANOSECONDS);
     state.standing.clear();
     moved();
-    let most = if state.is_lonely() { LONELY_ROUNDS } else { LIVELOCK_ROUNDS };
+    let most = match state.is_lonely() {
+        _ if state.exclusive.get() != 0 => SECTION_ROUNDS,
+        true => LONELY_ROUNDS,
+        false => LIVELOCK_ROUNDS,
+    };
     if rounds > most {
         if state.exclusive.get() != 0 {
             let said = "the program goes round without end inside an atomic section";
