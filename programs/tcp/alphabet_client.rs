@@ -39,15 +39,16 @@ fn consume(mut server: TcpStream, messages: u16, lines: bool) -> String {
 fn main() {
     let (port, sessions, messages) = (argument(1), argument(2), argument(3));
     let lines = std::env::args().nth(4).is_some();
-    let consumers: Vec<_> = (0..sessions)
+    let threads: Vec<_> = (0..sessions)
         .map(|_| {
             let server = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
             let reading = server.try_clone().expect("a connection has two ends");
-            thread::spawn(move || produce(server, messages, lines));
-            thread::spawn(move || consume(reading, messages, lines))
+            let producer = thread::spawn(move || produce(server, messages, lines));
+            (producer, thread::spawn(move || consume(reading, messages, lines)))
         })
         .collect();
-    for (session, consumer) in consumers.into_iter().enumerate() {
+    for (session, (producer, consumer)) in threads.into_iter().enumerate() {
+        producer.join().expect("the requests are sent");
         let letters = consumer.join().expect("the answers are right");
         println!("session {session}: {letters}");
     }

@@ -42,18 +42,19 @@ fn consume(server: &UdpSocket, messages: u16, checked: bool) -> String {
 fn main() {
     let (port, sessions, messages) = (argument(1), argument(2), argument(3));
     let checked = std::env::args().nth(4).is_none();
-    let consumers: Vec<_> = (0..sessions)
+    let threads: Vec<_> = (0..sessions)
         .map(|_| {
             let server = UdpSocket::bind(("127.0.0.1", 0)).expect("a port is free");
             server.connect(("127.0.0.1", port)).expect("the address is good");
             server.set_read_timeout(Some(PATIENCE)).expect("patience is not zero");
             let server = Arc::new(server);
             let sending = Arc::clone(&server);
-            thread::spawn(move || produce(&sending, messages));
-            thread::spawn(move || consume(&server, messages, checked))
+            let producer = thread::spawn(move || produce(&sending, messages));
+            (producer, thread::spawn(move || consume(&server, messages, checked)))
         })
         .collect();
-    for (session, consumer) in consumers.into_iter().enumerate() {
+    for (session, (producer, consumer)) in threads.into_iter().enumerate() {
+        producer.join().expect("the requests are sent");
         let letters = consumer.join().expect("the answers are right");
         println!("session {session}: {letters}");
     }
