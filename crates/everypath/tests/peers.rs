@@ -1,0 +1,90 @@
+//! Programs under control that talk to real processes: what the papers count, exactly.
+//!
+//! A miss is a byte that was read from a peer; a connection is a physical one, or the start of a
+//! client (Artho et al., 2009, table IV).
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs::{self, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use support::Programs;
+
+/// A port that nobody listens at.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Checks a program with peers, each of them the line of a shell; the exit code and the result.
+fn check(programs: &Programs, peers: &[String], arguments: &str) -> (i32, Value) {
+    let mut options = String::new();
+    for (which, peer) in peers.iter().enumerate() {
+        let script = programs.folder.path().join(format!("peer{which}"));
+        fs::write(&script, format!("#!/bin/sh\nexec {peer}\n")).unwrap();
+        fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
+        options.push_str(&format!("--peer ./peer{which} "));
+    }
+    programs.check(&format!("{options}{arguments}"))
+}
+
+/// The verdict, and how many connections and misses there were.
+fn counted((_, result): &(i32, Value)) -> Value {
+    let cache = &result["stats"]["cache"];
+    json!([result["verdict"], cache["connections"], cache["misses"]])
+}
+
+#[test]
+fn daytime_clients_read_thirty_bytes_each() {
+    let programs = Programs::new(&["tcp/daytime_server.rs", "tcp/daytime_client.rs"]);
+    let port = free_port();
+    let server = [format!("./daytime_server {port} 1000 fixed")];
+    let result = check(&programs, &server, &format!("-- ./daytime_client {port} 2"));
+    assert_eq!(counted(&result), json!(["holds", 2, 60]));
+}
+
+#[test]
+fn every_letter_of_the_alphabet_is_asked_for_once() {
+    let programs = Programs::new(&["tcp/alphabet_server.c", "tcp/alphabet_client.c"]);
+    let port = free_port();
+    for (sessions, messages) in [(1, 3), (2, 1), (2, 2), (3, 1)] {
+        let server = [format!("./alphabet_server {port}")];
+        let command = format!("-- ./alphabet_client {port} {sessions} {messages}");
+        let result = check(&programs, &server, &command);
+        assert_eq!(counted(&result), json!(["holds", sessions, sessions * messages]));
+        let clients = vec![format!("./alphabet_client {port} 1 {messages}"); sessions];
+        let result = check(&programs, &clients, &format!("-- ./alphabet_server {port} {sessions}"));
+        assert_eq!(counted(&result), json!(["holds", sessions, sessions * messages]));
+    }
+}
+
+#[test]
+fn a_chat_has_every_order_of_messages() {
+    let programs = Programs::new(&["tcp/chat_server.rs", "tcp/chat_client.rs"]);
+    let port = free_port();
+    let server = format!("-- ./chat_server {port} 2");
+    let full = ["a", "b"].map(|name| format!("./chat_client {port} 2 {name}"));
+    assert_eq!(counted(&check(&programs, &full, &server)), json!(["holds", 4, 4]));
+    let linear = check(&programs, &full, &format!("--cache linear {server}"));
+    assert_eq!(linear.0, 3, "{}", linear.1);
+    let reason = linear.1["reason"].as_str().unwrap();
+    assert!(reason.contains("use the branching cache"), "{reason}");
+    let abstracted = full.map(|client| format!("{client} anonymous"));
+    for cache in ["linear", "branching"] {
+        let result = check(&programs, &abstracted, &format!("--cache {cache} {server}"));
+        assert_eq!(counted(&result), json!(["holds", 2, 2]), "{cache}");
+    }
+}
+
+#[test]
+fn a_timer_that_starts_too_early_runs_out_too_early() {
+    let programs = Programs::new(&["tcp/http_server.rs", "tcp/probe.rs"]);
+    let port = free_port();
+    let server = [format!("./http_server {port}")];
+    let (code, result) = check(&programs, &server, &format!("-- ./probe {port} early"));
+    let message = result["violation"]["message"].as_str().unwrap_or_default();
+    assert!(code == 1 && message.contains("the timer runs"), "{result}");
+    let result = check(&programs, &server, &format!("-- ./probe {port}"));
+    assert_eq!((result.0, &result.1["verdict"]), (0, &json!("holds")), "{}", result.1);
+}
