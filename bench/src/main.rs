@@ -68,6 +68,9 @@ enum Child {
         /// Run little: a test of the harness, its times mean nothing
         #[arg(long)]
         quick: bool,
+        /// Measure only all schedules of small programs, beside loom
+        #[arg(long)]
+        schedules: bool,
     },
     /// Measure how much faster the next version is explored with the graph of the one before
     Incremental,
@@ -88,7 +91,7 @@ fn main() -> ExitCode {
     let result = match &options.child {
         Some(Child::Run { name, quick }) => run_child(name, *quick),
         Some(Child::Protocols) => protocols::run(),
-        Some(Child::Native { quick }) => native::run(*quick),
+        Some(Child::Native { quick, schedules }) => native::run(*quick, *schedules),
         Some(Child::Incremental) => incremental::run(),
         None => compare_all(&options),
     };

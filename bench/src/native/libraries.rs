@@ -19,10 +19,10 @@ const EXECUTIONS: u64 = 50_000;
 const LOOM_EXECUTIONS: u64 = 20_000;
 
 /// An algorithm with its ports.
-struct Algorithm {
-    name: &'static str,
+pub(super) struct Algorithm {
+    pub(super) name: &'static str,
     shuttle: fn(),
-    loom: fn(),
+    pub(super) loom: fn(),
 }
 
 macro_rules! algorithm {
@@ -37,26 +37,30 @@ macro_rules! algorithm {
     }};
 }
 
-fn algorithms() -> [Algorithm; 4] {
+pub(super) fn algorithms() -> [Algorithm; 4] {
     [algorithm!(bank), algorithm!(queue), algorithm!(readers), algorithm!(counter)]
 }
 
 /// A tool's executions and what they cost in each round.
 #[derive(Default)]
-struct Tool {
-    executions: u64,
+pub(super) struct Tool {
+    pub(super) executions: u64,
     costs: Vec<Cost>,
 }
 
 impl Tool {
-    fn add(&mut self, run: impl FnOnce() -> Result<u64>) -> Result<()> {
+    pub(super) fn add(&mut self, run: impl FnOnce() -> Result<u64>) -> Result<()> {
         let (executions, cost) = on_one_core(|| cost(run))?;
         self.executions = executions;
         self.costs.push(cost);
         Ok(())
     }
 
-    fn rate(&self, seconds: fn(&Cost) -> f64) -> f64 {
+    pub(super) fn seconds(&self) -> f64 {
+        median(self.costs.iter().map(Cost::wall))
+    }
+
+    pub(super) fn rate(&self, seconds: fn(&Cost) -> f64) -> f64 {
         self.executions as f64 / median(self.costs.iter().map(seconds))
     }
 }
@@ -98,7 +102,7 @@ fn on_shuttle(algorithm: fn(), executions: u64) -> u64 {
 }
 
 /// All executions that loom tells apart, or fewer than asked for if it is stopped.
-fn on_loom(algorithm: fn(), executions: u64) -> u64 {
+pub(super) fn on_loom(algorithm: fn(), executions: u64) -> u64 {
     let count = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&count);
     let mut model = loom::model::Builder::new();

@@ -4,8 +4,10 @@
 //! - `rates`: executions a second, for every way to put a program back;
 //! - `growth`: memory, descriptors and mappings over very many executions;
 //! - `libraries`: the same small algorithms under Shuttle and loom;
+//! - `exhaustive`: all schedules of small programs, under loom as well, and what they cost in time;
 //! - `goals`: what was reached of what we want.
 
+mod exhaustive;
 mod goals;
 mod growth;
 mod libraries;
@@ -45,21 +47,30 @@ const FULL: Scale = Scale { rounds: 3, divisor: 1 };
 const QUICK: Scale = Scale { rounds: 1, divisor: 200 };
 
 /// Measures everything and prints the tables.
-pub fn run(quick: bool) -> Result<()> {
+pub fn run(quick: bool, only_schedules: bool) -> Result<()> {
     let scale = if quick { QUICK } else { FULL };
     let programs = Programs::compile()?;
     let mut goals = Goals::default();
-    println!("## Executions\n");
-    rates::run(&programs, scale, &mut goals)?;
-    println!("\n## A switch\n");
-    rates::switches(&programs, scale, &mut goals)?;
-    println!("\n## What grows\n");
-    growth::run(&programs, scale, &mut goals)?;
-    println!("\n## The same algorithms under other tools\n");
-    libraries::run(&programs, scale, &mut goals)?;
+    if !only_schedules {
+        executions(&programs, scale, &mut goals)?;
+    }
+    println!("\n## All schedules\n");
+    exhaustive::run(&programs, scale, &mut goals)?;
     println!("\n## Held against the goals\n");
     goals.print();
     Ok(())
+}
+
+/// Everything about executions at random.
+fn executions(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
+    println!("## Executions\n");
+    rates::run(programs, scale, goals)?;
+    println!("\n## A switch\n");
+    rates::switches(programs, scale, goals)?;
+    println!("\n## What grows\n");
+    growth::run(programs, scale, goals)?;
+    println!("\n## The same algorithms under other tools\n");
+    libraries::run(programs, scale, goals)
 }
 
 /// What one run of something cost.

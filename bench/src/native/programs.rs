@@ -18,6 +18,10 @@ pub struct Programs {
     pub yields: PathBuf,
     /// As little as can be scheduled.
     pub small: PathBuf,
+    /// Sessions of a producer and a consumer.
+    pub alphabet: PathBuf,
+    /// A pool of workers: more schedules than can be run.
+    pub pool: PathBuf,
 }
 
 impl Programs {
@@ -31,6 +35,8 @@ impl Programs {
             rust_workers: compile(out, "workers.rs")?,
             yields: compile(out, "yields.c")?,
             small: compile(out, "small.c")?,
+            alphabet: compile(out, "alphabet.c")?,
+            pool: compile(out, "../../programs/classics/pool.rs")?,
             folder,
         })
     }

@@ -1,0 +1,155 @@
+//! All schedules of small programs: what they cost, beside loom and beside JPF's published figures,
+//! and whether late executions cost more than early ones.
+
+use super::goals::Goals;
+use super::libraries::{Tool, algorithms, on_loom};
+use super::programs::Programs;
+use super::{Cost, Scale, cost, on_one_core};
+use crate::table::grouped;
+use anyhow::{Context, Result, ensure};
+use everypath_explore::Control;
+use everypath_explore::reduction::Reduction;
+use everypath_native::{Exhaustive, Explored, Launch, Outside, Setup};
+use std::path::Path;
+
+/// Searches are stopped here.
+const MOST: u64 = 200_000;
+/// Of a search that is longer than that, for the cost of early and late executions.
+const LONG: u64 = 20_000;
+
+/// Explores all schedules, or the first ones.
+fn explore(program: &Path, arguments: &[&str], executions: Option<u64>) -> Result<Explored> {
+    let exhaustive = Exhaustive {
+        launch: Launch {
+            program: program.to_path_buf(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            environment: Vec::new(),
+            setup: Setup { max_steps: 1 << 20, ..Setup::default() },
+            watchdog: 100,
+            fresh: false,
+            outside: Outside::default(),
+        },
+        reduction: Reduction::Dpor,
+        executions,
+        keep_going: false,
+    };
+    let explored = everypath_native::explore(&exhaustive, &Control::default())
+        .with_context(|| format!("failed to control {}", program.display()))?;
+    ensure!(explored.first.is_none(), "{} is not as expected: {explored:?}", program.display());
+    Ok(explored)
+}
+
+/// Prints everything.
+pub fn run(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
+    beside_loom(programs, scale, goals)?;
+    println!();
+    alphabet(programs, scale, goals)?;
+    println!();
+    early_and_late(programs, scale, goals)
+}
+
+/// The algorithms of the other tables, to the end.
+fn beside_loom(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
+    println!("| algorithm | tool | executions | of them in vain | seconds | executions/s |");
+    println!("|---|---|--:|--:|--:|--:|");
+    let most = scale.of(MOST);
+    for algorithm in algorithms() {
+        let program = programs.algorithm(algorithm.name)?;
+        let [mut ours, mut loom]: [Tool; 2] = Default::default();
+        let mut explored = Explored::default();
+        for _ in 0..scale.rounds {
+            ours.add(|| {
+                explored = explore(&program, &[], Some(most))?;
+                Ok(explored.executions)
+            })?;
+            loom.add(|| Ok(on_loom(algorithm.loom, most)))?;
+        }
+        let rows = [
+            ("Everypath", &ours, grouped(explored.redundant), !explored.complete),
+            // It looks at the maximum after having run one execution less.
+            ("loom", &loom, "–".to_string(), loom.executions + 1 >= most),
+        ];
+        for (name, tool, in_vain, cut) in rows {
+            println!(
+                "| {} | {name} | {}{} | {in_vain} | {:.3} | {} |",
+                algorithm.name,
+                if cut { "> " } else { "" },
+                grouped(tool.executions),
+                tool.seconds(),
+                grouped(tool.rate(Cost::wall) as u64),
+            );
+        }
+        let name = algorithm.name;
+        let (mine, theirs) = (ours.executions as f64, loom.executions as f64);
+        goals.at_most(format!("no more executions than loom, {name}: share"), mine / theirs, 1.0);
+        let ratio = ours.rate(Cost::wall) / loom.rate(Cost::wall);
+        goals.at_least(format!("3 times loom's executions/s, {name}"), ratio, 3.0);
+    }
+    Ok(())
+}
+
+/// Sessions, messages, and what is known of JPF: with net-iocache measured on this kind of machine,
+/// and published for the largest one (Artho et al. 2009).
+const SIZES: [(&str, &str, &str); 4] = [
+    ("2", "5", "69 s, 430,032 new states"),
+    ("3", "1", "82 s"),
+    ("3", "2", "not finished after 531 s"),
+    ("3", "5", "16 minutes (branching cache)"),
+];
+
+/// The structure of the alphabet client.
+fn alphabet(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
+    println!("| sessions | messages | executions | steps | seconds | JPF |");
+    println!("|--:|--:|--:|--:|--:|---|");
+    for (sessions, messages, jpf) in SIZES {
+        let mut tool = Tool::default();
+        let mut explored = Explored::default();
+        for _ in 0..scale.rounds {
+            tool.add(|| {
+                explored = explore(&programs.alphabet, &[sessions, messages], Some(MOST))?;
+                Ok(explored.executions)
+            })?;
+        }
+        let cut = if explored.complete { "" } else { "> " };
+        println!(
+            "| {sessions} | {messages} | {cut}{} | {} | {:.3} | {jpf} |",
+            grouped(explored.executions),
+            grouped(explored.steps),
+            tool.seconds(),
+        );
+        if (sessions, messages) == ("3", "5") {
+            let reached = match explored.complete {
+                true => format!("{:.3} s", tool.seconds()),
+                false => "too many".into(),
+            };
+            let met = explored.complete && tool.seconds() <= 1.0;
+            goals.add("all schedules of 3 sessions x 5 messages in 1 s".into(), reached, met);
+        }
+    }
+    Ok(())
+}
+
+/// What the first and the last tenth of a long search cost.
+fn early_and_late(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
+    let program = &programs.pool;
+    let all = scale.of(LONG);
+    let cpu = |executions: u64| -> Result<f64> {
+        let run = || cost(|| explore(program, &["2", "fixed"], Some(executions)));
+        let (explored, cost) = on_one_core(run)?;
+        ensure!(explored.executions == executions, "the search is shorter than {executions}");
+        Ok(cost.cpu())
+    };
+    let mut tenths = Vec::new();
+    for _ in 0..scale.rounds {
+        let [first, most, whole] = [all / 10, all - all / 10, all].map(cpu);
+        tenths.push((first?, whole? - most?));
+    }
+    let first = super::median(tenths.iter().map(|tenth| tenth.0));
+    let last = super::median(tenths.iter().map(|tenth| tenth.1));
+    println!("| of {} executions | CPU s | µs each |\n|---|--:|--:|", grouped(all));
+    for (name, seconds) in [("first tenth", first), ("last tenth", last)] {
+        println!("| {name} | {seconds:.3} | {:.1} |", seconds * 1e7 / all as f64);
+    }
+    goals.at_most("late executions cost what early ones do: ratio".into(), last / first, 1.1);
+    Ok(())
+}
