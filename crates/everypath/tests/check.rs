@@ -229,6 +229,15 @@ fn a_race_behind_uncontended_locks_is_found_and_repeated() {
 }
 
 #[test]
+fn a_lock_that_is_asked_for_in_vain_times_out() {
+    let programs = Programs::new(&["impatient.c"]);
+    for reduction in ["dpor", "source-dpor", "none"] {
+        let (code, result) = programs.check(&format!("--reduction {reduction} -- ./impatient"));
+        assert_eq!((code, property(&result)), (1, "abort"), "{reduction}: {result}");
+    }
+}
+
+#[test]
 fn the_number_of_workers_does_not_change_the_result() {
     let programs = Programs::new(&["philosophers.c"]);
     for strategy in ["random", "pct", "pos"] {

@@ -6,8 +6,8 @@
 //! what should have come first.
 
 use crate::reduction::{
-    Alternative, Choice, Ended, Executed, Executor, Footprint, Reduction, Relation, Stateless,
-    Taken,
+    Alternative, Choice, Ended, Executed, Executor, Finished, Footprint, Reduction, Relation,
+    Stateless, Taken,
 };
 use std::ops::ControlFlow;
 
@@ -58,9 +58,11 @@ impl<E: Executor> Executor for After<'_, E> {
     fn run(
         &mut self,
         schedule: &[Choice],
+        known: usize,
         sleep: &[Alternative<E::Footprint>],
     ) -> Result<Executed<E::Footprint>, E::Error> {
-        let mut executed = self.executor.run(&[self.prefix, schedule].concat(), sleep)?;
+        let schedule = [self.prefix, schedule].concat();
+        let mut executed = self.executor.run(&schedule, self.prefix.len() + known, sleep)?;
         let skipped = self.prefix.len().min(executed.steps.len());
         executed.steps.drain(..skipped);
         for step in &mut executed.steps {
@@ -121,12 +123,13 @@ fn outlook<E: Executor>(
     let mut good = None;
     let mut all_bad = true;
     let mut left = executions;
-    let mut search = Stateless::new(Reduction::default());
-    let complete = search.run(&mut After { executor, prefix }, |after, executed| {
+    // Most executions fail, often in the middle of a step.
+    let mut search = Stateless::new(Reduction::Source);
+    let finished = search.run(&mut After { executor, prefix }, |after, executed| {
         left -= 1;
         let judgement = match executed.ended {
             // Whatever it repeats was judged.
-            Ended::Redundant => Judgement::Bad,
+            Ended::Redundant | Ended::Astray => Judgement::Bad,
             Ended::Complete | Ended::Cut => judge(after.executor),
         };
         all_bad &= judgement == Judgement::Bad;
@@ -140,7 +143,7 @@ fn outlook<E: Executor>(
     })?;
     Ok(match good {
         Some(steps) => Outlook::Good(steps),
-        None if complete && all_bad => Outlook::Hopeless,
+        None if finished == Finished::Complete && all_bad => Outlook::Hopeless,
         None => Outlook::Unknown,
     })
 }

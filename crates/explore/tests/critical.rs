@@ -2,7 +2,7 @@
 
 use everypath_explore::critical::{Judgement, critical};
 use everypath_explore::reduction::{
-    Alternative, Choice, Ended, Executed, Executor, Footprint, Relation, Taken,
+    Alternative, Choice, Ended, Executed, Executor, Footprint, Relation, Scope, Taken,
 };
 use proptest::prelude::*;
 use std::convert::Infallible;
@@ -22,11 +22,11 @@ impl Footprint for Object {
     fn relation(earlier: u8, later: u8) -> Relation {
         if earlier == later { Relation::Racing } else { Relation::Independent }
     }
-    fn commutes(&self, other: &Self) -> bool {
-        self != other
+    fn covers(_: u8, _: u8) -> bool {
+        true
     }
-    fn is_everything(&self) -> bool {
-        false
+    fn scope(part: u8) -> Scope {
+        Scope::Object(part.into())
     }
 }
 
@@ -50,6 +50,7 @@ impl Program {
                 footprint: Object(self.actors[at][next[at]]),
                 creates: None,
                 after: None,
+                resumes: false,
             });
             next[at] += 1;
         }
@@ -93,8 +94,10 @@ impl Executor for Program {
     fn run(
         &mut self,
         schedule: &[Choice],
+        known: usize,
         sleep: &[Alternative<Object>],
     ) -> Result<Executed<Object>, Infallible> {
+        assert_eq!(schedule.len(), known, "nothing is foreseen");
         let mut choices: Vec<u16> = schedule.iter().map(|choice| choice.actor).collect();
         let mut sleep = sleep.to_vec();
         let mut alternatives = Vec::new();

@@ -51,6 +51,13 @@ pub struct Explored {
 }
 
 impl Explored {
+    /// Counts what was executed as redundant: it will be executed once more. What was found stays.
+    pub(crate) fn begin_anew(&mut self) {
+        self.redundant = self.executions;
+        (self.abandoned, self.unexpected) = (0, 0);
+        self.endings.clear();
+    }
+
     /// Whether there were executions, and none that counts: assumptions ended all of them.
     pub fn checked_nothing(&self) -> bool {
         self.abandoned > 0 && self.executions == self.abandoned + self.redundant
@@ -146,7 +153,7 @@ impl Execution {
     fn goes_on(&self, event: &Event, next: Option<&Event>) -> bool {
         match next {
             _ if matches!(event.operation, Operation::Exit | Operation::ProcessExit) => false,
-            Some(next) => next.phase == Phase::Request && !next.stands_back(),
+            Some(next) => next.phase != Phase::Resume && !next.stands_back(),
             None => self.threads.iter().any(|entry| {
                 let idles = matches!(entry.operation, Operation::Yield | Operation::Pause);
                 entry.number == event.thread && entry.waiting == Waiting::Nothing && !idles

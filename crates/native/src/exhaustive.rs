@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::worker::{Launch, Modules, Worker};
 use everypath_explore::reduction::{
-    self, Alternative, Ended, Executed, Executor, Reduction, Stateless, Taken,
+    self, Alternative, Ended, Executed, Executor, Finished, Reduction, Scope, Stateless, Taken,
 };
 use everypath_explore::{Control, Progress};
 use everypath_shim_abi::{
@@ -53,12 +53,16 @@ impl reduction::Footprint for Touch {
         }
     }
 
-    fn commutes(&self, other: &Self) -> bool {
-        self.footprint.commutes(&other.footprint)
+    fn covers(part: Part, earlier: Part) -> bool {
+        part.covers(earlier)
     }
 
-    fn is_everything(&self) -> bool {
-        self.footprint.is_everything()
+    fn scope(part: Part) -> Scope {
+        match part.mode {
+            Mode::Nothing => Scope::Nothing,
+            Mode::Everything => Scope::Everything,
+            _ => Scope::Object(part.object),
+        }
     }
 }
 
@@ -97,6 +101,7 @@ impl Executor for Runner<'_> {
     fn run(
         &mut self,
         schedule: &[reduction::Choice],
+        known: usize,
         sleep: &[Alternative<Touch>],
     ) -> Result<Executed<Touch>, Stop> {
         let choices: Vec<Choice> = schedule
@@ -104,9 +109,10 @@ impl Executor for Runner<'_> {
             .map(|choice| Choice { thread: choice.actor, outcome: choice.outcome })
             .collect();
         let sleep: Vec<Pending> = sleep.iter().map(|sleeping| sleeping.footprint.pending).collect();
-        let reply = self.worker.explore(&choices, &sleep, self.control).map_err(Stop::Failed)?;
+        let reply =
+            self.worker.explore(&choices, known, &sleep, self.control).map_err(Stop::Failed)?;
         self.reply = reply.ok_or(Stop::Stopped)?;
-        let alternatives = self.worker.alternatives(schedule.len()).into_iter();
+        let alternatives = self.worker.alternatives(known).into_iter();
         Ok(Executed {
             steps: taken(&self.worker.events()),
             alternatives: alternatives
@@ -115,6 +121,7 @@ impl Executor for Runner<'_> {
             ended: match self.reply.outcome {
                 Outcome::Redundant => Ended::Redundant,
                 Outcome::Exited | Outcome::Deadlock | Outcome::Idle => Ended::Complete,
+                Outcome::Diverged if self.reply.steps as usize >= known => Ended::Astray,
                 _ => Ended::Cut,
             },
         })
@@ -168,6 +175,8 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
                     .pop()
                     .flatten()
                     .or_else(|| (event.granted_by as usize).checked_sub(1)),
+                // A time-out is its own doing.
+                resumes: event.phase == Phase::Resume && event.outcome != TIMEOUT,
             }
         })
         .collect();
@@ -204,23 +213,42 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
     let mut runner = Runner::start(&exhaustive.launch, control)?;
     let sites = runner.worker.prepared.patches.sites;
     let mut explored = Explored { sites, ..Explored::default() };
-    let mut search = Stateless::new(exhaustive.reduction);
+    let mut finished = search(exhaustive, exhaustive.reduction, &mut runner, &mut explored);
+    if matches!(finished, Ok(Finished::Unsuitable)) {
+        explored.begin_anew();
+        finished = search(exhaustive, Reduction::Source, &mut runner, &mut explored);
+    }
+    match finished {
+        Ok(finished) => explored.complete = finished == Finished::Complete,
+        Err(Stop::Stopped) => {}
+        Err(Stop::Failed(error)) => return Err(error),
+    }
+    Ok(explored)
+}
+
+/// Explores with a reduction.
+fn search(
+    exhaustive: &Exhaustive,
+    reduction: Reduction,
+    runner: &mut Runner<'_>,
+    explored: &mut Explored,
+) -> Result<Finished, Stop> {
     let mut cut = false;
-    let result = search.run(&mut runner, |runner, executed| {
+    let finished = Stateless::new(reduction).run(runner, |runner, executed| {
         explored.executions += 1;
         explored.steps += executed.steps.len() as u64;
-        explored.redundant += u64::from(executed.ended == Ended::Redundant);
+        let in_vain = matches!(executed.ended, Ended::Redundant | Ended::Astray);
+        explored.redundant += u64::from(in_vain);
         explored.abandoned += u64::from(runner.reply.outcome == Outcome::Abandoned);
         if explored.executions.is_multiple_of(64) {
-            control.publish(Progress {
+            runner.control.publish(Progress {
                 states: explored.executions,
                 events: explored.steps,
                 ..Progress::default()
             });
         }
         let reply = &runner.reply;
-        let expected = reply.outcome == Outcome::Redundant
-            || exhaustive.launch.setup.expects(reply.outcome, reply.detail);
+        let expected = in_vain || exhaustive.launch.setup.expects(reply.outcome, reply.detail);
         if !expected {
             let number = explored.executions - 1;
             explored.keep(Execution::of(&runner.worker, reply, number));
@@ -235,10 +263,8 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
         }
     });
     explored.hits = runner.worker.counters().cache_hits;
-    match result {
-        Ok(complete) => explored.complete = complete && !cut,
-        Err(Stop::Stopped) => {}
-        Err(Stop::Failed(error)) => return Err(error),
+    match finished {
+        Ok(Finished::Complete) if cut => Ok(Finished::Stopped),
+        finished => finished,
     }
-    Ok(explored)
 }

@@ -84,7 +84,7 @@ impl<'a> Names<'a> {
             (Operation::Start, ..) => "starts".into(),
             (Operation::Create, ..) => "creates a thread".into(),
             (Operation::Exit, ..) => "ends".into(),
-            (Operation::Join, Phase::Request, _) => {
+            (Operation::Join, Phase::Request | Phase::Limited, _) => {
                 format!("joins {}", self.by_handle(event.object))
             }
             (Operation::Join, ..) => format!("has joined {}", self.by_handle(event.object)),
@@ -97,7 +97,7 @@ impl<'a> Names<'a> {
                 let stream = if event.object == 1 { "output" } else { "error" };
                 format!("writes {} bytes to standard {stream}", event.value)
             }
-            (Operation::Sleep, Phase::Request, _) => "goes to sleep".into(),
+            (Operation::Sleep, Phase::Limited, _) => "goes to sleep".into(),
             (Operation::Sleep, ..) => "wakes up".into(),
             (Operation::Poll, ..) => "looks which descriptors are ready".into(),
             (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),

@@ -322,10 +322,12 @@ impl Worker {
     }
 
     /// Runs one execution that follows a schedule and then goes on by itself, without what sleeps;
-    /// none if somebody stopped the search meanwhile.
+    /// none if somebody stopped the search meanwhile. What could be taken in the first `known`
+    /// steps is not told.
     pub(crate) fn explore(
         &mut self,
         schedule: &[Choice],
+        known: usize,
         sleep: &[Pending],
         control: &Control,
     ) -> Result<Option<Reply>, Error> {
@@ -338,8 +340,9 @@ impl Worker {
         self.region.sleep_count.set(sleep.len().min(self.region.sleep.len()) as u32);
         let prefix = schedule.len() as u32;
         let (request, policy) = (Request::Run, Policy::First);
+        let known = known as u32;
         self.ask_unless(
-            Command { request, policy, prefix, count: 1, ..Command::default() },
+            Command { request, policy, prefix, known, count: 1, ..Command::default() },
             control,
         )
     }
@@ -347,8 +350,8 @@ impl Worker {
     /// Runs one execution that follows a schedule as far as it can, and then goes on by itself.
     pub(crate) fn attempt(&mut self, wish: &[Choice]) -> Result<Reply, Error> {
         self.region.sleep_count.set(0);
-        let (policy, lenient) = (Policy::First, true);
-        self.follow(wish, Command { policy, lenient, ..Command::default() })
+        let (policy, lenient, known) = (Policy::First, true, wish.len() as u32);
+        self.follow(wish, Command { policy, lenient, known, ..Command::default() })
     }
 
     /// Makes the choices of the last execution again, another one after so many of its steps, and

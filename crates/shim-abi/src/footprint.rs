@@ -23,6 +23,19 @@ pub enum Mode {
     Nothing,
 }
 
+impl Mode {
+    const ALL: [Mode; 8] = [
+        Mode::Request,
+        Mode::Acquire,
+        Mode::Release,
+        Mode::Read,
+        Mode::Write,
+        Mode::Touch,
+        Mode::Everything,
+        Mode::Nothing,
+    ];
+}
+
 /// A part of a step: what it uses, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -74,6 +87,15 @@ impl Part {
             (Everything | Nothing, _) | (_, Everything | Nothing) => Relation::Racing,
         }
     }
+
+    /// Whether all that is related to an earlier part of the same object is related to this one.
+    pub fn covers(self, earlier: Part) -> bool {
+        Mode::ALL.into_iter().all(|mode| {
+            let later = Part { mode, object: self.object };
+            earlier.relation(later) == Relation::Independent
+                || self.relation(later) != Relation::Independent
+        })
+    }
 }
 
 /// The parts of a step, in the order in which they happen.
@@ -90,6 +112,8 @@ const FILES: u64 = 1;
 const NETWORK: u64 = 2;
 /// What waits at an object is taken out here, and put in at the object itself.
 const HEAD: u64 = 8;
+/// All that happens after some time: which of them comes first depends on who began to wait.
+const TIMERS: u64 = 4;
 
 impl Footprint {
     /// What a step touches. `granted` says that what it asks for, it has at once.
@@ -103,6 +127,11 @@ impl Footprint {
         use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Touch, Write};
         if outcome == TIMEOUT {
             return Footprint::of(&[(Everything, 0)]);
+        }
+        if phase == Phase::Limited {
+            let unlimited =
+                Footprint::new((operation, Phase::Request), (object, value), 0, granted);
+            return unlimited.limited();
         }
         let then = |first: Mode, object| match granted {
             true => Footprint::of(&[(first, object), (Acquire, object)]),
@@ -166,7 +195,7 @@ impl Footprint {
                 | Operation::Choose
                 | Operation::Note
                 | Operation::AtomicEnd,
-                Phase::Request,
+                _,
             ) => Footprint::of(&[(Nothing, 0)]),
             // A thread that ends with robust mutexes gives them back, whichever they are.
             (Operation::Exit, _) if value != 0 => Footprint::of(&[(Everything, 0)]),
@@ -232,6 +261,21 @@ impl Footprint {
             *slot = Some(Part { mode, object });
         }
         footprint
+    }
+
+    /// What the step touches if it gives up after some time. It can do that only while it waits, so
+    /// what is given back must not come before it asks as if that made no difference.
+    fn limited(self) -> Self {
+        let timers = Part { mode: Mode::Write, object: TIMERS };
+        let others = self.parts().map(|part| match part.mode {
+            Mode::Request => Part { mode: Mode::Write, ..part },
+            _ => part,
+        });
+        let mut limited = Footprint::default();
+        for (slot, part) in limited.parts.iter_mut().zip([timers].into_iter().chain(others)) {
+            *slot = Some(part);
+        }
+        limited
     }
 
     /// The parts.
@@ -316,6 +360,14 @@ mod tests {
     }
 
     #[test]
+    fn giving_back_is_seen_by_who_waits_for_some_time_only() {
+        let lock = Footprint::new((Operation::MutexLock, Phase::Limited), (8, 0), 0, true);
+        assert!(!lock.commutes(&step(Operation::MutexUnlock, 8)));
+        let other = Footprint::new((Operation::Join, Phase::Limited), (16, 0), 0, true);
+        assert!(!lock.commutes(&other), "which of them gives up first depends on who asks first");
+    }
+
+    #[test]
     fn the_end_of_the_process_commutes_with_nothing() {
         let end = step(Operation::ProcessExit, 0);
         for &operation in Operation::ALL {
@@ -341,7 +393,9 @@ mod tests {
     fn dependence_does_not_depend_on_the_order() {
         for &a in Operation::ALL {
             for &b in Operation::ALL {
-                for phases in [(Phase::Request, Phase::Request), (Phase::Request, Phase::Resume)] {
+                for phases in
+                    [Phase::Request, Phase::Limited, Phase::Resume].map(|b| (Phase::Request, b))
+                {
                     let a = Footprint::new((a, phases.0), (8, 16), 0, true);
                     let b = Footprint::new((b, phases.1), (8, 16), 0, true);
                     let races = |a: &Footprint, b: &Footprint| {

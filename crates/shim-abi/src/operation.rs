@@ -119,6 +119,8 @@ pub enum Phase {
     /// The call itself.
     #[default]
     Request,
+    /// The call itself, if it waits for some time only.
+    Limited,
     /// Going on after having waited.
     Resume,
 }

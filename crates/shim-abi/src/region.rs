@@ -162,6 +162,8 @@ pub struct Command {
     pub prefix: u32,
     /// Whether a choice that is not there is left out, instead of ending the execution.
     pub lenient: bool,
+    /// For how many of them what else could be chosen need not be written down.
+    pub known: u32,
     /// How choices are made after that.
     pub policy: Policy,
     /// With [`Policy::Pct`], the depth of the bugs to be found.
@@ -353,7 +355,7 @@ pub struct Region {
     pub sleep: [Cell<Pending>; 2 * MAX_THREADS],
     /// Where the alternatives of each step end.
     pub alternative_ends: [Cell<u32>; MAX_EVENTS],
-    /// What could have been taken at each step, after the given choices.
+    /// What could have been taken at each step that is not known.
     pub alternatives: [Cell<Pending>; MAX_ALTERNATIVES],
     /// What the program asks.
     pub question: Cell<Question>,

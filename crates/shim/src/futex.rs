@@ -2,7 +2,7 @@
 
 use crate::fail::stop;
 use crate::memory::load;
-use crate::scheduler::{Woken, grant, point, wait};
+use crate::scheduler::{Woken, ask, grant, point, wait};
 use crate::state::{Thread, state};
 use crate::sys::errno;
 use everypath_shim_abi::{Operation, Waiting};
@@ -76,7 +76,7 @@ fn relative(timeout: usize) -> Option<u64> {
 }
 
 fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
-    point(Operation::FutexWait, call.word, u64::from(call.value));
+    ask(Operation::FutexWait, call.word, u64::from(call.value), deadline);
     if load::<u32>(call.word) != call.value {
         return -(errno::EAGAIN as isize);
     }

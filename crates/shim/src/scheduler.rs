@@ -87,17 +87,29 @@ const SECTION_ROUNDS: u32 = 1000;
 
 /// A scheduling point: any thread may go on, this one with `operation`. Returns the outcome.
 pub(crate) fn point(operation: Operation, object: usize, value: u64) -> u16 {
-    if state().is_concurrent() { step(operation, object, value) } else { 0 }
+    ask(operation, object, value, None)
+}
+
+/// A scheduling point at which the thread asks for what it may have to wait for, until a deadline
+/// if there is one. Whoever waits with a deadline must have asked with it.
+pub(crate) fn ask(operation: Operation, object: usize, value: u64, deadline: Option<u64>) -> u16 {
+    let phase = if deadline.is_some() { Phase::Limited } else { Phase::Request };
+    if state().is_concurrent() { take_part(operation, phase, (object, value)) } else { 0 }
 }
 
 /// A scheduling point that is a step even if no other thread is there. Returns the outcome.
 pub(crate) fn step(operation: Operation, object: usize, value: u64) -> u16 {
+    take_part(operation, Phase::Request, (object, value))
+}
+
+fn take_part(operation: Operation, phase: Phase, (object, value): (usize, u64)) -> u16 {
     if !controller::is_running() {
         return 0;
     }
     let state = state();
     let thread = state.current();
     thread.announce(operation, object, value);
+    thread.phase.set(phase);
     reschedule(state);
     thread.outcome.get()
 }
@@ -368,6 +380,9 @@ fn choose(state: &'static State) -> Result<(Choice, u32), Ending> {
     let mode = TIME.get();
     let (total, simple) = settle(state, mode)?;
     if let Some(wanted) = given::next(state, mode)? {
+        if POLICY.get() == Policy::First && systematic::is_news() {
+            systematic::write_down(state, mode)?;
+        }
         return Ok((wanted, total));
     }
     let choice = match POLICY.get() {
@@ -454,7 +469,7 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending
         object: thread.object.get() as u64,
         value,
         granted_by: match thread.phase.get() {
-            Phase::Request => 0,
+            Phase::Request | Phase::Limited => 0,
             // Forgotten then, or states would differ by the number of steps that led to them.
             Phase::Resume => u64::from(thread.granted_by.replace(0)),
         },

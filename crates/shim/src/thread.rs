@@ -3,7 +3,7 @@
 use crate::fail::stop;
 use crate::libc;
 use crate::memory::{GUARD, SLOT, SLOTS, STACK_TOP, load, map, store, zero};
-use crate::scheduler::{grant_all, point, reschedule, stand_back, wait};
+use crate::scheduler::{ask, grant_all, point, reschedule, stand_back, wait};
 use crate::state::{KEYS, MAIN, State, Status, Thread, state};
 use crate::sys::errno;
 use core::arch::global_asm;
@@ -253,7 +253,7 @@ pub(crate) extern "C" fn pthread_create(
 }
 
 fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> i32 {
-    point(if only_try { Operation::TryJoin } else { Operation::Join }, handle, 0);
+    ask(if only_try { Operation::TryJoin } else { Operation::Join }, handle, 0, deadline);
     let Some(thread) = find(handle) else { return errno::ESRCH };
     if thread.detached.get() || thread.joined.get() {
         return errno::EINVAL;

@@ -3,7 +3,7 @@
 use crate::fail::stop;
 use crate::libc::fail;
 use crate::memory::{load, store};
-use crate::scheduler::{Woken, point, stand_back, wait};
+use crate::scheduler::{Woken, ask, stand_back, wait};
 use crate::state::state;
 use crate::sys::errno;
 use everypath_shim_abi::{Operation, Waiting};
@@ -75,7 +75,7 @@ fn is_interrupted_until(moment: u64) -> bool {
         return false;
     }
     if state.is_concurrent() {
-        point(Operation::Sleep, 0, moment);
+        ask(Operation::Sleep, 0, moment, Some(moment));
         state.current().announce(Operation::Sleep, 0, moment);
         return matches!(wait(Waiting::Time, 0, Some(moment)), Woken::Interrupted { .. });
     }

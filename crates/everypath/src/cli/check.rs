@@ -149,6 +149,9 @@ pub(crate) enum CheckStrategy {
 pub(crate) enum ReductionName {
     /// Schedules that only swap independent steps
     Dpor,
+    /// The same by a simpler algorithm, which begins some of them in vain
+    #[value(hide = true)]
+    SourceDpor,
     /// Steps that only lead to states which are reached by other ways
     Sleep,
     /// Nothing

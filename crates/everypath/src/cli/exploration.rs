@@ -25,7 +25,8 @@ impl Exploration {
                 Err(Usage::new("--reduction sleep is for --state-matching; dpor includes it"))
             }
             Some(ReductionName::None) => Ok(Exploration::Schedules(Reduction::None)),
-            Some(ReductionName::Dpor) | None => Ok(Exploration::Schedules(Reduction::Dpor)),
+            Some(ReductionName::SourceDpor) => Ok(Exploration::Schedules(Reduction::Source)),
+            Some(ReductionName::Dpor) | None => Ok(Exploration::Schedules(Reduction::Optimal)),
         }
     }
 
@@ -36,7 +37,7 @@ impl Exploration {
             "--state-matching goes back to states by copying: leave --restart out"
         } else if !args.network.peer.is_empty() {
             "--state-matching would have to put peers back to what they were: leave --peer out"
-        } else if args.reduction == Some(ReductionName::Dpor) {
+        } else if matches!(args.reduction, Some(ReductionName::Dpor | ReductionName::SourceDpor)) {
             "--reduction dpor would miss schedules with --state-matching; choose sleep or none"
         } else if args.reduction == Some(ReductionName::None) {
             return Ok(Exploration::States(Sleep::Never));
@@ -50,7 +51,8 @@ impl Exploration {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Exploration::Schedules(Reduction::None) => "dfs",
-            Exploration::Schedules(Reduction::Dpor) => "dfs with dpor",
+            Exploration::Schedules(Reduction::Source) => "dfs with source-dpor",
+            Exploration::Schedules(Reduction::Optimal) => "dfs with dpor",
             Exploration::States(Sleep::Never) => "dfs with state matching",
             Exploration::States(Sleep::Independent) => "dfs with state matching and sleep sets",
         }

@@ -1,67 +1,94 @@
 //! The order that an execution's steps have among themselves (Lamport 1978; Mattern 1989).
 //!
-//! One node a part of a step, with a vector clock over actors. Two nodes are ordered if they are of
-//! one actor, if the first creates the actor of the second or lets it go on, or if they depend on
-//! each other.
+//! A step is one event or two: what it does, and getting what it asks for, which would be a step of
+//! its own if it had to wait. Events have vector clocks over actors. Two events are ordered if they
+//! are of one actor, if the first creates the actor of the second or lets it go on, or if they
+//! depend on each other.
+//!
+//! An event looks only at those earlier ones that no later one stands for, a handful for each
+//! object, so the order of an execution costs no more than its length.
 
-use super::{Footprint, Relation, Taken};
+use super::{Footprint, Relation, Scope, Taken};
 use std::collections::BTreeMap;
 
-/// Two nodes that could come in the other order.
+/// Two events that could come in the other order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The node that came first.
+    /// The one that came first.
     pub earlier: usize,
-    /// The node that came second.
+    /// The one that came second.
     pub later: usize,
 }
 
-#[derive(Clone, Debug)]
-struct Node<P> {
-    part: P,
+struct Event<P> {
+    parts: Vec<P>,
     step: usize,
+    actor: u16,
     /// Which actor, by the order of creation: numbers are used again, identities are not.
     identity: usize,
-    /// How many nodes of its actor there are up to this one.
+    /// How many events of its actor there are up to this one.
     local: u32,
-    /// For each actor, how many of its nodes come before this one, this one included.
+    /// For each actor, how many of its events come before this one, this one included.
     clock: Vec<u32>,
+    is_grant: bool,
 }
 
-#[derive(Clone, Debug)]
-struct StepRecord {
+impl<P> Event<P> {
+    fn is_within(&self, clock: &[u32]) -> bool {
+        clock.get(self.identity).copied().unwrap_or(0) >= self.local
+    }
+}
+
+/// What an event touches, and its clock.
+pub type Clocked<'a, P> = (&'a [P], &'a [u32]);
+
+/// How an event uses an object.
+#[derive(Clone, Copy)]
+struct Use<P> {
+    event: usize,
+    part: P,
+}
+
+struct StepRecord<P> {
     identity: usize,
     first: usize,
-    /// Where the parts begin that would become a step of their own.
-    separable: usize,
     end: usize,
     /// What the step's creation of an actor replaced, to be undone.
     replaced: Option<(u16, Option<usize>)>,
+    /// The uses of objects as they were before, to be undone.
+    uses: Vec<(u64, Vec<Use<P>>)>,
+    /// Its races with earlier steps.
+    races: Vec<Race>,
 }
 
-/// The nodes of an execution.
-#[derive(Clone, Debug)]
-pub struct HappensBefore<P> {
-    nodes: Vec<Node<P>>,
-    steps: Vec<StepRecord>,
+/// The events of an execution.
+pub struct HappensBefore<F: Footprint> {
+    events: Vec<Event<F::Part>>,
+    steps: Vec<StepRecord<F::Part>>,
     /// The identity behind each actor's number.
     identities: BTreeMap<u16, usize>,
-    /// For each identity, its last node, or the node that created it.
+    /// For each identity, the event that created it and its own, the last one last.
     last: Vec<Vec<usize>>,
+    /// For each object, the uses that others may depend on directly.
+    uses: BTreeMap<u64, Vec<Use<F::Part>>>,
+    /// The events that depend on everything.
+    everything: Vec<usize>,
 }
 
-impl<P: Copy> Default for HappensBefore<P> {
+impl<F: Footprint> Default for HappensBefore<F> {
     fn default() -> Self {
         HappensBefore {
-            nodes: Vec::new(),
+            events: Vec::new(),
             steps: Vec::new(),
             identities: BTreeMap::new(),
             last: Vec::new(),
+            uses: BTreeMap::new(),
+            everything: Vec::new(),
         }
     }
 }
 
-impl<P: Copy> HappensBefore<P> {
+impl<F: Footprint> HappensBefore<F> {
     /// How many steps there are.
     pub fn len(&self) -> usize {
         self.steps.len()
@@ -83,32 +110,39 @@ impl<P: Copy> HappensBefore<P> {
                     None => self.identities.remove(&number),
                 };
             }
-            self.nodes.truncate(record.first);
-            let first = self.nodes.len();
-            self.last[record.identity].retain(|&node| node < first);
+            self.uses.extend(record.uses.into_iter().rev());
+            self.events.truncate(record.first);
+            let is_gone = |&event: &usize| event >= record.first;
+            let last = &mut self.last[record.identity];
+            while last.pop_if(|event| is_gone(event)).is_some() {}
+            while self.everything.pop_if(|event| is_gone(event)).is_some() {}
         }
     }
 
-    /// Adds a step and returns its races with earlier ones.
-    pub fn push<F: Footprint<Part = P>>(&mut self, step: &Taken<F>) -> Vec<Race> {
-        let identity = self.identity(step.choice.actor);
-        let first = self.nodes.len();
-        let mut races = Vec::new();
-        let mut after = step.after.and_then(|step| self.steps.get(step)).map(|record| record.end);
-        for part in step.footprint.parts() {
-            let granted = after.take().and_then(|end| end.checked_sub(1));
-            self.add_node::<F>(identity, part, granted, &mut races);
+    /// Adds a step.
+    pub fn push(&mut self, step: &Taken<F>) {
+        let actor = step.choice.actor;
+        let identity = self.identity(actor);
+        let first = self.events.len();
+        let granted_by = step.after.and_then(|step| self.steps.get(step)).map(|of| of.end - 1);
+        let (uses, races) = (Vec::new(), Vec::new());
+        self.steps.push(StepRecord { identity, first, end: 0, replaced: None, uses, races });
+        let parts = step.footprint.parts();
+        let does = parts.iter().take_while(|&&part| !F::is_separable(part)).count();
+        self.add_event(actor, &parts[..does], granted_by);
+        self.events[first].is_grant = step.resumes;
+        if does < parts.len() {
+            self.add_event(actor, &parts[does..], None);
+            self.events[first + 1].is_grant = true;
         }
         let replaced = step.creates.map(|number| {
             let fresh = self.last.len();
             self.last.push(self.last[identity].last().copied().into_iter().collect());
             (number, self.identities.insert(number, fresh))
         });
-        let end = self.nodes.len();
-        let separable = (first..end).find(|&node| F::is_separable(self.nodes[node].part));
-        let separable = separable.unwrap_or(end);
-        self.steps.push(StepRecord { identity, first, separable, end, replaced });
-        races
+        let end = self.events.len();
+        let record = self.steps.last_mut().expect("it was just added");
+        (record.end, record.replaced) = (end, replaced);
     }
 
     fn identity(&mut self, actor: u16) -> usize {
@@ -122,72 +156,130 @@ impl<P: Copy> HappensBefore<P> {
         fresh
     }
 
-    fn add_node<F: Footprint<Part = P>>(
-        &mut self,
-        identity: usize,
-        part: P,
-        after: Option<usize>,
-        races: &mut Vec<Race>,
-    ) {
-        let mut clock = match self.last[identity].last() {
-            Some(&node) => self.nodes[node].clock.clone(),
-            None => Vec::new(),
-        };
-        if let Some(node) = after {
-            join(&mut clock, &self.nodes[node].clock);
+    fn add_event(&mut self, actor: u16, parts: &[F::Part], granted_by: Option<usize>) {
+        let identity = self.identities[&actor];
+        let mut clock =
+            self.last[identity].last().map_or_else(Vec::new, |&at| self.events[at].clock.clone());
+        if let Some(event) = granted_by {
+            join(&mut clock, &self.events[event].clock);
         }
-        let later = self.nodes.len();
-        for earlier in (0..later).rev() {
-            let node = &self.nodes[earlier];
-            if clock.get(node.identity).copied().unwrap_or(0) >= node.local {
+        let later = self.events.len();
+        let mut races = Vec::new();
+        for (earlier, relation) in self.related(parts) {
+            if relation == Relation::Independent || self.events[earlier].is_within(&clock) {
                 continue;
             }
-            match F::relation(node.part, part) {
-                Relation::Independent => continue,
-                Relation::Ordered => {}
-                Relation::Racing => races.push(Race { earlier, later }),
+            // A step moves as a whole, so nothing races with only what it got at once.
+            let whole = self.steps[self.events[earlier].step].first;
+            if relation == Relation::Racing && !self.events[whole].is_within(&clock) {
+                races.push(Race { earlier: whole, later });
             }
-            join(&mut clock, &node.clock);
+            join(&mut clock, &self.events[earlier].clock);
         }
         let own =
-            self.last[identity].iter().rev().find(|&&node| self.nodes[node].identity == identity);
-        let local = own.map_or(0, |&node| self.nodes[node].local) + 1;
+            self.last[identity].iter().rev().find(|&&at| self.events[at].identity == identity);
+        let local = own.map_or(0, |&at| self.events[at].local) + 1;
         if clock.len() <= identity {
             clock.resize(identity + 1, 0);
         }
         clock[identity] = local;
-        let step = self.steps.len();
-        self.nodes.push(Node { part, step, identity, local, clock });
+        let step = self.steps.len() - 1;
+        let parts = parts.to_vec();
+        self.events.push(Event { parts, step, actor, identity, local, clock, is_grant: false });
         self.last[identity].push(later);
+        self.remember_uses(later);
+        self.steps[step].races.append(&mut races);
+    }
+
+    /// The events that parts of a new one may depend on, the latest first.
+    fn related(&self, parts: &[F::Part]) -> Vec<(usize, Relation)> {
+        let mut found: Vec<(usize, Relation)> = Vec::new();
+        let racing = |&event: &usize| (event, Relation::Racing);
+        for &part in parts {
+            found.extend(self.everything.last().map(racing));
+            match F::scope(part) {
+                Scope::Nothing => {}
+                Scope::Object(object) => {
+                    let uses = self.uses.get(&object).into_iter().flatten();
+                    found.extend(uses.map(|used| (used.event, F::relation(used.part, part))));
+                }
+                Scope::Everything => {
+                    found.extend(self.last.iter().filter_map(|events| events.last()).map(racing));
+                }
+            }
+        }
+        found.sort_by_key(|&(event, _)| std::cmp::Reverse(event));
+        found
+    }
+
+    fn remember_uses(&mut self, event: usize) {
+        let record = self.steps.last_mut().expect("events belong to steps");
+        let Event { parts, clock, .. } = &self.events[event];
+        for &part in parts {
+            match F::scope(part) {
+                Scope::Nothing => {}
+                Scope::Everything => self.everything.push(event),
+                Scope::Object(object) => {
+                    let uses = self.uses.entry(object).or_default();
+                    record.uses.push((object, uses.clone()));
+                    uses.retain(|used| {
+                        !self.events[used.event].is_within(clock) || !F::covers(part, used.part)
+                    });
+                    uses.push(Use { event, part });
+                }
+            }
+        }
+    }
+
+    /// The races of the steps from `step` on with others before them.
+    pub fn races_from(&self, step: usize) -> impl Iterator<Item = Race> {
+        self.steps[step..].iter().flat_map(|record| record.races.iter().copied())
     }
 
     /// What does not depend on how independent steps were mixed: for each actor, by identity, its
-    /// parts with their clocks. Executions with equal classes are equivalent.
-    pub fn class(&self) -> Vec<Vec<(P, Vec<u32>)>> {
+    /// events with their clocks. Executions with equal classes are equivalent.
+    pub fn class(&self) -> Vec<Vec<Clocked<'_, F::Part>>> {
         let mut class = vec![Vec::new(); self.last.len()];
-        for node in &self.nodes {
-            class[node.identity].push((node.part, node.clock.clone()));
+        for event in &self.events {
+            class[event.identity].push((event.parts.as_slice(), event.clock.as_slice()));
         }
         class
     }
 
-    /// The step that a node is part of.
-    pub fn step_of(&self, node: usize) -> usize {
-        self.nodes[node].step
+    /// The step that an event is part of.
+    pub fn step_of(&self, event: usize) -> usize {
+        self.events[event].step
     }
 
-    fn node_before(&self, earlier: usize, later: usize) -> bool {
-        let node = &self.nodes[earlier];
-        self.nodes[later].clock.get(node.identity).copied().unwrap_or(0) >= node.local
+    /// The actor of an event.
+    pub fn actor_of(&self, event: usize) -> u16 {
+        self.events[event].actor
     }
 
-    /// Whether a later step could not have been taken before an earlier one. What a later step got
-    /// at once because of the earlier one does not count: it could have asked before.
+    /// What an event touches.
+    pub fn parts_of(&self, event: usize) -> &[F::Part] {
+        &self.events[event].parts
+    }
+
+    /// Whether an event is that its actor gets what the event before asked for: it happens in one
+    /// step with that if it can.
+    pub fn is_grant(&self, event: usize) -> bool {
+        self.events[event].is_grant
+    }
+
+    /// The first event of a step: what it does.
+    pub fn first_event(&self, step: usize) -> usize {
+        self.steps[step].first
+    }
+
+    /// The events of the steps after a step.
+    pub fn events_after(&self, step: usize) -> std::ops::Range<usize> {
+        self.steps[step].end..self.events.len()
+    }
+
+    /// Whether an event comes before a later one in every equivalent execution.
     pub fn is_before(&self, earlier: usize, later: usize) -> bool {
-        let (earlier, later) = (&self.steps[earlier], &self.steps[later]);
-        let first = earlier.first;
-        first < earlier.end
-            && (later.first..later.separable).any(|node| self.node_before(first, node))
+        self.events[earlier].is_within(&self.events[later].clock)
     }
 }
 

@@ -2,26 +2,33 @@
 //!
 //! - [`stateless`]: the depth-first search itself, with sleep sets; with [`Reduction::None`] it
 //!   is plain, and the oracle for all others.
-//! - [`source_dpor`]: which other schedules a schedule makes necessary.
+//! - [`optimal_dpor`], [`source_dpor`]: which other schedules a schedule makes necessary.
+//! - [`wakeup_tree`]: the schedules that are still to be explored from a state.
 //! - [`happens_before`]: the order that an execution's steps have among themselves.
 //! - [`stateful`]: another depth-first search, which goes from state to state and stops at those
 //!   that it has met before.
 
 pub mod happens_before;
+pub mod optimal_dpor;
 pub mod source_dpor;
 pub mod stateful;
 pub mod stateless;
+pub mod wakeup_tree;
 
-pub use stateless::{Alternative, Choice, Ended, Executed, Executor, Stateless, Taken};
+pub use stateless::{
+    Alternative, Choice, Ended, Executed, Executor, Finished, Key, Stateless, Taken,
+};
 
 /// What is left out of a search because it can make no difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
     /// Nothing.
     None,
-    /// Schedules that only swap independent steps.
+    /// Schedules that only swap independent steps, by source sets.
+    Source,
+    /// The same, by wakeup trees: none of them is even begun.
     #[default]
-    Dpor,
+    Optimal,
 }
 
 /// What it means that two parts of steps of different actors meet in this order.
@@ -35,6 +42,17 @@ pub enum Relation {
     Racing,
 }
 
+/// What a part of a step can be related to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Only to what can be related to everything.
+    Nothing,
+    /// To that, and to parts that use the same object.
+    Object(u64),
+    /// To everything, and it races with it.
+    Everything,
+}
+
 /// What a step touches.
 pub trait Footprint: Clone {
     /// A part of it: a step may ask for something and get it, which are two.
@@ -43,16 +61,29 @@ pub trait Footprint: Clone {
     /// The parts, in the order in which they happen.
     fn parts(&self) -> Vec<Self::Part>;
 
-    /// Whether a part would become a step of its own if it could not happen at once: getting what
-    /// the parts before it ask for.
+    /// What a part can be related to.
+    fn scope(part: Self::Part) -> Scope;
+
+    /// Whether a part, and those after it, would become a step of their own if they could not happen
+    /// at once: getting what the parts before ask for.
     fn is_separable(part: Self::Part) -> bool;
 
-    /// How a part and a later one of another actor are related.
+    /// How a part and a later one of another actor are related. Which of the two is the later must
+    /// not matter for whether they race.
     fn relation(earlier: Self::Part, later: Self::Part) -> Relation;
 
-    /// Whether this step and another one of another actor can be swapped.
-    fn commutes(&self, other: &Self) -> bool;
+    /// Whether everything that is related to an earlier part is related to this one of the same
+    /// object, too.
+    fn covers(part: Self::Part, earlier: Self::Part) -> bool;
 
     /// Whether the step can be swapped with no other.
-    fn is_everything(&self) -> bool;
+    fn is_everything(&self) -> bool {
+        self.parts().into_iter().any(|part| Self::scope(part) == Scope::Everything)
+    }
+}
+
+/// Whether what two steps of different actors do can be swapped.
+fn commute<F: Footprint>(some: &[F::Part], others: &[F::Part]) -> bool {
+    some.iter()
+        .all(|&part| others.iter().all(|&other| F::relation(part, other) != Relation::Racing))
 }

@@ -5,52 +5,36 @@
 //!
 //! For every race of an execution, some execution in which the second step comes first must be
 //! explored: one of the *initials* of what has to happen for that, from the state before the first
-//! step, is enough.
+//! step, is enough. It is the simpler of two ways, and the oracle for the other.
 //!
 //! Where we depart: a step has parts. Asking for a lock races with asking for it; getting it is
 //! ordered after giving it back, which is no race, since it cannot be the other way round. So a lock
 //! that is free is asked for and got in one step without hiding the race between those who ask.
 
+use super::Footprint;
 use super::happens_before::{HappensBefore, Race};
-use super::{Footprint, Taken};
 
-/// From the state before step `at`, one of these actors must be explored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reversal {
-    /// The step that the other one shall come before.
-    pub at: usize,
-    /// The steps whose actors qualify; they are numbers of steps of the execution.
-    pub initials: Vec<usize>,
-}
-
-/// What reverses a race: the initials of what is needed for the second step to come first.
-pub fn reversal<P: Copy>(order: &HappensBefore<P>, race: Race, actors: &[u16]) -> Reversal {
+/// The steps whose actors qualify to go first, for the second event of a race to come before the
+/// first one.
+pub fn initials<F: Footprint>(order: &HappensBefore<F>, race: Race) -> Vec<usize> {
     let at = order.step_of(race.earlier);
     let last = order.step_of(race.later);
+    let first = order.first_event(at);
     // The whole step moves, so whatever comes after any part of it stays behind.
-    let needed = (at + 1..last).filter(|&step| !order.is_before(at, step));
-    let mut sequence: Vec<usize> = needed.collect();
-    sequence.push(last);
+    let needed = (at + 1..last).filter(|&step| !order.is_before(first, order.first_event(step)));
+    let sequence: Vec<usize> = needed.chain([last]).collect();
     let mut initials: Vec<usize> = Vec::new();
     let mut seen: Vec<u16> = Vec::new();
     for (index, &step) in sequence.iter().enumerate() {
-        if seen.contains(&actors[step]) {
+        let event = order.first_event(step);
+        if seen.contains(&order.actor_of(event)) {
             continue;
         }
-        seen.push(actors[step]);
-        if !sequence[..index].iter().any(|&earlier| order.is_before(earlier, step)) {
+        seen.push(order.actor_of(event));
+        let before = |&earlier: &usize| order.is_before(order.first_event(earlier), event);
+        if !sequence[..index].iter().any(before) {
             initials.push(step);
         }
     }
-    Reversal { at, initials }
-}
-
-/// Adds a step to the order and returns what must be explored because of it.
-pub fn extend<F: Footprint>(
-    order: &mut HappensBefore<F::Part>,
-    actors: &[u16],
-    step: &Taken<F>,
-) -> Vec<Reversal> {
-    let races = order.push(step);
-    races.into_iter().map(|race| reversal(order, race, actors)).collect()
+    initials
 }

@@ -3,9 +3,10 @@
 //! Patrice Godefroid: Partial-Order Methods for the Verification of Concurrent Systems, 1996 (sleep
 //! sets); Model checking for programming languages using VeriSoft, POPL 1997.
 
-use super::happens_before::HappensBefore;
-use super::source_dpor::{self, Reversal};
-use super::{Footprint, Reduction};
+use super::happens_before::{HappensBefore, Race};
+use super::wakeup_tree::{self, Branch, Planned, Sequence, Sleeper};
+use super::{Footprint, Reduction, commute, optimal_dpor, source_dpor};
+use std::mem;
 use std::ops::ControlFlow;
 
 /// What was chosen at one point: which actor, and which outcome of its step.
@@ -41,6 +42,8 @@ pub struct Taken<F> {
     pub creates: Option<u16>,
     /// The step without which this one could not have been taken.
     pub after: Option<usize>,
+    /// Whether the actor goes on after having waited: it gets what its step before asked for.
+    pub resumes: bool,
 }
 
 /// How an execution ended, as far as the search is concerned.
@@ -52,6 +55,20 @@ pub enum Ended {
     Cut,
     /// Because all that could be done sleeps.
     Redundant,
+    /// Because the next step of the schedule cannot be taken, although that was foreseen.
+    Astray,
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finished {
+    /// All that makes a difference was explored.
+    Complete,
+    /// Whoever looked at the executions had seen enough.
+    Stopped,
+    /// The program is of a kind for which [`Reduction::Optimal`] is not meant: it must be explored
+    /// anew with [`Reduction::Source`].
+    Unsuitable,
 }
 
 /// An execution.
@@ -59,7 +76,7 @@ pub enum Ended {
 pub struct Executed<F> {
     /// The steps, those of the schedule included.
     pub steps: Vec<Taken<F>>,
-    /// For each step after those of the schedule, what could have been taken.
+    /// For each step after those that were known, what could have been taken.
     pub alternatives: Vec<Vec<Alternative<F>>>,
     /// How it ended.
     pub ended: Ended,
@@ -74,94 +91,143 @@ pub trait Executor {
 
     /// Runs an execution that follows `schedule` and then goes on without any step in `sleep`,
     /// until something happens on which that step depends.
+    ///
+    /// The first `known` steps are possible. The others are foreseen, which may be wrong.
     fn run(
         &mut self,
         schedule: &[Choice],
+        known: usize,
         sleep: &[Alternative<Self::Footprint>],
     ) -> Result<Executed<Self::Footprint>, Self::Error>;
 }
 
 /// An actor's step, or something that happens to the actor by itself.
-type Key = (u16, Option<u16>);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The actor's number.
+    pub actor: u16,
+    /// The outcome that happens by itself.
+    pub by_itself: Option<u16>,
+}
 
-impl<F> Alternative<F> {
+impl<F: Footprint> Alternative<F> {
     fn key(&self) -> Key {
-        (self.actor, self.by_itself)
+        Key { actor: self.actor, by_itself: self.by_itself }
+    }
+
+    fn leaf(&self, outcome: u16) -> Branch<F::Part> {
+        let (key, parts) = (self.key(), self.footprint.parts());
+        Branch { key, outcome, parts, then: Vec::new() }
     }
 }
 
-struct Frame<F> {
+/// A state on the way that is being explored.
+struct Frame<F: Footprint> {
     alternatives: Vec<Alternative<F>>,
-    /// What must be explored from here.
-    backtrack: Vec<Key>,
-    /// What has been.
-    done: Vec<Key>,
-    /// What has been from an equivalent state.
+    /// What has been explored from here, or from an equivalent state.
     sleep: Vec<Alternative<F>>,
-    taken: Key,
-    outcome: u16,
-    outcomes: u16,
+    /// What is being explored.
+    taken: Branch<F::Part>,
+    /// What is to be explored, in this order.
+    branches: Vec<Branch<F::Part>>,
 }
 
 impl<F: Footprint> Frame<F> {
-    fn choice(&self) -> Choice {
-        Choice { actor: self.taken.0, outcome: self.taken.1.unwrap_or(self.outcome) }
+    fn offered(&self, key: Key) -> Option<&Alternative<F>> {
+        self.alternatives.iter().find(|alternative| alternative.key() == key)
     }
 
-    fn require(&mut self, key: Key) {
-        if !self.backtrack.contains(&key) {
-            self.backtrack.push(key);
+    fn is_asleep(&self, key: Key) -> bool {
+        self.sleep.iter().any(|sleeping| sleeping.key() == key)
+    }
+
+    /// Whether a step was explored from here, or will be.
+    fn has(&self, key: Key) -> bool {
+        let to_come = self.branches.iter().any(|branch| branch.key == key);
+        to_come || self.taken.key == key || self.is_asleep(key)
+    }
+
+    /// Whether what is being explored can be done.
+    fn is_possible(&self) -> bool {
+        self.offered(self.taken.key).is_some_and(|of| self.taken.outcome < of.outcomes)
+    }
+
+    /// Explores whatever is possible from here.
+    fn expand(&mut self) {
+        let missing = self.alternatives.iter().filter(|alternative| !self.has(alternative.key()));
+        let leaves: Vec<_> = missing.map(|alternative| alternative.leaf(0)).collect();
+        self.branches.extend(leaves);
+    }
+
+    /// Explores all outcomes of the step that is being explored, next.
+    ///
+    /// Not while something sleeps that the steps after it shall wake: another outcome might not let
+    /// them happen. Whatever slept has been explored before this step with all of its outcomes, and
+    /// if one of them lets something happen that wakes it, that race has brought it here.
+    fn begin_outcomes(&mut self, then: &[Branch<F::Part>]) {
+        let key = self.taken.key;
+        if !then.is_empty() && !self.sleep_after().is_empty() {
+            return;
         }
-    }
-
-    fn require_all(&mut self) {
-        for key in self.alternatives.iter().map(Alternative::key).collect::<Vec<_>>() {
-            self.require(key);
+        let Some(alternative) = self.offered(key).filter(|of| of.outcomes > 1) else { return };
+        let mut outcomes: Vec<Branch<F::Part>> =
+            (0..alternative.outcomes).map(|outcome| alternative.leaf(outcome)).collect();
+        let (known, others) =
+            mem::take(&mut self.branches).into_iter().partition::<Vec<_>, _>(|b| b.key == key);
+        for branch in known {
+            if let Some(leaf) = outcomes.get_mut(usize::from(branch.outcome)) {
+                *leaf = branch;
+            }
         }
+        outcomes.retain(|branch| branch.outcome != self.taken.outcome);
+        self.branches = outcomes.into_iter().chain(others).collect();
     }
 
-    /// Goes on to the next thing to explore from here; false if there is none.
-    fn advance(&mut self) -> bool {
-        if self.taken.1.is_none() && self.outcome + 1 < self.outcomes {
-            self.outcome += 1;
-            return true;
+    /// Goes on to the next thing to explore from here, if there is one; what to do after it.
+    fn advance(&mut self, reduction: Reduction) -> Option<Vec<Branch<F::Part>>> {
+        let explored = self.taken.key;
+        let more_outcomes = self.branches.first().is_some_and(|next| next.key == explored);
+        if !more_outcomes && reduction != Reduction::None {
+            let explored = self.offered(explored).cloned();
+            self.sleep.extend(explored);
         }
-        self.done.push(self.taken);
-        let next = self.backtrack.iter().copied().find(|key| {
-            !self.done.contains(key) && !self.sleep.iter().any(|sleeping| sleeping.key() == *key)
-        });
-        let Some(key) = next else { return false };
-        let alternative = self.alternatives.iter().find(|alternative| alternative.key() == key);
-        self.outcomes = alternative.map_or(1, |alternative| alternative.outcomes);
-        self.taken = key;
-        self.outcome = 0;
-        true
+        if self.branches.is_empty() {
+            return None;
+        }
+        self.taken = self.branches.remove(0);
+        let then = mem::take(&mut self.taken.then);
+        if !more_outcomes {
+            self.begin_outcomes(&then);
+        }
+        Some(then)
     }
 
-    /// What sleeps after a step from here.
-    fn sleep_after(&self, footprint: &F) -> Vec<Alternative<F>> {
-        let explored =
-            self.alternatives.iter().filter(|alternative| self.done.contains(&alternative.key()));
-        self.sleep
-            .iter()
-            .chain(explored)
-            .filter(|sleeping| sleeping.key() != self.taken)
-            .filter(|sleeping| sleeping.footprint.commutes(footprint))
-            .cloned()
-            .collect()
+    /// What sleeps after what is being explored.
+    fn sleep_after(&self) -> Vec<Alternative<F>> {
+        still_asleep(self.sleep.clone(), &self.taken)
     }
+}
+
+/// Which of those that sleep still do after a step.
+fn still_asleep<F: Footprint>(
+    mut sleep: Vec<Alternative<F>>,
+    taken: &Branch<F::Part>,
+) -> Vec<Alternative<F>> {
+    sleep.retain(|sleeping| {
+        sleeping.actor != taken.key.actor && commute::<F>(&sleeping.footprint.parts(), &taken.parts)
+    });
+    sleep
 }
 
 /// A search over all schedules.
 pub struct Stateless<F: Footprint> {
     reduction: Reduction,
     frames: Vec<Frame<F>>,
-    order: HappensBefore<F::Part>,
-    actors: Vec<u16>,
-    /// How many executions were run.
-    pub executions: u64,
-    /// How many of them ended because all that could be done slept.
-    pub redundant: u64,
+    /// What to do after the last frame: its first leaf is followed.
+    ahead: Vec<Branch<F::Part>>,
+    order: HappensBefore<F>,
+    /// The races that may have to be reversed once more: see [`optimal_dpor`].
+    open: Vec<Race>,
 }
 
 impl<F: Footprint> Stateless<F> {
@@ -170,145 +236,177 @@ impl<F: Footprint> Stateless<F> {
         Stateless {
             reduction,
             frames: Vec::new(),
+            ahead: Vec::new(),
             order: HappensBefore::default(),
-            actors: Vec::new(),
-            executions: 0,
-            redundant: 0,
+            open: Vec::new(),
         }
     }
 
     /// Runs executions until all that make a difference were, or `visit` breaks.
-    ///
-    /// Returns whether the search came to its end.
     pub fn run<E: Executor<Footprint = F>>(
         &mut self,
         executor: &mut E,
         mut visit: impl FnMut(&mut E, &Executed<F>) -> ControlFlow<()>,
-    ) -> Result<bool, E::Error> {
-        let mut sleep = Vec::new();
+    ) -> Result<Finished, E::Error> {
         loop {
-            let schedule: Vec<Choice> = self.frames.iter().map(Frame::choice).collect();
-            let executed = executor.run(&schedule, &sleep)?;
-            self.executions += 1;
-            self.redundant += u64::from(executed.ended == Ended::Redundant);
-            self.absorb(&executed);
+            let known = self.frames.len();
+            let taken = self.frames.iter().map(|frame| frame.taken.choice());
+            let ahead = wakeup_tree::to_first_leaf(&self.ahead).map(Branch::choice);
+            let schedule: Vec<Choice> = taken.chain(ahead).collect();
+            let executed = executor.run(&schedule, known, &self.sleep_ahead())?;
             if visit(executor, &executed).is_break() {
-                return Ok(false);
+                return Ok(Finished::Stopped);
             }
-            match self.backtrack() {
-                Some(next) => sleep = next,
-                None => return Ok(true),
+            if self.reduction == Reduction::Optimal && !optimal_dpor::is_suitable(&executed) {
+                return Ok(Finished::Unsuitable);
+            }
+            self.absorb(executed);
+            if !self.backtrack() {
+                return Ok(Finished::Complete);
+            }
+            if !self.frames.last().is_some_and(Frame::is_possible) {
+                // Only what was foreseen can turn out not to be.
+                return Ok(Finished::Unsuitable);
             }
         }
+    }
+
+    /// What sleeps where the schedule ends.
+    fn sleep_ahead(&self) -> Vec<Alternative<F>> {
+        let sleep = self.frames.last().map_or_else(Vec::new, Frame::sleep_after);
+        wakeup_tree::to_first_leaf(&self.ahead).fold(sleep, still_asleep)
     }
 
     /// Takes the steps that are new into the tree, with what they make necessary.
-    fn absorb(&mut self, executed: &Executed<F>) {
-        let known = self.frames.len();
-        // The last step of the schedule was another one before.
-        let from = known.saturating_sub(1).min(executed.steps.len());
+    fn absorb(&mut self, executed: Executed<F>) {
+        // The last step that was known was another one before.
+        let from = self.frames.len().saturating_sub(1).min(executed.steps.len());
+        self.open.retain(|race| self.order.step_of(race.later) < from);
         self.order.truncate(from);
-        self.actors.truncate(from);
+        let mut alternatives = executed.alternatives.into_iter();
         for (number, step) in executed.steps.iter().enumerate().skip(from) {
-            if number >= known {
-                let alternatives = executed.alternatives[number - known].clone();
-                let sleep = self.sleep_at(number, executed);
-                self.frames.push(self.frame(step, alternatives, sleep));
+            if number >= self.frames.len() {
+                self.enter(step, alternatives.next().unwrap_or_default());
             }
-            self.actors.push(step.choice.actor);
-            if self.reduction == Reduction::Dpor {
-                let reversals = source_dpor::extend(&mut self.order, &self.actors, step);
-                for reversal in reversals {
-                    self.require(&reversal, executed);
-                }
+            if self.reduction != Reduction::None {
+                self.order.push(step);
             }
         }
+        self.ahead.clear();
+        self.reverse_races(from);
         if executed.ended == Ended::Cut
+            && self.reduction != Reduction::None
             && let Some(last) = self.frames.last_mut()
         {
-            last.require_all();
+            last.expand();
         }
     }
 
-    fn sleep_at(&self, number: usize, executed: &Executed<F>) -> Vec<Alternative<F>> {
-        if number == 0 || self.reduction == Reduction::None {
-            return Vec::new();
+    /// Makes sure that races are explored in the other order, too, those of steps from `from` on.
+    fn reverse_races(&mut self, from: usize) {
+        let mut races = mem::take(&mut self.open);
+        match self.reduction {
+            Reduction::None => {}
+            Reduction::Source => {
+                races.extend(self.order.races_from(from));
+                races.into_iter().for_each(|race| self.require_initial(race));
+            }
+            Reduction::Optimal => {
+                races.extend(self.order.races_from(from));
+                races.retain(|&race| !self.require_sequence(race));
+                self.open = races;
+            }
         }
-        self.frames[number - 1].sleep_after(&executed.steps[number - 1].footprint)
     }
 
-    fn frame(
-        &self,
-        step: &Taken<F>,
-        alternatives: Vec<Alternative<F>>,
-        sleep: Vec<Alternative<F>>,
-    ) -> Frame<F> {
-        let by_itself = |a: &&Alternative<F>| {
-            a.actor == step.choice.actor && a.by_itself == Some(step.choice.outcome)
+    /// Adds the state from which a step was taken for the first time.
+    fn enter(&mut self, step: &Taken<F>, alternatives: Vec<Alternative<F>>) {
+        let Choice { actor, outcome } = step.choice;
+        let by_itself = Key { actor, by_itself: Some(outcome) };
+        let happened_by_itself = alternatives.iter().any(|of| of.key() == by_itself);
+        let (key, outcome) = if happened_by_itself {
+            (by_itself, 0)
+        } else {
+            (Key { actor, by_itself: None }, outcome)
         };
-        let own = |a: &&Alternative<F>| a.actor == step.choice.actor && a.by_itself.is_none();
-        let found = alternatives.iter().find(by_itself).or_else(|| alternatives.iter().find(own));
-        let (taken, outcomes) =
-            found.map_or(((step.choice.actor, None), 1), |found| (found.key(), found.outcomes));
-        let outcome = if taken.1.is_some() { 0 } else { step.choice.outcome };
-        let mut frame = Frame {
-            backtrack: vec![taken],
-            done: Vec::new(),
-            alternatives,
-            sleep,
-            taken,
-            outcome,
-            outcomes,
-        };
-        let everything = self.reduction == Reduction::None || step.footprint.is_everything();
-        // What happens by itself may happen at any time.
-        let necessary: Vec<Key> = frame
-            .alternatives
-            .iter()
-            .filter(|alternative| everything || alternative.footprint.is_everything())
-            .map(Alternative::key)
-            .collect();
-        necessary.into_iter().for_each(|key| frame.require(key));
-        frame
+        let taken = Branch { key, outcome, parts: step.footprint.parts(), then: Vec::new() };
+        let sleep = self.frames.last().map_or_else(Vec::new, Frame::sleep_after);
+        let mut branches = mem::take(&mut self.ahead);
+        if !branches.is_empty() {
+            self.ahead = mem::take(&mut branches.remove(0).then);
+        }
+        let mut frame = Frame { alternatives, sleep, taken, branches };
+        frame.begin_outcomes(&self.ahead);
+        // A step that depends on everything may end everything, or something may take away from it
+        // what makes it possible: then no race tells of what else could have been.
+        let everything = frame.alternatives.iter().any(|of| of.footprint.is_everything());
+        if self.reduction == Reduction::None || everything {
+            frame.expand();
+        }
+        self.frames.push(frame);
     }
 
-    /// Makes sure that one of the initials of a reversal is explored.
-    fn require(&mut self, reversal: &Reversal, executed: &Executed<F>) {
-        let frame = &mut self.frames[reversal.at];
-        let keys: Vec<Key> = reversal
-            .initials
-            .iter()
-            .map(|&step| executed.steps[step].choice)
-            .filter_map(|choice| {
-                let of = |a: &&Alternative<F>| {
-                    a.actor == choice.actor && a.by_itself.is_none_or(|own| own == choice.outcome)
-                };
-                frame.alternatives.iter().find(of).map(Alternative::key)
-            })
-            .collect();
-        if keys.iter().any(|key| frame.backtrack.contains(key)) {
+    /// Makes sure that an actor goes first with which the second event of a race can come first.
+    fn require_initial(&mut self, race: Race) {
+        let at = self.order.step_of(race.earlier);
+        let initials = source_dpor::initials(&self.order, race);
+        let keys: Vec<Key> = initials.iter().map(|&step| self.frames[step].taken.key).collect();
+        let frame = &mut self.frames[at];
+        if keys.iter().any(|&key| frame.has(key)) {
             return;
         }
-        match keys.first() {
-            Some(&key) => frame.require(key),
+        match keys.iter().find_map(|&key| frame.offered(key)) {
+            Some(alternative) => {
+                let leaf = alternative.leaf(0);
+                frame.branches.push(leaf);
+            }
             // The theory says that this does not happen; if it does, nothing is left out.
-            None => frame.require_all(),
+            None => frame.expand(),
         }
     }
 
-    /// Goes back to the deepest point with something left to explore; what sleeps after it.
-    fn backtrack(&mut self) -> Option<Vec<Alternative<F>>> {
+    /// Makes sure that a sequence is explored in which the second event of a race comes first.
+    /// Returns whether that settles it for all executions that begin as this one does.
+    fn require_sequence(&mut self, race: Race) -> bool {
+        let at = self.order.step_of(race.earlier);
+        let events = optimal_dpor::reversal(&self.order, race).into_iter();
+        let planned = events.map(|event| self.planned(event, race)).collect();
+        let sequence = Sequence::new(&self.order, planned);
+        let frame = &mut self.frames[at];
+        let asleep = frame.sleep.iter();
+        let mut sleepers: Vec<Sleeper<F::Part>> =
+            asleep.map(|of| Sleeper { key: of.key(), parts: of.footprint.parts() }).collect();
+        sleepers.push(Sleeper { key: frame.taken.key, parts: frame.taken.parts.clone() });
+        wakeup_tree::insert(&mut frame.branches, sleepers, sequence.clone());
+        let asleep = frame.sleep.iter().any(|of| sequence.begins_with(of.key(), None, race.later));
+        let to_come = |branch: &Branch<F::Part>| {
+            sequence.begins_with(branch.key, Some(branch.outcome), race.later)
+        };
+        asleep || frame.branches.iter().any(to_come)
+    }
+
+    /// How an event is repeated.
+    fn planned(&self, event: usize, race: Race) -> Planned {
+        let step = self.order.step_of(event);
+        let Branch { key, outcome, .. } = self.frames[step].taken;
+        if event != self.order.first_event(step) {
+            // Getting what was asked for, which may become a step of its own.
+            return Planned { key: Key { by_itself: None, ..key }, outcome: 0, event };
+        }
+        // Which outcomes the second event of the race has when it comes first is not known yet.
+        let outcome = if event == race.later { 0 } else { outcome };
+        Planned { key, outcome, event }
+    }
+
+    /// Goes back to the deepest point with something left to explore; false if there is none.
+    fn backtrack(&mut self) -> bool {
         while let Some(frame) = self.frames.last_mut() {
-            if frame.advance() {
-                if self.reduction == Reduction::None {
-                    return Some(Vec::new());
-                }
-                let taken = frame.alternatives.iter().find(|a| a.key() == frame.taken);
-                let sleep = taken.map(|taken| frame.sleep_after(&taken.footprint));
-                return Some(sleep.unwrap_or_default());
+            if let Some(ahead) = frame.advance(self.reduction) {
+                self.ahead = ahead;
+                return true;
             }
             self.frames.pop();
         }
-        None
+        false
     }
 }

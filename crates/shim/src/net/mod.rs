@@ -21,7 +21,7 @@ mod stream;
 
 use crate::descriptors::{self, Kind as OpenKind, NONBLOCK, Open, Slot, slot};
 use crate::memory::TABLE;
-use crate::scheduler::{Woken, grant, point, stand_back, wait};
+use crate::scheduler::{Woken, ask, grant, point, stand_back, wait};
 use crate::state::{State, Status, Thread, state};
 use crate::sys::errno;
 use address::{Address, UNIX};
@@ -247,6 +247,17 @@ struct Call {
     patience: Patience,
 }
 
+impl Call {
+    /// When a wait for it ends by itself.
+    fn deadline(&self) -> Option<u64> {
+        let given_up = match self.patience {
+            Patience::Until(moment) => Some(moment),
+            Patience::None | Patience::Forever => None,
+        };
+        [given_up, ready::next_expiry(self.want)].into_iter().flatten().min()
+    }
+}
+
 /// How long a call waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Patience {
@@ -276,7 +287,7 @@ enum Unfinished {
 
 /// Tries a call until it need not wait any more: one step, or several with waits between them.
 fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Unfinished> {
-    point(call.operation, call.touches, call.value);
+    ask(call.operation, call.touches, call.value, call.deadline());
     loop {
         let thread = state().current();
         if let Some(done) = attempt() {
@@ -286,7 +297,7 @@ fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T
         if crate::signals::deliver_pending(state()) {
             return Err(Unfinished::Interrupted);
         }
-        let given_up = match call.patience {
+        match call.patience {
             Patience::None => {
                 looked_in_vain(thread, call);
                 return Err(Unfinished::WouldWait);
@@ -294,13 +305,11 @@ fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T
             Patience::Until(moment) if moment <= state().clock.get() => {
                 return Err(Unfinished::TimedOut);
             }
-            Patience::Until(moment) => Some(moment),
-            Patience::Forever => None,
-        };
-        let deadline = [given_up, ready::next_expiry(call.want)].into_iter().flatten().min();
+            Patience::Until(_) | Patience::Forever => {}
+        }
         thread.announce(call.operation, call.touches, call.value);
         thread.want.set(call.want);
-        let woken = wait(Waiting::Network, call.touches, deadline);
+        let woken = wait(Waiting::Network, call.touches, call.deadline());
         thread.want.set(Want::Nothing);
         match woken {
             // What it waited for may be there, and a timer may have expired before it gives up.

@@ -14,6 +14,8 @@ use everypath_shim_abi::{
 
 /// How many alternatives were written down in this execution.
 static WRITTEN: AtomicU32 = AtomicU32::new(0);
+/// Of so many steps the checker knows what can be chosen.
+static KNOWN: AtomicU32 = AtomicU32::new(0);
 /// How many steps sleep.
 static SLEEPING: AtomicU32 = AtomicU32::new(0);
 
@@ -22,6 +24,7 @@ pub(super) fn obey(command: &Command) {
     WRITTEN.store(0, Relaxed);
     if command.request == Request::Run {
         SLEEPING.store(region().sleep_count.get(), Relaxed);
+        KNOWN.store(command.known, Relaxed);
     }
 }
 
@@ -44,6 +47,11 @@ fn sleeps(alternative: &Pending) -> bool {
         let sleeping = sleeping.get();
         sleeping.thread == alternative.thread && sleeping.is_timeout() == alternative.is_timeout()
     })
+}
+
+/// Whether the checker does not know yet what can be chosen now.
+pub(super) fn is_news() -> bool {
+    super::STEPS.load(Relaxed) >= KNOWN.load(Relaxed)
 }
 
 /// Writes down all that can be chosen.
@@ -103,14 +111,16 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
 pub(super) fn write_down_only(thread: &Thread) {
     let step = super::STEPS.load(Relaxed) as usize;
     let written = WRITTEN.load(Relaxed) as usize;
-    if super::given::are_left() || written == MAX_ALTERNATIVES {
+    if !is_news() || written == MAX_ALTERNATIVES {
         return;
     }
     let only = pending(thread, 1);
     region().alternatives[written].set(only);
     WRITTEN.store(written as u32 + 1, Relaxed);
     region().alternative_ends[step].set(written as u32 + 1);
-    wake_dependent(&only);
+    if !super::given::are_left() {
+        wake_dependent(&only);
+    }
 }
 
 /// What depends on the chosen step sleeps no more.

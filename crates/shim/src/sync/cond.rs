@@ -2,7 +2,7 @@
 
 use super::{Patience, mutex};
 use crate::memory::load;
-use crate::scheduler::{Woken, grant, grant_all, point, wait};
+use crate::scheduler::{Woken, ask, grant, grant_all, point, wait};
 use crate::state::state;
 use crate::sys::errno;
 use crate::time::{MONOTONIC, REALTIME};
@@ -17,7 +17,7 @@ fn clock_of(cond: usize) -> i32 {
 }
 
 fn wait_on(cond: usize, held: usize, patience: Patience) -> i32 {
-    point(Operation::CondWait, cond, held as u64);
+    ask(Operation::CondWait, cond, held as u64, patience.deadline());
     let count = match mutex::release_fully(held) {
         Ok(count) => count,
         Err(error) => return error,

@@ -3,7 +3,7 @@
 use super::{Patience, is_clock, my_tid, tid};
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store, view};
-use crate::scheduler::{Woken, first_waiter, grant, point, wait};
+use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
 use crate::state::{Thread, state};
 use crate::sys::errno;
 use crate::time::REALTIME;
@@ -120,7 +120,7 @@ pub(crate) fn release_robust(thread: &Thread) {
 fn lock(address: usize, patience: Patience) -> i32 {
     let operation =
         if patience == Patience::Try { Operation::MutexTrylock } else { Operation::MutexLock };
-    point(operation, address, 0);
+    ask(operation, address, 0, patience.deadline());
     acquire(address, patience)
 }
 
@@ -142,7 +142,7 @@ pub(super) fn acquire(address: usize, patience: Patience) -> i32 {
             return result;
         }
         // Asking again is a step of its own.
-        point(Operation::MutexLock, address, 0);
+        ask(Operation::MutexLock, address, 0, patience.deadline());
     }
 }
 

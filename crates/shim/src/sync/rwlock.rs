@@ -2,7 +2,7 @@
 
 use super::{Patience, my_tid, tid};
 use crate::memory::view;
-use crate::scheduler::{Woken, first_waiter, grant, point, wait};
+use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
 use crate::state::state;
 use crate::sys::errno;
 use crate::time::REALTIME;
@@ -30,7 +30,8 @@ pub(super) fn writer(address: usize) -> i32 {
 
 fn read(address: usize, patience: Patience) -> i32 {
     let trying = patience == Patience::Try;
-    point(if trying { Operation::TryReadLock } else { Operation::ReadLock }, address, 0);
+    let operation = if trying { Operation::TryReadLock } else { Operation::ReadLock };
+    ask(operation, address, 0, patience.deadline());
     let lock: &RwLock = view(address);
     if lock.writer.get() == my_tid() {
         return if trying { errno::EBUSY } else { errno::EDEADLK };
@@ -54,7 +55,8 @@ fn read(address: usize, patience: Patience) -> i32 {
 
 fn write(address: usize, patience: Patience) -> i32 {
     let trying = patience == Patience::Try;
-    point(if trying { Operation::TryWriteLock } else { Operation::WriteLock }, address, 0);
+    let operation = if trying { Operation::TryWriteLock } else { Operation::WriteLock };
+    ask(operation, address, 0, patience.deadline());
     let lock: &RwLock = view(address);
     if lock.writer.get() == my_tid() {
         return if trying { errno::EBUSY } else { errno::EDEADLK };

@@ -3,7 +3,7 @@
 use super::Patience;
 use crate::libc::fail;
 use crate::memory::{load, store};
-use crate::scheduler::{Woken, first_waiter, grant, point, wait};
+use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
 use crate::state::state;
 use crate::sys::errno;
 use crate::time::REALTIME;
@@ -13,7 +13,8 @@ const MOST: u32 = i32::MAX as u32;
 
 fn take(address: usize, patience: Patience) -> i32 {
     let trying = patience == Patience::Try;
-    point(if trying { Operation::SemTrywait } else { Operation::SemWait }, address, 0);
+    let operation = if trying { Operation::SemTrywait } else { Operation::SemWait };
+    ask(operation, address, 0, patience.deadline());
     let value: u32 = load(address);
     if value > 0 {
         store(address, value - 1);
