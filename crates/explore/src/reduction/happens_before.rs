@@ -53,6 +53,8 @@ struct StepRecord<P> {
     identity: usize,
     first: usize,
     end: usize,
+    /// The actor, if this was the first that was seen of it, to be undone.
+    introduced: Option<u16>,
     /// What the step's creation of an actor replaced, to be undone.
     replaced: Option<(u16, Option<usize>)>,
     /// The uses of objects as they were before, to be undone.
@@ -116,17 +118,23 @@ impl<F: Footprint> HappensBefore<F> {
             let last = &mut self.last[record.identity];
             while last.pop_if(|event| is_gone(event)).is_some() {}
             while self.everything.pop_if(|event| is_gone(event)).is_some() {}
+            if let Some(number) = record.introduced {
+                self.last.pop();
+                self.identities.remove(&number);
+            }
         }
     }
 
     /// Adds a step.
     pub fn push(&mut self, step: &Taken<F>) {
         let actor = step.choice.actor;
+        let introduced = (!self.identities.contains_key(&actor)).then_some(actor);
         let identity = self.identity(actor);
         let first = self.events.len();
         let granted_by = step.after.and_then(|step| self.steps.get(step)).map(|of| of.end - 1);
         let (uses, races) = (Vec::new(), Vec::new());
-        self.steps.push(StepRecord { identity, first, end: 0, replaced: None, uses, races });
+        let (end, replaced) = (0, None);
+        self.steps.push(StepRecord { identity, first, end, introduced, replaced, uses, races });
         let parts = step.footprint.parts();
         let does = parts.iter().take_while(|&&part| !F::is_separable(part)).count();
         self.add_event(actor, &parts[..does], granted_by);
