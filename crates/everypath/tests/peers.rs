@@ -48,7 +48,7 @@ fn daytime_clients_read_thirty_bytes_each() {
 fn every_letter_of_the_alphabet_is_asked_for_once() {
     let programs = Programs::new(&["tcp/alphabet_server.c", "tcp/alphabet_client.c"]);
     let port = free_port();
-    for (sessions, messages) in [(1, 3), (2, 1), (2, 2), (3, 1)] {
+    for (sessions, messages) in [(1, 3), (2, 2), (3, 5)] {
         let server = [format!("./alphabet_server {port}")];
         let command = format!("-- ./alphabet_client {port} {sessions} {messages}");
         let result = check(&programs, &server, &command);
@@ -87,4 +87,49 @@ fn a_timer_that_starts_too_early_runs_out_too_early() {
     assert!(code == 1 && message.contains("the timer runs"), "{result}");
     let result = check(&programs, &server, &format!("-- ./probe {port}"));
     assert_eq!((result.0, &result.1["verdict"]), (0, &json!("holds")), "{}", result.1);
+}
+
+#[test]
+fn a_page_counter_branches_what_clients_hear() {
+    let programs = Programs::new(&["tcp/http_client.rs", "tcp/http_server.rs"]);
+    let port = free_port();
+    let clients = vec![format!("./http_client {port} 1"); 2];
+    let server = format!("-- ./http_server {port} 2 counter");
+    let result = check(&programs, &clients, &server);
+    assert_eq!(counted(&result), json!(["holds", 4, 72]));
+    assert_eq!(check(&programs, &clients, &format!("--cache linear {server}")).0, 3);
+}
+
+#[test]
+fn without_a_cache_peers_are_started_for_every_execution() {
+    let programs = Programs::new(&["tcp/alphabet_client.c", "tcp/alphabet_server.c"]);
+    let port = free_port();
+    let server = [format!("./alphabet_server {port}")];
+    let options = "--cache none --reduction none --max-executions 20";
+    let (code, result) =
+        check(&programs, &server, &format!("{options} -- ./alphabet_client {port} 1 2"));
+    assert_eq!(code, 3, "{result}");
+    assert_eq!(result["stats"]["cache"]["peer_starts"], result["stats"]["executions"], "{result}");
+}
+
+#[test]
+fn half_a_request_is_not_answered_and_peers_say_the_same_again() {
+    let programs = Programs::new(&["tcp/alphabet_client.rs", "tcp/alphabet_server.rs"]);
+    let port = free_port();
+    let server = [format!("./alphabet_server {port} 9 lines")];
+    let command = format!("--verify-peers -- ./alphabet_client {port} 1 1 lines");
+    assert_eq!(counted(&check(&programs, &server, &command))[0], json!("holds"));
+}
+
+#[test]
+fn a_peer_that_cannot_be_asked_is_no_verdict() {
+    let programs = Programs::new(&["tcp/alphabet_client.c"]);
+    let port = free_port();
+    // Which of its faults is seen first depends on the machine.
+    for peer in ["./nowhere", "true"] {
+        let (code, result) =
+            check(&programs, &[peer.to_string()], &format!("-- ./alphabet_client {port} 1 1"));
+        let reason = result["reason"].as_str().unwrap_or_default();
+        assert!(code == 3 && reason.contains("the peer ./peer0"), "{peer}: {result}");
+    }
 }

@@ -161,7 +161,8 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
             let thread = usize::from(event.thread);
             let granted = !waited[thread];
             waited[thread] = event.phase == Phase::Resume;
-            let what = (event.operation, event.phase);
+            let provided = providers.pop().unwrap_or_default();
+            let what = (provided.operation(event), event.phase);
             let footprint = match is_inside.pop() {
                 Some(true) => Footprint::nothing(),
                 _ => Footprint::new(what, (event.object, event.value), event.outcome, granted),
@@ -171,10 +172,7 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
                 choice: reduction::Choice { actor: event.thread, outcome: event.outcome },
                 footprint: Touch { pending: Pending::default(), footprint },
                 creates: creates.then_some(event.value as u16),
-                after: providers
-                    .pop()
-                    .flatten()
-                    .or_else(|| (event.granted_by as usize).checked_sub(1)),
+                after: provided.by.or_else(|| (event.granted_by as usize).checked_sub(1)),
                 // A time-out is its own doing.
                 resumes: event.phase == Phase::Resume && event.outcome != TIMEOUT,
             }
@@ -184,28 +182,52 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
     steps
 }
 
-/// For each step that took bytes out of a stream, the step that put the last of them in.
-fn providers(events: &[Event]) -> Vec<Option<usize>> {
+/// Where the bytes came from that a step took out of a stream.
+#[derive(Clone, Copy, Debug, Default)]
+struct Provided {
+    /// The step that put the first of them in: without it there was nothing to take.
+    by: Option<usize>,
+    /// Whether others put in the rest: without those, the step would have taken less, so it could
+    /// have come earlier, and that makes a difference.
+    in_parts: bool,
+}
+
+impl Provided {
+    /// What a step is to the others.
+    fn operation(&self, event: &Event) -> Operation {
+        match event.operation {
+            Operation::ReceiveWhole if self.in_parts => Operation::Receive,
+            other => other,
+        }
+    }
+}
+
+/// For each step that took bytes out of a stream, where they came from.
+fn providers(events: &[Event]) -> Vec<Provided> {
     // Where the bytes that each step put in begin and end, by stream.
     let mut sent: BTreeMap<u64, Vec<(u64, u64, usize)>> = BTreeMap::new();
-    let provider = |(step, event): (usize, &Event)| {
+    let provided = |(step, event): (usize, &Event)| {
         let (before, after) = event.bytes_moved();
         match event.operation {
             // What was not known beforehand and never came to be put nothing in.
-            _ if event.value == u64::MAX => None,
+            _ if event.value == u64::MAX => Provided::default(),
             Operation::Send | Operation::SendWhole if after > before => {
                 sent.entry(event.object).or_default().push((before, after, step));
-                None
+                Provided::default()
             }
             Operation::ReceiveWhole => {
-                let runs = sent.get(&event.object)?;
-                let run = runs.get(runs.partition_point(|&(_, end, _)| end < after))?;
-                (run.0 < after).then_some(run.2)
+                let runs = sent.get(&event.object).map_or(&[][..], Vec::as_slice);
+                let run = runs.get(runs.partition_point(|&(_, end, _)| end <= before));
+                match run.filter(|run| run.0 <= before) {
+                    Some(&(_, end, step)) => Provided { by: Some(step), in_parts: end < after },
+                    // They were put in while nothing was a step, at least the first.
+                    None => Provided { by: None, in_parts: true },
+                }
             }
-            _ => None,
+            _ => Provided::default(),
         }
     };
-    events.iter().enumerate().map(provider).collect()
+    events.iter().enumerate().map(provided).collect()
 }
 
 /// Explores until an execution is not as expected, all were run, or somebody stops it.

@@ -247,6 +247,9 @@ pub(crate) fn is_open(descriptor: i32) -> bool {
 
 /// The object that a descriptor is open on, by number.
 pub(crate) fn object(descriptor: i32) -> Result<usize, i32> {
+    if get(descriptor).is_none() {
+        look_in_vain(descriptor);
+    }
     match get(descriptor).map(Cell::get) {
         Some(open) if open.kind == Kind::Object => Ok(usize::from(open.index)),
         Some(_) => Err(errno::ENOTSOCK),
@@ -254,8 +257,18 @@ pub(crate) fn object(descriptor: i32) -> Result<usize, i32> {
     }
 }
 
+/// That a descriptor is closed may be the doing of another thread: then it is a step to see that.
+fn look_in_vain(descriptor: i32) {
+    if usize::try_from(descriptor).is_ok_and(|number| number < LIMIT && is_given_out(number)) {
+        crate::scheduler::point(everypath_shim_abi::Operation::Poll, 0, 0);
+    }
+}
+
 /// Does what the system call does.
 pub(crate) fn close(descriptor: i32) -> isize {
+    if get(descriptor).is_none() {
+        look_in_vain(descriptor);
+    }
     let Some(open) = get(descriptor) else { return -(errno::EBADF as isize) };
     if open.get().kind == Kind::Object {
         net::before_close(usize::from(open.get().index));

@@ -37,6 +37,9 @@ impl Exploration {
             "--state-matching goes back to states by copying: leave --restart out"
         } else if !args.network.peer.is_empty() {
             "--state-matching would have to put peers back to what they were: leave --peer out"
+        } else if args.expect_stdout.is_some() || args.oracle.is_some() {
+            "--state-matching does not judge what executions leave behind: leave --expect-stdout \
+             and --oracle out"
         } else if matches!(args.reduction, Some(ReductionName::Dpor | ReductionName::SourceDpor)) {
             "--reduction dpor would miss schedules with --state-matching; choose sleep or none"
         } else if args.reduction == Some(ReductionName::None) {

@@ -178,7 +178,8 @@ fn send_to_partner(
     let patience = if waits(descriptor, flags) { Patience::Forever } else { Patience::None };
     let want = Want::Ready { number: number as u16, events: super::ready::OUT };
     let (operation, value) = (Operation::Send, descriptor as u64);
-    let call = Call { operation, touches: key(other), value, want, patience };
+    let through = super::through(descriptor);
+    let call = Call { operation, touches: key(other), value, want, through, patience };
     let head = Head { from: Address::default(), length: pieces.length() as u32 };
     let done = until_done(call, || {
         let fits = object(other).room(CAPACITY) >= HEAD + pieces.length();
@@ -212,7 +213,8 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
     };
     let want = Want::Ready { number: number as u16, events: super::ready::IN };
     let (operation, value) = (Operation::Receive, descriptor as u64);
-    let call = Call { operation, touches: touches(number), value, want, patience };
+    let through = Some((descriptor, description));
+    let call = Call { operation, touches: touches(number), value, want, through, patience };
     descriptors::hold(description);
     let outcome = until_done(call, || {
         if let Some(error) = socket.takes_error() {

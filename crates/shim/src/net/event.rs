@@ -31,7 +31,14 @@ pub(super) fn ready(event: &Object) -> u32 {
 fn call(descriptor: i32, number: usize, operation: Operation, events: u32) -> Call {
     let patience = if waits(descriptor, 0) { Patience::Forever } else { Patience::None };
     let want = Want::Ready { number: number as u16, events };
-    Call { operation, touches: key(number), value: descriptor as u64, want, patience }
+    Call {
+        operation,
+        touches: key(number),
+        value: descriptor as u64,
+        want,
+        through: super::through(descriptor),
+        patience,
+    }
 }
 
 /// Reads a counter: all of it, or one if it is a semaphore.

@@ -210,7 +210,8 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
             Some((Operation::AwaitBytes, 0))
         }
         Operation::Send => Some(stream::sending(number, length)),
-        Operation::Receive => Some(stream::receiving(number, length)),
+        // Who does not wait sees that nothing is there, so whatever comes makes a difference.
+        Operation::Receive if waits => Some(stream::receiving(number, length)),
         _ => None,
     }
 }
@@ -243,6 +244,9 @@ struct Call {
     touches: usize,
     value: u64,
     want: Want,
+    /// The descriptor through which the call was made, and what it was open on: another thread may
+    /// close it before the call begins.
+    through: Option<(i32, usize)>,
     /// When to give up; none for never, and none at all if the call does not wait.
     patience: Patience,
 }
@@ -283,11 +287,18 @@ enum Unfinished {
     WouldWait,
     TimedOut,
     Interrupted,
+    /// The descriptor was closed before the call began.
+    Closed,
 }
 
 /// Tries a call until it need not wait any more: one step, or several with waits between them.
 fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Unfinished> {
     ask(call.operation, call.touches, call.value, call.deadline());
+    if let Some((descriptor, description)) = call.through
+        && descriptors::description(descriptor) != Some(description)
+    {
+        return Err(Unfinished::Closed);
+    }
     loop {
         let thread = state().current();
         if let Some(done) = attempt() {
@@ -329,11 +340,17 @@ fn looked_in_vain(thread: &Thread, call: Call) {
     }
 }
 
+/// A descriptor and what it is open on.
+fn through(descriptor: i32) -> Option<(i32, usize)> {
+    descriptors::description(descriptor).map(|description| (descriptor, description))
+}
+
 /// The error of a call that could not be finished.
 fn failed(unfinished: Unfinished) -> i32 {
     match unfinished {
         Unfinished::WouldWait | Unfinished::TimedOut => errno::EAGAIN,
         Unfinished::Interrupted => errno::EINTR,
+        Unfinished::Closed => errno::EBADF,
     }
 }
 

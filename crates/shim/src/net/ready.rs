@@ -237,7 +237,8 @@ pub(super) fn poll(entries: usize, count: usize, patience: Patience) -> Result<i
         all().map(|entry| (load(entry), u32::from(load::<u16>(entry + 4)))).filter(|e| e.0 >= 0),
     );
     let want = Want::Poll { entries, count };
-    let call = Call { operation: Operation::Poll, touches, value: 0, want, patience };
+    let call =
+        Call { operation: Operation::Poll, touches, value: 0, want, through: None, patience };
     let outcome = until_done(call, || {
         let ready = all().filter(|&entry| {
             let events = poll_entry(entry);
@@ -257,7 +258,7 @@ pub(super) fn or_none_ready(outcome: Result<isize, Unfinished>) -> Result<isize,
     match outcome {
         Ok(ready) => Ok(ready),
         Err(Unfinished::WouldWait | Unfinished::TimedOut) => Ok(0),
-        Err(Unfinished::Interrupted) => Err(failed(Unfinished::Interrupted)),
+        Err(unfinished) => Err(failed(unfinished)),
     }
 }
 
@@ -309,7 +310,8 @@ pub(super) fn select(count: usize, given: [usize; 3], patience: Patience) -> Res
         (descriptor, if writes { OUT } else { IN })
     }));
     let want = Want::Select { sets, count };
-    let call = Call { operation: Operation::Poll, touches, value: 0, want, patience };
+    let call =
+        Call { operation: Operation::Poll, touches, value: 0, want, through: None, patience };
     let outcome = until_done(call, || match select_entries(sets, count, |_, _| {}) {
         0 => None,
         ready => Some(ready),

@@ -191,10 +191,11 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
             }
             return remote::connect(number, to, waits);
         }
+        let through = super::through(descriptor);
         let want = Want::Room { listener: listener.unwrap_or(0) as u16 };
         let patience = if waits { Patience::Forever } else { Patience::None };
         let touches = to.key();
-        let call = Call { operation, touches, value: descriptor as u64, want, patience };
+        let call = Call { operation, touches, value: descriptor as u64, want, through, patience };
         return connect_here(call, number, to);
     }
 }
@@ -298,8 +299,15 @@ pub(super) fn accept(
     };
     let want = Want::Ready { number: number as u16, events: super::ready::IN };
     let touches = socket.local.get().key();
-    let call =
-        Call { operation: Operation::Accept, touches, value: descriptor as u64, want, patience };
+    let through = super::through(descriptor);
+    let call = Call {
+        operation: Operation::Accept,
+        touches,
+        value: descriptor as u64,
+        want,
+        through,
+        patience,
+    };
     let accepted = until_done(call, || {
         if !is_listening(socket) {
             return Some(Err(errno::EINVAL));
@@ -397,8 +405,8 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
     let total = pieces.length();
     let want = Want::Space { number: number as u16, length: total as u32 };
     let touches = partner(socket).map_or(key(number), key);
-    let value = descriptor as u64;
-    let call = Call { operation: Operation::Send, touches, value, want, patience };
+    let (value, through) = (descriptor as u64, Some((descriptor, description)));
+    let call = Call { operation: Operation::Send, touches, value, want, through, patience };
     descriptors::hold(description);
     let mut sent = 0;
     about_to_move(number, total, patience);
@@ -487,7 +495,8 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
     let patience = if is_connected && pieces.length() > 0 { patience } else { Patience::None };
     let want = Want::Ready { number: number as u16, events: super::ready::IN };
     let (touches, value) = (key(number), descriptor as u64);
-    let call = Call { operation: Operation::Receive, touches, value, want, patience };
+    let through = Some((descriptor, description));
+    let call = Call { operation: Operation::Receive, touches, value, want, through, patience };
     descriptors::hold(description);
     let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
     let mut received = 0;
