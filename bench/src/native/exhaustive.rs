@@ -27,9 +27,12 @@ fn explore(program: &Path, arguments: &[&str], executions: Option<u64>) -> Resul
             setup: Setup { max_steps: 1 << 20, ..Setup::default() },
             watchdog: 100,
             fresh: false,
+            folder: None,
+            files: Vec::new(),
+            judge: None,
             outside: Outside::default(),
         },
-        reduction: Reduction::Dpor,
+        reduction: Reduction::Optimal,
         executions,
         keep_going: false,
     };

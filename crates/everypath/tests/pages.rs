@@ -27,6 +27,11 @@ fn verify_guide() {
 }
 
 #[test]
+fn peers_guide() {
+    page("../../docs/guide/peers.md");
+}
+
+#[test]
 fn scenarios_guide() {
     page("../../docs/guide/scenarios.md");
 }

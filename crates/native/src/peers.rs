@@ -12,7 +12,7 @@
 //! - `dial`: reaching a server, and letting clients reach us.
 //! - `socket`, `address`, `trouble`: our ends, where they lead to, and what can go wrong.
 //!
-//! Peers over datagrams would be another kind of [`Connection`], whose tree has the same nodes.
+//! Peers over datagrams would be another kind of connection, whose tree has the same nodes.
 
 mod address;
 mod diagnosis;

@@ -291,12 +291,12 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         if let Some(states) = counted.states {
             let _ = write!(text, "{} states, ", grouped(states));
         }
-        let _ = write!(text, "{} executions", grouped(counted.executions));
-        let several = if counted.unexpected > 1 { counted.unexpected } else { 0 };
+        text.push_str(&several(counted.executions, "execution"));
+        let unexpected = if counted.unexpected > 1 { counted.unexpected } else { 0 };
         for (count, what) in [
             (counted.redundant, "of them redundant"),
             (counted.abandoned, "abandoned by assumptions"),
-            (several, "executions not as expected"),
+            (unexpected, "executions not as expected"),
         ] {
             if count > 0 {
                 let _ = write!(text, ", {} {what}", grouped(count));
@@ -307,10 +307,10 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
     if let Some(cache) = &counted.cache {
         let _ = writeln!(
             text,
-            "{} connections to peers, {} bytes from them; {} messages answered from the cache",
-            grouped(cache.connections),
-            grouped(cache.misses),
-            grouped(cache.hits)
+            "{} to peers, {} from them; {} answered from the cache",
+            several(cache.connections, "connection"),
+            several(cache.misses, "byte"),
+            several(cache.hits, "message")
         );
     }
     text += &found.sample().map(Sample::text).unwrap_or_default();
@@ -329,4 +329,9 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         );
     }
     text
+}
+
+/// So many of something.
+fn several(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
