@@ -327,6 +327,11 @@ fn resize(index: usize, length: usize) {
     slot.set(file);
 }
 
+/// Whether a descriptor is open on a file of the machine, as it is there.
+pub(crate) fn is_of_machine(descriptor: i32) -> bool {
+    get(descriptor).is_some_and(|open| open.get().kind == Kind::Host)
+}
+
 /// The bytes behind a descriptor: address and length.
 pub(crate) fn contents(descriptor: i32) -> Option<(usize, usize)> {
     let open = get(descriptor)?.get();

@@ -9,6 +9,7 @@ use crate::sys::{errno, number, sys};
 const ANONYMOUS: i32 = 0x20;
 const FIXED: i32 = 0x10;
 const SHARED: i32 = 0x01;
+const WRITABLE: i32 = 2;
 const EXECUTABLE: i32 = 4;
 const MAY_MOVE: i32 = 1;
 
@@ -37,7 +38,9 @@ pub(crate) fn map(request: Request) -> isize {
     }
     let length = round_up(length, PAGE);
     let anonymous = flags & ANONYMOUS != 0;
-    if flags & SHARED != 0 && !anonymous {
+    // Who only reads a file that nobody changes cannot tell that it is not shared.
+    let is_constant = protection & WRITABLE == 0 && crate::files::is_of_machine(descriptor);
+    if flags & SHARED != 0 && !anonymous && !is_constant {
         stop!("the program maps a file to share it");
     }
     let target = if flags & FIXED == 0 {

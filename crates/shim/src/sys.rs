@@ -114,6 +114,7 @@ pub(crate) mod number {
     pub(crate) const GETTIMEOFDAY: i64 = 96;
     pub(crate) const GETRLIMIT: i64 = 97;
     pub(crate) const GETRUSAGE: i64 = 98;
+    pub(crate) const SYSINFO: i64 = 99;
     pub(crate) const TIMES: i64 = 100;
     pub(crate) const GETUID: i64 = 102;
     pub(crate) const GETGID: i64 = 104;
@@ -164,6 +165,7 @@ pub(crate) mod number {
     pub(crate) const PSELECT6: i64 = 270;
     pub(crate) const PPOLL: i64 = 271;
     pub(crate) const SET_ROBUST_LIST: i64 = 273;
+    pub(crate) const UTIMENSAT: i64 = 280;
     pub(crate) const EPOLL_PWAIT: i64 = 281;
     pub(crate) const TIMERFD_CREATE: i64 = 283;
     pub(crate) const EVENTFD: i64 = 284;

@@ -1,0 +1,58 @@
+//! Programs that nobody here wrote, against servers that nobody here wrote.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Whether all of these are installed; if not, says so, or fails where nothing may be left out.
+#[expect(clippy::disallowed_methods, reason = "the caller says what may be left out")]
+#[expect(clippy::print_stdout, reason = "what is left out must be seen")]
+fn are_installed(tools: &[&str]) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let is_installed =
+        |tool: &&&str| std::env::split_paths(&folders).any(|folder| folder.join(tool).is_file());
+    let Some(missing) = tools.iter().find(|tool| !is_installed(tool)) else { return true };
+    let message = format!("skipped: {missing} is not installed (apt-get install {missing})");
+    assert!(std::env::var_os("EVERYPATH_REQUIRE_ALL").is_none(), "{message}");
+    println!("{message}");
+    false
+}
+
+/// Downloads a page by a program under control and compares it with `page.txt`; the exit code and
+/// what was said.
+fn download(folder: &Path, page: &str, port: u16, command: &[&str]) -> (Option<i32>, String) {
+    let original = folder.join("page.txt");
+    fs::write(&original, "every path\n".repeat(500)).unwrap();
+    fs::write(folder.join("other.txt"), "another\n").unwrap();
+    let server = format!("python3 -m http.server {port} --bind 127.0.0.1");
+    let output = Command::new(env!("CARGO_BIN_EXE_everypath"))
+        .args(["check", "--peer", &server, "--oracle"])
+        .arg(format!("cmp copy.txt {}", original.display()))
+        .arg("--")
+        .args(command)
+        .arg(format!("http://127.0.0.1:{port}/{page}"))
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn downloads_are_equal_to_the_original() {
+    if !are_installed(&["curl", "wget", "python3"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (port, command) in
+        [(17_121, ["curl", "-s", "-o", "copy.txt"]), (17_122, ["wget", "-q", "-O", "copy.txt"])]
+    {
+        let (code, said) = download(folder, "page.txt", port, &command);
+        assert!(code == Some(0) && said.starts_with("HOLDS (exhaustive)"), "{said}");
+        assert!(said.contains("1 connection to peers"), "{said}");
+    }
+    // The oracle really looks.
+    let curl = ["curl", "-s", "-o", "copy.txt"];
+    let (code, said) = download(folder, "other.txt", 17_123, &curl);
+    assert!(code == Some(1) && said.starts_with("VIOLATED: oracle"), "{said}");
+}
