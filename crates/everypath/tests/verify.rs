@@ -81,7 +81,9 @@ fn what_does_not_meet_an_assumption_does_not_count() {
     }
     let (code, result) = check(&programs, "", "some");
     assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
-    assert_eq!((count(&result, "executions"), count(&result, "abandoned_executions")), (4, 1));
+    // A search that has to begin anew counts what it did before as redundant.
+    let new = count(&result, "executions") - count(&result, "redundant_executions");
+    assert_eq!((new, count(&result, "abandoned_executions")), (4, 1), "{result}");
 }
 
 #[test]
