@@ -131,5 +131,9 @@ fn a_peer_that_cannot_be_asked_is_no_verdict() {
             check(&programs, &[peer.to_string()], &format!("-- ./alphabet_client {port} 1 1"));
         let reason = result["reason"].as_str().unwrap_or_default();
         assert!(code == 3 && reason.contains("the peer ./peer0"), "{peer}: {result}");
+        let ready = format!("--peer-ready {port} -- ./alphabet_client {port} 1 1");
+        let (code, result) = check(&programs, &[peer.to_string()], &ready);
+        let reason = result["reason"].as_str().unwrap_or_default();
+        assert!(code == 3 && reason.contains("the peer ./peer0"), "{peer}: {result}");
     }
 }

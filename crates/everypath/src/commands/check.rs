@@ -96,6 +96,11 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         judge,
         outside: outside(&args.network)?,
     };
+    if let Some(port) = args.network.peer_ready
+        && let Err(trouble) = launch.outside.await_port(port)
+    {
+        return Ok(Found::inconclusive(trouble.to_string()));
+    }
     let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
     let (result, took, stopped) = watch.run(|control| search(args, exploration, &launch, control));
     let explored = match result {
@@ -328,10 +333,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
 
 /// The peers that a program talks to.
 fn outside(network: &NetworkArgs) -> Result<Outside, Usage> {
-    let wrong = |trouble: Trouble| Usage::new(trouble.to_string());
-    let outside = Outside::new(network.options()).map_err(wrong)?;
-    network.peer_ready.map_or(Ok(()), |port| outside.await_port(port)).map_err(wrong)?;
-    Ok(outside)
+    Outside::new(network.options()).map_err(|trouble: Trouble| Usage::new(trouble.to_string()))
 }
 
 /// The options about the network, for a trace.
