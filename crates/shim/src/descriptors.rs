@@ -7,13 +7,12 @@
 
 use crate::fail::stop;
 use crate::files;
-use crate::memory::{TABLE, map, view, zero};
+use crate::memory::{OBJECTS, TABLE, view, zero};
 use crate::net::{self, Object};
 use crate::state::state;
 use crate::sys::errno;
 use core::cell::Cell;
 use core::ops::Range;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use everypath_shim_abi::MAX_THREADS;
 
 /// The first numbers are `main`'s.
@@ -70,7 +69,7 @@ pub(crate) struct Open {
     pub(crate) offset: u64,
 }
 
-/// One number: a descriptor, something open and an object, which need not belong together.
+/// One number: a descriptor and something open, which need not belong together.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Slot {
@@ -82,16 +81,13 @@ pub(crate) struct Slot {
     retired_descriptor: Cell<bool>,
     retired_open: Cell<bool>,
     open: Cell<Open>,
-    pub(crate) object: Object,
 }
 
-static MAPPED: AtomicBool = AtomicBool::new(false);
+/// How many bytes the table of descriptors has.
+pub(crate) const SLOTS_LENGTH: usize = LIMIT * size_of::<Slot>();
 
 /// The slot with a number.
-pub(crate) fn slot(number: usize) -> &'static Slot {
-    if !MAPPED.swap(true, Relaxed) {
-        map(TABLE, LIMIT * size_of::<Slot>());
-    }
+fn slot(number: usize) -> &'static Slot {
     view(TABLE + (number % LIMIT) * size_of::<Slot>())
 }
 
@@ -119,73 +115,109 @@ fn range_of(number: usize) -> usize {
     }
 }
 
-/// Whether a number is one of the running thread's.
-fn is_own(number: usize) -> bool {
-    range_of(number) % MAX_THREADS == usize::from(state().current.get())
+/// A table of things with numbers, and which of them were given out in this execution: what lies
+/// beyond is left over from others.
+#[derive(Clone, Copy)]
+struct Table {
+    address: usize,
+    size: usize,
+    used: &'static [Cell<u16>; RANGES],
 }
 
-/// Whether a number was given out in this execution: what lies beyond is left over from others.
-fn is_given_out(number: usize) -> bool {
-    let range = range_of(number);
-    number - numbers(range).start < usize::from(state().slots_used[range].get())
+/// The table of descriptors.
+fn slots() -> Table {
+    Table { address: TABLE, size: size_of::<Slot>(), used: &state().slots_used }
 }
 
-/// Makes a number one that was given out.
-fn give_out(number: usize) {
-    let range = range_of(number);
-    let used = &state().slots_used[range];
-    let (from, to) = (usize::from(used.get()), number - numbers(range).start + 1);
-    if to > from {
-        slot(number);
-        let first = TABLE + (numbers(range).start + from) * size_of::<Slot>();
-        zero(first, (to - from) * size_of::<Slot>());
-        used.set(to as u16);
+/// The table of objects.
+fn objects() -> Table {
+    Table { address: OBJECTS, size: size_of::<Object>(), used: &state().objects_used }
+}
+
+impl Table {
+    /// Whether a number is one of the running thread's.
+    fn is_own(self, number: usize) -> bool {
+        range_of(number) % MAX_THREADS == usize::from(state().current.get())
+    }
+
+    fn is_given_out(self, number: usize) -> bool {
+        let range = range_of(number);
+        number - numbers(range).start < usize::from(self.used[range].get())
+    }
+
+    /// Makes a number one that was given out.
+    fn give_out(self, number: usize) {
+        let range = range_of(number);
+        let used = &self.used[range];
+        let (from, to) = (usize::from(used.get()), number - numbers(range).start + 1);
+        if to > from {
+            let first = self.address + (numbers(range).start + from) * self.size;
+            zero(first, (to - from) * self.size);
+            used.set(to as u16);
+        }
+    }
+
+    /// The running thread's lowest number that `is_free`, from `from` on.
+    fn lowest(self, from: usize, is_free: impl Fn(usize) -> bool) -> Option<usize> {
+        let thread = usize::from(state().current.get());
+        let mut own = [thread, MAX_THREADS + thread].into_iter().flat_map(numbers);
+        let fits =
+            |&number: &usize| number >= from && (!self.is_given_out(number) || is_free(number));
+        let found = own.find(fits)?;
+        self.give_out(found);
+        Some(found)
+    }
+
+    /// The parts of the table that a snapshot holds, as address and length.
+    fn spans(self) -> impl Iterator<Item = (usize, usize)> {
+        let used = self.used.iter().enumerate().filter(|(_, used)| used.get() != 0);
+        used.map(move |(range, used)| {
+            let first = numbers(range).start;
+            (self.address + first * self.size, usize::from(used.get()) * self.size)
+        })
+    }
+
+    /// The numbers that were ever given out.
+    fn given_out(self) -> impl Iterator<Item = usize> + Clone {
+        let used = self.used.iter().enumerate().filter(|(_, used)| used.get() != 0);
+        used.flat_map(|(range, used)| {
+            let first = numbers(range).start;
+            first..first + usize::from(used.get())
+        })
     }
 }
 
-/// The running thread's lowest number that `is_free`, from `from` on.
-fn lowest(from: usize, is_free: impl Fn(&Slot) -> bool) -> Option<usize> {
-    let thread = usize::from(state().current.get());
-    let mut own = [thread, MAX_THREADS + thread].into_iter().flat_map(numbers);
-    let fits = |&number: &usize| number >= from && (!is_given_out(number) || is_free(slot(number)));
-    let found = own.find(fits)?;
-    give_out(found);
-    Some(found)
-}
-
-/// The parts of the table that a snapshot holds, as address and length.
+/// The parts of the table of descriptors that a snapshot holds, as address and length.
 pub(crate) fn spans() -> impl Iterator<Item = (usize, usize)> {
-    let used = state().slots_used.iter().enumerate();
-    used.filter(|(_, used)| used.get() != 0).map(|(range, used)| {
-        let first = numbers(range).start;
-        (TABLE + first * size_of::<Slot>(), usize::from(used.get()) * size_of::<Slot>())
-    })
+    slots().spans()
 }
 
-/// The numbers that were ever given out.
-pub(crate) fn given_out() -> impl Iterator<Item = usize> + Clone {
-    let used = state().slots_used.iter().enumerate().filter(|(_, used)| used.get() != 0);
-    used.flat_map(|(range, used)| {
-        let first = numbers(range).start;
-        first..first + usize::from(used.get())
-    })
+/// The parts of the table of objects that a snapshot holds, as address and length.
+pub(crate) fn object_spans() -> impl Iterator<Item = (usize, usize)> {
+    objects().spans()
+}
+
+/// The numbers of all objects that there are or were.
+pub(crate) fn object_numbers() -> impl Iterator<Item = usize> + Clone {
+    objects().given_out()
 }
 
 /// Everything that is open.
 pub(crate) fn all_open() -> impl Iterator<Item = &'static Cell<Open>> {
-    given_out().map(|number| &slot(number).open).filter(|open| open.get().kind != Kind::Closed)
+    let open = slots().given_out().map(|number| &slot(number).open);
+    open.filter(|open| open.get().kind != Kind::Closed)
 }
 
 /// A number for a new object; none if the thread has too many.
 pub(crate) fn free_object() -> Option<usize> {
-    let number = lowest(0, |slot| slot.object.is_free())?;
-    slot(number).object.clear();
+    let number = objects().lowest(0, |number| net::object(number).is_free())?;
+    net::object(number).clear();
     Some(number)
 }
 
 /// Marks that an object was freed: see the module's documentation.
 pub(crate) fn object_is_free(number: usize) {
-    slot(number).object.retire(!is_own(number));
+    net::object(number).retire(!objects().is_own(number));
 }
 
 /// Opens the three standard streams.
@@ -197,8 +229,10 @@ pub(crate) fn open_standard_streams() {
 
 /// Gives a descriptor to something newly opened.
 pub(crate) fn open(open: Open) -> isize {
-    let description =
-        lowest(0, |slot| slot.open.get().kind == Kind::Closed && !slot.retired_open.get());
+    let description = slots().lowest(0, |number| {
+        let slot = slot(number);
+        slot.open.get().kind == Kind::Closed && !slot.retired_open.get()
+    });
     let (Some(description), Some(descriptor)) = (description, free_descriptor(0)) else {
         return too_many();
     };
@@ -210,12 +244,16 @@ pub(crate) fn open(open: Open) -> isize {
 }
 
 fn free_descriptor(from: usize) -> Option<usize> {
-    lowest(from, |slot| slot.descriptor.get() == 0 && !slot.retired_descriptor.get())
+    slots().lowest(from, |number| {
+        let slot = slot(number);
+        slot.descriptor.get() == 0 && !slot.retired_descriptor.get()
+    })
 }
 
 /// No number is left: the kernel would say so too if none were retired.
 fn too_many() -> isize {
-    if given_out().any(|number| is_own(number) && slot(number).retired_descriptor.get()) {
+    let is_retired = |number| slots().is_own(number) && slot(number).retired_descriptor.get();
+    if slots().given_out().any(is_retired) {
         stop!("a thread opens more than {FAR} descriptors that other threads close");
     }
     -(errno::EMFILE as isize)
@@ -224,7 +262,7 @@ fn too_many() -> isize {
 /// The number of what a descriptor is open on.
 pub(crate) fn description(descriptor: i32) -> Option<usize> {
     let number = usize::try_from(descriptor).ok().filter(|&number| number < LIMIT)?;
-    if !is_given_out(number) {
+    if !slots().is_given_out(number) {
         return None;
     }
     usize::from(slot(number).descriptor.get()).checked_sub(1)
@@ -259,7 +297,9 @@ pub(crate) fn object(descriptor: i32) -> Result<usize, i32> {
 
 /// That a descriptor is closed may be the doing of another thread: then it is a step to see that.
 fn look_in_vain(descriptor: i32) {
-    if usize::try_from(descriptor).is_ok_and(|number| number < LIMIT && is_given_out(number)) {
+    if usize::try_from(descriptor)
+        .is_ok_and(|number| number < LIMIT && slots().is_given_out(number))
+    {
         crate::scheduler::point(everypath_shim_abi::Operation::Poll, 0, 0);
     }
 }
@@ -277,7 +317,7 @@ pub(crate) fn close(descriptor: i32) -> isize {
     let Some(description) = description(descriptor) else { return -(errno::EBADF as isize) };
     let number = descriptor as usize;
     slot(number).descriptor.set(0);
-    slot(number).retired_descriptor.set(!is_own(number));
+    slot(number).retired_descriptor.set(!slots().is_own(number));
     release(description);
     0
 }
@@ -298,7 +338,7 @@ pub(crate) fn release(description: usize) {
         return;
     }
     slot.open.set(Open::default());
-    slot.retired_open.set(!is_own(number));
+    slot.retired_open.set(!slots().is_own(number));
     match open.kind {
         Kind::Written => files::forget_unused(usize::from(open.index)),
         Kind::Object => net::close(usize::from(open.index), number),
@@ -314,7 +354,7 @@ pub(crate) fn duplicate(descriptor: i32, from: usize, exactly: Option<usize>) ->
         Some(target) if target == descriptor as usize => return target as isize,
         Some(target) => {
             close(target as i32);
-            give_out(target);
+            slots().give_out(target);
             Some(target)
         }
         None => free_descriptor(from),

@@ -13,6 +13,8 @@ pub(crate) const STATE: usize = 0x6000_0000_0000;
 pub(crate) const TABLE: usize = 0x6004_0000_0000;
 /// What has arrived at sockets and pipes.
 pub(crate) const BUFFERS: usize = 0x6005_0000_0000;
+/// Sockets, pipes and events, part of every snapshot as far as they are in use.
+pub(crate) const OBJECTS: usize = 0x6006_0000_0000;
 /// Stacks and thread-local storage, one slot a thread.
 pub(crate) const SLOTS: usize = 0x6010_0000_0000;
 /// The size of a slot.

@@ -118,7 +118,8 @@ pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
             each(storage(thread));
         }
     }
-    for (address, length) in crate::descriptors::spans().chain(crate::net::spans()) {
+    let tables = crate::descriptors::spans().chain(crate::descriptors::object_spans());
+    for (address, length) in tables.chain(crate::net::spans()) {
         each(Span { address, length });
     }
     for (number, top) in state.arena_tops.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! The program as the scheduler sees it: part of every snapshot.
 
 use crate::context::Context;
-use crate::memory::{SLOT, SLOTS, STACK_TOP, STATE, map, round_up, view};
+use crate::memory::{BUFFERS, OBJECTS, PAGE, SLOT, SLOTS, STACK_TOP, STATE, TABLE};
+use crate::memory::{map, round_up, view};
 use crate::snapshot::Span;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
@@ -228,6 +229,7 @@ pub(crate) struct State {
     pub(crate) actions: [Cell<Action>; SIGNALS],
     /// How many numbers of each range were given out: see `descriptors`.
     pub(crate) slots_used: [Cell<u16>; crate::descriptors::RANGES],
+    pub(crate) objects_used: [Cell<u16>; crate::descriptors::RANGES],
     pub(crate) files: crate::files::Files,
     pub(crate) threads: [Thread; MAX_THREADS],
     pub(crate) key_destructors: [Cell<usize>; KEYS],
@@ -246,7 +248,10 @@ pub(crate) fn state() -> &'static State {
 #[cold]
 fn prepare() {
     MAPPED.store(true, Relaxed);
-    map(STATE, round_up(size_of::<State>(), 4096));
+    map(STATE, round_up(size_of::<State>(), PAGE));
+    map(TABLE, round_up(crate::descriptors::SLOTS_LENGTH, PAGE));
+    map(OBJECTS, round_up(crate::net::OBJECTS_LENGTH, PAGE));
+    map(BUFFERS, crate::net::BUFFERS_LENGTH);
     map(crate::memory::HEAP, MAX_THREADS * crate::memory::ARENA);
     let main = state().thread(MAIN);
     main.set_status(Status::Ready);

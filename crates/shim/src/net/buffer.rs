@@ -1,19 +1,16 @@
 //! What has arrived at an object and was not taken yet: bytes at a fixed address.
 
 use super::Object;
-use crate::memory::{BUFFERS, bytes, copy, map};
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use crate::memory::{BUFFERS, bytes, copy};
 
 /// How many bytes an object can hold.
 pub(crate) const CAPACITY: usize = 1 << 18;
 
-static MAPPED: AtomicBool = AtomicBool::new(false);
+/// How many bytes all of them can hold.
+pub(crate) const BUFFERS_LENGTH: usize = crate::descriptors::LIMIT * CAPACITY;
 
 /// Where the bytes of the object with this number begin.
 fn base(number: usize) -> usize {
-    if !MAPPED.swap(true, Relaxed) {
-        map(BUFFERS, crate::descriptors::LIMIT * CAPACITY);
-    }
     BUFFERS + number * CAPACITY
 }
 
@@ -73,9 +70,8 @@ impl Object {
 
 /// The parts of the buffers that a snapshot holds, as address and length.
 pub(crate) fn spans() -> impl Iterator<Item = (usize, usize)> {
-    let given_out = crate::descriptors::given_out();
-    given_out.filter_map(|number| {
-        let object = &crate::descriptors::slot(number).object;
+    crate::descriptors::object_numbers().filter_map(|number| {
+        let object = super::object(number);
         let waiting = object.waiting();
         (waiting != 0).then(|| (base(number) + object.start.get() as usize, waiting))
     })

@@ -65,7 +65,7 @@ pub(super) fn connect(number: usize, to: Address) -> Result<isize, i32> {
 fn receivers<'a>(sender: &'a Object, to: &'a Address) -> impl Iterator<Item = usize> + use<'a> {
     let from = sender.local.get();
     let to_many = to.is_broadcast() || to.is_multicast();
-    let found = descriptors::given_out().filter(move |&number| {
+    let found = descriptors::object_numbers().filter(move |&number| {
         let socket = object(number);
         let local = socket.local.get();
         socket.kind.get() == Kind::Datagram

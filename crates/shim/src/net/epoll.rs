@@ -197,7 +197,7 @@ fn rotate(number: usize, reported: usize) {
 
 /// What was open is not any more: nobody watches it.
 pub(super) fn forget(description: usize) {
-    for number in descriptors::given_out() {
+    for number in descriptors::object_numbers() {
         if object(number).kind.get() != Kind::Epoll {
             continue;
         }

@@ -19,8 +19,8 @@ mod ready;
 mod remote;
 mod stream;
 
-use crate::descriptors::{self, Kind as OpenKind, NONBLOCK, Open, Slot, slot};
-use crate::memory::TABLE;
+use crate::descriptors::{self, Kind as OpenKind, LIMIT, NONBLOCK, Open};
+use crate::memory::{OBJECTS, view};
 use crate::scheduler::{Woken, ask, grant, point, stand_back, wait};
 use crate::state::{State, Status, Thread, state};
 use crate::sys::errno;
@@ -30,7 +30,7 @@ use everypath_shim_abi::{Operation, Waiting};
 use options::Options;
 use remote::Remote;
 
-pub(crate) use buffer::spans;
+pub(crate) use buffer::{BUFFERS_LENGTH, spans};
 
 /// How many bytes a pipe holds.
 pub(crate) const PIPE_CAPACITY: usize = 1 << 16;
@@ -145,9 +145,12 @@ impl Object {
     }
 }
 
+/// How many bytes the table of objects has.
+pub(crate) const OBJECTS_LENGTH: usize = LIMIT * size_of::<Object>();
+
 /// The object with a number.
 pub(crate) fn object(number: usize) -> &'static Object {
-    &slot(number).object
+    view(OBJECTS + (number % LIMIT) * size_of::<Object>())
 }
 
 /// The other end, if it is in this program.
@@ -157,7 +160,7 @@ fn partner(object: &Object) -> Option<usize> {
 
 /// What stands for an object in the footprints of steps.
 fn key(number: usize) -> usize {
-    TABLE + number * size_of::<Slot>()
+    OBJECTS + number * size_of::<Object>()
 }
 
 /// What a thread waits for.
@@ -429,7 +432,7 @@ fn free(number: usize) {
 
 /// Who is bound to an address; `kind` says to which sort of socket.
 fn bound(kind: Kind, accepts: impl Fn(&Object) -> bool) -> Option<usize> {
-    descriptors::given_out().find(|&number| {
+    descriptors::object_numbers().find(|&number| {
         let object = object(number);
         object.kind.get() == kind && object.local.get().is_some() && accepts(object)
     })
