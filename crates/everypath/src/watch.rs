@@ -1,7 +1,7 @@
 //! Watching a search: limits of time and memory, Ctrl-C, and the progress line.
 
 use everypath_explore::{Control, Progress};
-use everypath_report::grouped;
+use everypath_report::{grouped, percent};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -161,9 +161,28 @@ impl ProgressLine {
     }
 }
 
+/// How far a search over the schedules of a program has come.
+pub(crate) fn executed(progress: Progress, elapsed: Duration) -> String {
+    let Progress { states, executions, events, frontier, share, .. } = progress;
+    let mut line = match states {
+        0 => String::new(),
+        states => format!("{} states, ", grouped(states)),
+    };
+    let per_second = (executions as f64 / elapsed.as_secs_f64()) as u64;
+    let (executions, per_second) = (grouped(executions), grouped(per_second));
+    line += &format!("{executions} executions, {} steps", grouped(events));
+    if frontier > 0 {
+        line += &format!(", {} alternatives left", grouped(frontier));
+    }
+    if share > 0.0 {
+        line += &format!(", about {} done", percent(share));
+    }
+    line + &format!(", {per_second} executions/s")
+}
+
 /// How far a search has come.
 fn explored(progress: Progress, elapsed: Duration) -> String {
-    let Progress { states, events, depth, frontier } = progress;
+    let Progress { states, events, depth, frontier, .. } = progress;
     format!(
         "{} states, {} events, depth {depth}, frontier {}, {} states/s",
         grouped(states),

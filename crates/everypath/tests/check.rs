@@ -319,6 +319,13 @@ fn limits_make_a_search_inconclusive() {
         programs.check("--reduction none --max-executions 50 -- ./philosophers 3 fixed");
     assert_eq!((code, result["verdict"].as_str()), (3, Some("inconclusive")));
     assert_eq!(result["reason"], "the limit of 50 executions was reached");
+    let (share, whole) =
+        (&result["coverage"]["estimated_share"], &result["coverage"]["estimated_executions"]);
+    let (share, whole) = (share.as_f64().unwrap(), whole.as_f64().unwrap());
+    assert!((share * whole - 50.0).abs() < 1.0 && share < 0.1, "{result}");
+    let (_, all) = programs.check("--max-executions 6 -- ./philosophers 3 fixed");
+    assert_eq!((all["verdict"].as_str(), &all["stats"]["executions"]), (Some("holds"), &6.into()));
+    assert!(all["coverage"]["estimated_share"].is_null(), "nothing is left: {all}");
     let (code, result) = programs.check("--max-depth 5 -- ./philosophers 3 fixed");
     assert_eq!(code, 3, "{result}");
     assert!(result["reason"].as_str().unwrap().contains("more than 5 steps"), "{result}");

@@ -7,22 +7,29 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub struct Control {
     stop: AtomicBool,
     states: AtomicU64,
+    executions: AtomicU64,
     events: AtomicU64,
     depth: AtomicU64,
     frontier: AtomicU64,
+    /// The bits of a number.
+    share: AtomicU64,
 }
 
 /// How far a search has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// States stored as visited.
     pub states: u64,
+    /// Executions that were run.
+    pub executions: u64,
     /// Events executed.
     pub events: u64,
     /// The greatest depth reached.
     pub depth: u64,
-    /// States still to be explored.
+    /// States, or ways from a state, that are known and still to be explored.
     pub frontier: u64,
+    /// Which share of the search is done, as far as that can be estimated; 0 if it cannot.
+    pub share: f64,
 }
 
 impl Control {
@@ -40,17 +47,21 @@ impl Control {
     pub fn progress(&self) -> Progress {
         Progress {
             states: self.states.load(Ordering::Relaxed),
+            executions: self.executions.load(Ordering::Relaxed),
             events: self.events.load(Ordering::Relaxed),
             depth: self.depth.load(Ordering::Relaxed),
             frontier: self.frontier.load(Ordering::Relaxed),
+            share: f64::from_bits(self.share.load(Ordering::Relaxed)),
         }
     }
 
     /// Says how far the search has come.
     pub fn publish(&self, progress: Progress) {
         self.states.store(progress.states, Ordering::Relaxed);
+        self.executions.store(progress.executions, Ordering::Relaxed);
         self.events.store(progress.events, Ordering::Relaxed);
         self.depth.store(progress.depth, Ordering::Relaxed);
         self.frontier.store(progress.frontier, Ordering::Relaxed);
+        self.share.store(progress.share.to_bits(), Ordering::Relaxed);
     }
 }

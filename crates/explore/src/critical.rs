@@ -125,7 +125,7 @@ fn outlook<E: Executor>(
     let mut left = executions;
     // Most executions fail, often in the middle of a step.
     let mut search = Stateless::new(Reduction::Source);
-    let finished = search.run(&mut After { executor, prefix }, |after, executed| {
+    let finished = search.run(&mut After { executor, prefix }, |_, after, executed| {
         left -= 1;
         let judgement = match executed.ended {
             // Whatever it repeats was judged.

@@ -299,6 +299,7 @@ impl<'a, S: System> Engine<'a, S> {
             events: self.counts.events,
             depth: self.counts.depth.into(),
             frontier: self.frontier.len() as u64,
+            ..Progress::default()
         });
     }
 

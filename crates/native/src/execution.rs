@@ -3,6 +3,8 @@
 use crate::panics::Panic;
 use crate::variety::{Promise, Variety};
 use crate::worker::Worker;
+use everypath_explore::Progress;
+use everypath_explore::reduction::Estimate;
 use everypath_shim_abi::{
     Choice, Event, Operation, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
 };
@@ -48,14 +50,38 @@ pub struct Explored {
     pub sites: usize,
     /// Whether every schedule was explored, up to equivalence.
     pub complete: bool,
+    /// How much of the search is done, if all schedules were to be explored and states are not told
+    /// apart.
+    pub estimate: Option<Estimate>,
+    /// How many executions were run before the search had to begin anew.
+    pub(crate) in_vain: u64,
 }
 
 impl Explored {
     /// Counts what was executed as redundant: it will be executed once more. What was found stays.
     pub(crate) fn begin_anew(&mut self) {
         self.redundant = self.executions;
+        self.in_vain = self.executions;
         (self.abandoned, self.unexpected) = (0, 0);
         self.endings.clear();
+    }
+
+    /// How many executions there will have been in the end, as far as that can be estimated.
+    pub fn estimated_executions(&self) -> Option<f64> {
+        let anew = self.executions - self.in_vain;
+        Some(self.estimate?.whole(anew)? + self.in_vain as f64)
+    }
+
+    /// How far a search has come.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress {
+            states: self.states.unwrap_or(0),
+            executions: self.executions,
+            events: self.steps,
+            frontier: self.estimate.map_or(0, |estimate| estimate.left),
+            share: self.estimate.map_or(0.0, |estimate| estimate.share()),
+            ..Progress::default()
+        }
     }
 
     /// Whether there were executions, and none that counts: assumptions ended all of them.

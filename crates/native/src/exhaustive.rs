@@ -3,10 +3,10 @@
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::worker::{Launch, Modules, Worker};
+use everypath_explore::Control;
 use everypath_explore::reduction::{
     self, Alternative, Ended, Executed, Executor, Finished, Reduction, Scope, Stateless, Taken,
 };
-use everypath_explore::{Control, Progress};
 use everypath_shim_abi::{
     Choice, Event, Footprint, Mode, Operation, Outcome, Part, Pending, Phase, Relation, Reply,
     TIMEOUT,
@@ -256,18 +256,16 @@ fn search(
     explored: &mut Explored,
 ) -> Result<Finished, Stop> {
     let mut cut = false;
-    let finished = Stateless::new(reduction).run(runner, |runner, executed| {
+    let mut stateless = Stateless::new(reduction);
+    let finished = stateless.run(runner, |stateless, runner, executed| {
         explored.executions += 1;
         explored.steps += executed.steps.len() as u64;
         let in_vain = matches!(executed.ended, Ended::Redundant | Ended::Astray);
         explored.redundant += u64::from(in_vain);
         explored.abandoned += u64::from(runner.reply.outcome == Outcome::Abandoned);
         if explored.executions.is_multiple_of(64) {
-            runner.control.publish(Progress {
-                states: explored.executions,
-                events: explored.steps,
-                ..Progress::default()
-            });
+            explored.estimate = stateless.estimate();
+            runner.control.publish(explored.progress());
         }
         let reply = &runner.reply;
         let expected = in_vain || exhaustive.launch.setup.expects(reply.outcome, reply.detail);
@@ -284,6 +282,7 @@ fn search(
             _ => ControlFlow::Continue(()),
         }
     });
+    explored.estimate = stateless.estimate();
     explored.hits = runner.worker.counters().cache_hits;
     match finished {
         Ok(Finished::Complete) if cut => Ok(Finished::Stopped),

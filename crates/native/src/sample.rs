@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::variety::{self, Promise, Variety};
 use crate::worker::{Launch, Modules, Worker};
-use everypath_explore::{Control, Progress};
+use everypath_explore::Control;
 use everypath_shim_abi::{Command, MAX_BATCH, Policy, Request};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -178,11 +178,7 @@ impl Search<'_> {
                 &worker.classes(reply.executions),
             );
             drop(classes);
-            self.control.publish(Progress {
-                states: sum.executions,
-                events: sum.steps,
-                ..Progress::default()
-            });
+            self.control.publish(sum.progress());
             if expected {
                 continue;
             }

@@ -146,6 +146,15 @@ fn alternative(pending: Pending) -> Alternative<Touch> {
     }
 }
 
+impl Explored {
+    fn count(&mut self, search: &Stateful<Touch>) {
+        self.executions = search.ends;
+        self.steps = search.steps;
+        self.states = Some(search.states() as u64);
+        self.cycles = search.cycles;
+    }
+}
+
 /// Explores until an execution is not as expected, all states were met, or somebody stops it.
 pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored, Error> {
     let mut launch = space.launch.clone();
@@ -157,8 +166,8 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
     let mut cut = false;
     let result = search.run(&mut path, |search, path, reached| {
         if search.steps.is_multiple_of(256) {
-            let (states, events) = (search.states() as u64, search.steps);
-            control.publish(Progress { states, events, ..Progress::default() });
+            explored.count(search);
+            control.publish(Progress { frontier: search.left() as u64, ..explored.progress() });
         }
         if matches!(reached, Reached::End) {
             let reply = &path.reply;
@@ -175,10 +184,7 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
             || space.executions.is_some_and(|most| search.ends >= most);
         if too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    explored.executions = search.ends;
-    explored.steps = search.steps;
-    explored.states = Some(search.states() as u64);
-    explored.cycles = search.cycles;
+    explored.count(&search);
     match result {
         Ok(complete) => explored.complete = complete && !cut,
         Err(Stop::Stopped) => {}

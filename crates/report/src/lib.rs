@@ -3,7 +3,7 @@
 //! - [`text()`]: a counterexample in words, for a terminal.
 //! - [`native`]: an execution of a native program in words.
 //! - [`Replications`], [`Distribution`]: measurements as SVG plots.
-//! - [`grouped`], [`significant`]: numbers that people can read.
+//! - [`grouped`], [`percent`], [`significant`]: numbers that people can read.
 
 pub mod native;
 mod plot;
@@ -12,4 +12,4 @@ mod svg;
 mod text;
 
 pub use plot::{Caption, Distribution, Replications, significant};
-pub use text::{built, grouped, heading, text};
+pub use text::{built, grouped, heading, percent, text};

@@ -137,6 +137,23 @@ pub(crate) fn quoted(path: &str) -> String {
     }
 }
 
+/// A probability or a share with two digits that matter.
+///
+/// ```
+/// let percent = everypath_report::percent;
+/// assert_eq!([percent(0.0), percent(0.123), percent(1.0)], ["0 %", "12 %", "100 %"]);
+/// assert_eq!([percent(0.0123), percent(0.000_056_7)], ["1.2 %", "0.0057 %"]);
+/// ```
+pub fn percent(probability: f64) -> String {
+    let percent = probability * 100.0;
+    let digits = if percent >= 10.0 || percent == 0.0 {
+        0
+    } else {
+        (1.0 - percent.log10().floor()).clamp(0.0, 12.0) as usize
+    };
+    format!("{percent:.digits$} %")
+}
+
 /// A number with its digits in groups of three.
 ///
 /// ```

@@ -1,5 +1,6 @@
 //! `everypath check`: explore a native program; and the replay of what it found.
 
+mod estimate;
 mod gdb;
 mod report;
 mod sample;
@@ -11,7 +12,7 @@ use crate::cli::{
 };
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
-use crate::watch::Watch;
+use crate::watch::{Watch, executed};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_explore::Control;
 use everypath_native::peers::Trouble;
@@ -102,7 +103,9 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         return Ok(Found::inconclusive(trouble.to_string()));
     }
     let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
-    let (result, took, stopped) = watch.run(|control| search(args, exploration, &launch, control));
+    let line = |control: &Control, elapsed| executed(control.progress(), elapsed);
+    let work = |control: &Control| search(args, exploration, &launch, control);
+    let (result, took, stopped) = watch.run_showing(line, work);
     let explored = match result {
         Ok(explored) => explored,
         Err(error) => return Ok(Found::failed(&error)),

@@ -5,9 +5,11 @@
 //! - [`optimal_dpor`], [`source_dpor`]: which other schedules a schedule makes necessary.
 //! - [`wakeup_tree`]: the schedules that are still to be explored from a state.
 //! - [`happens_before`]: the order that an execution's steps have among themselves.
+//! - [`estimate`]: how large a search is going to be.
 //! - [`stateful`]: another depth-first search, which goes from state to state and stops at those
 //!   that it has met before.
 
+pub mod estimate;
 pub mod happens_before;
 pub mod optimal_dpor;
 pub mod source_dpor;
@@ -15,6 +17,7 @@ pub mod stateful;
 pub mod stateless;
 pub mod wakeup_tree;
 
+pub use estimate::Estimate;
 pub use stateless::{
     Alternative, Choice, Ended, Executed, Executor, Finished, Key, Stateless, Taken,
 };

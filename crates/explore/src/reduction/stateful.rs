@@ -161,6 +161,12 @@ impl<F: Touches> Stateful<F> {
         Stateful { sleep, visited, path: Vec::new(), steps: 0, matched: 0, cycles: 0, ends: 0 }
     }
 
+    /// How many steps are known that are still to be taken. How many states lie behind them cannot be
+    /// told from that: what is met late is mostly known.
+    pub fn left(&self) -> usize {
+        self.path.iter().map(|frame| frame.left.len()).sum()
+    }
+
     /// How many states were met.
     pub fn states(&self) -> usize {
         self.visited.len()

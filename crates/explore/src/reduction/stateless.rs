@@ -3,6 +3,7 @@
 //! Patrice Godefroid: Partial-Order Methods for the Verification of Concurrent Systems, 1996 (sleep
 //! sets); Model checking for programming languages using VeriSoft, POPL 1997.
 
+use super::estimate::{Estimate, Ways};
 use super::happens_before::{HappensBefore, Race};
 use super::wakeup_tree::{self, Branch, Planned, Sequence, Sleeper};
 use super::{Footprint, Reduction, commute, optimal_dpor, source_dpor};
@@ -130,6 +131,8 @@ struct Frame<F: Footprint> {
     taken: Branch<F::Part>,
     /// What is to be explored, in this order.
     branches: Vec<Branch<F::Part>>,
+    /// How many ways from here were explored.
+    done: usize,
 }
 
 impl<F: Footprint> Frame<F> {
@@ -195,6 +198,7 @@ impl<F: Footprint> Frame<F> {
             return None;
         }
         self.taken = self.branches.remove(0);
+        self.done += 1;
         let then = mem::take(&mut self.taken.then);
         if !more_outcomes {
             self.begin_outcomes(&then);
@@ -228,6 +232,8 @@ pub struct Stateless<F: Footprint> {
     order: HappensBefore<F>,
     /// The races that may have to be reversed once more: see [`optimal_dpor`].
     open: Vec<Race>,
+    /// How many executions were absorbed.
+    executions: u64,
 }
 
 impl<F: Footprint> Stateless<F> {
@@ -239,14 +245,16 @@ impl<F: Footprint> Stateless<F> {
             ahead: Vec::new(),
             order: HappensBefore::default(),
             open: Vec::new(),
+            executions: 0,
         }
     }
 
-    /// Runs executions until all that make a difference were, or `visit` breaks.
+    /// Runs executions until all that make a difference were, or `visit` breaks. It sees each of them
+    /// before the search does.
     pub fn run<E: Executor<Footprint = F>>(
         &mut self,
         executor: &mut E,
-        mut visit: impl FnMut(&mut E, &Executed<F>) -> ControlFlow<()>,
+        mut visit: impl FnMut(&Self, &mut E, &Executed<F>) -> ControlFlow<()>,
     ) -> Result<Finished, E::Error> {
         loop {
             let known = self.frames.len();
@@ -254,21 +262,32 @@ impl<F: Footprint> Stateless<F> {
             let ahead = wakeup_tree::to_first_leaf(&self.ahead).map(Branch::choice);
             let schedule: Vec<Choice> = taken.chain(ahead).collect();
             let executed = executor.run(&schedule, known, &self.sleep_ahead())?;
-            if visit(executor, &executed).is_break() {
-                return Ok(Finished::Stopped);
-            }
+            let enough = visit(self, executor, &executed).is_break();
             if self.reduction == Reduction::Optimal && !optimal_dpor::is_suitable(&executed) {
-                return Ok(Finished::Unsuitable);
+                return Ok(if enough { Finished::Stopped } else { Finished::Unsuitable });
             }
             self.absorb(executed);
             if !self.backtrack() {
                 return Ok(Finished::Complete);
+            }
+            if enough {
+                return Ok(Finished::Stopped);
             }
             if !self.frames.last().is_some_and(Frame::is_possible) {
                 // Only what was foreseen can turn out not to be.
                 return Ok(Finished::Unsuitable);
             }
         }
+    }
+
+    /// How much of the search is done, by the executions that were absorbed; nothing is known before
+    /// the first.
+    pub fn estimate(&self) -> Option<Estimate> {
+        let ways = |frame: &Frame<F>| Ways { done: frame.done, left: frame.branches.len() };
+        (self.executions > 0).then(|| match self.frames.as_slice() {
+            [] => Estimate::complete(),
+            frames => Estimate::new(frames.iter().rev().map(ways)),
+        })
     }
 
     /// What sleeps where the schedule ends.
@@ -279,6 +298,7 @@ impl<F: Footprint> Stateless<F> {
 
     /// Takes the steps that are new into the tree, with what they make necessary.
     fn absorb(&mut self, executed: Executed<F>) {
+        self.executions += 1;
         // The last step that was known was another one before.
         let from = self.frames.len().saturating_sub(1).min(executed.steps.len());
         self.open.retain(|race| self.order.step_of(race.later) < from);
@@ -335,7 +355,7 @@ impl<F: Footprint> Stateless<F> {
         if !branches.is_empty() {
             self.ahead = mem::take(&mut branches.remove(0).then);
         }
-        let mut frame = Frame { alternatives, sleep, taken, branches };
+        let mut frame = Frame { alternatives, sleep, taken, branches, done: 0 };
         frame.begin_outcomes(&self.ahead);
         // A step that depends on everything may end everything, or something may take away from it
         // what makes it possible: then no race tells of what else could have been.

@@ -27,7 +27,7 @@ fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
     let mut outcomes = Outcomes::default();
     let mut interpreter = Interpreter { program, end: String::new() };
     let mut stateless = Stateless::new(reduction);
-    let finished = stateless.run(&mut interpreter, |interpreter, executed| {
+    let finished = stateless.run(&mut interpreter, |_, interpreter, executed| {
         outcomes.executions += 1;
         if executed.ended == Ended::Complete {
             outcomes.complete += 1;
@@ -204,4 +204,42 @@ fn source_sets_begin_some_executions_in_vain() {
     let mut random = || four_threads.new_tree(&mut runner).expect("nothing is rejected").current();
     let in_vain: u64 = (0..150).filter_map(|_| compare_reductions(&random())).sum();
     assert!(in_vain > 0, "otherwise it would do, and these programs would show nothing");
+}
+
+/// By which factor estimates are wrong in the middle of searches: the mean of its logarithm.
+fn error_of_estimates(reduction: Reduction) -> f64 {
+    let mut runner = TestRunner::deterministic();
+    let three_threads = programs(block(), 3..4, 2..3);
+    let mut errors: Vec<f64> = Vec::new();
+    for _ in 0..150 {
+        let program = three_threads.new_tree(&mut runner).expect("nothing is rejected").current();
+        let mut interpreter = Interpreter { program: &program, end: String::new() };
+        let mut stateless = Stateless::new(reduction);
+        let mut estimates = Vec::new();
+        let finished = stateless.run(&mut interpreter, |stateless, _, _| {
+            estimates.extend(stateless.estimate());
+            match estimates.len() < 2_000 {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        });
+        let whole = estimates.len() as f64 + 1.0;
+        if finished.expect("an interpreter never fails") == Finished::Complete {
+            let end = stateless.estimate().expect("there were executions");
+            assert_eq!((end.share(), end.left), (1.0, 0));
+            let middle = estimates.len() / 2;
+            let estimate = estimates.get(middle).and_then(|of| of.whole(middle as u64 + 1));
+            errors.extend(estimate.map(|estimate| (estimate / whole).ln().abs()));
+        }
+    }
+    assert!(errors.len() > 50, "otherwise this says little");
+    errors.iter().sum::<f64>() / errors.len() as f64
+}
+
+#[test]
+fn estimates_are_of_the_right_size() {
+    for reduction in [Reduction::None, Reduction::Source, Reduction::Optimal] {
+        let error = error_of_estimates(reduction);
+        assert!(error < 1.5_f64.ln(), "by a factor of {} in the mean", error.exp());
+    }
 }

@@ -1,5 +1,6 @@
 //! What `everypath check` says in the end.
 
+use super::estimate::Remaining;
 use super::sample::Sample;
 use crate::cli::CheckArgs;
 use crate::commands::replay_command;
@@ -32,6 +33,7 @@ pub(super) struct Counted {
     endings: Vec<(String, u64)>,
     sites: usize,
     sample: Option<Sample>,
+    remaining: Option<Remaining>,
     seconds: f64,
     /// What was asked of peers; none if there was nobody to ask.
     cache: Option<JsonCache>,
@@ -81,6 +83,7 @@ impl Counted {
             endings: sampled.endings.iter().map(|(name, count)| (name.clone(), *count)).collect(),
             sites: sampled.sites,
             sample: Sample::of(sampled),
+            remaining: Remaining::of(sampled),
             seconds,
             hits: sampled.hits,
             ..Counted::default()
@@ -133,6 +136,11 @@ impl Found {
         self.counted.sample.as_ref().filter(|_| self.verdict == Verdict::Holds)
     }
 
+    /// What is left of a search that was to explore everything and did not come to its end.
+    fn remaining(&self) -> Option<&Remaining> {
+        self.counted.remaining.as_ref().filter(|_| self.verdict == Verdict::Inconclusive)
+    }
+
     pub(super) fn failed(error: &Error) -> Self {
         let defect = matches!(error, Error::Defect(_));
         let mut reason = error.to_string();
@@ -169,6 +177,8 @@ struct JsonCheckCoverage {
     coverage: JsonCoverage,
     #[serde(skip_serializing_if = "Option::is_none")]
     sample: Option<Sample>,
+    #[serde(flatten)]
+    remaining: Option<Remaining>,
 }
 
 /// The counterexample.
@@ -231,6 +241,7 @@ impl Report {
             coverage: JsonCheckCoverage {
                 coverage: JsonCoverage::new(found.coverage),
                 sample: found.sample().cloned(),
+                remaining: found.remaining().cloned(),
             },
             assumption: ASSUMPTION,
             assumptions_about_peers: counted.assumptions.clone(),
@@ -314,6 +325,7 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         );
     }
     text += &found.sample().map(Sample::text).unwrap_or_default();
+    text += &found.remaining().map(Remaining::text).unwrap_or_default();
     if found.verdict == Verdict::Holds {
         text.push_str(ASSUMPTION);
         text.push('\n');

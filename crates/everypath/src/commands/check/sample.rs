@@ -1,7 +1,7 @@
 //! What a sample of executions says of those that are not in it.
 
 use everypath_native::{Explored, Promise, Variety};
-use everypath_report::grouped;
+use everypath_report::{grouped, percent};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -75,34 +75,5 @@ impl Sample {
             );
         }
         text
-    }
-}
-
-/// A probability with two digits that matter.
-fn percent(probability: f64) -> String {
-    let percent = probability * 100.0;
-    let digits = if percent >= 10.0 || percent == 0.0 {
-        0
-    } else {
-        (1.0 - percent.log10().floor()).clamp(0.0, 12.0) as usize
-    };
-    format!("{percent:.digits$} %")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::percent;
-
-    #[test]
-    fn probabilities_have_two_digits() {
-        for (probability, expected) in [
-            (0.0, "0 %"),
-            (1.0, "100 %"),
-            (0.123, "12 %"),
-            (0.0123, "1.2 %"),
-            (0.000_056_7, "0.0057 %"),
-        ] {
-            assert_eq!(percent(probability), expected);
-        }
     }
 }
