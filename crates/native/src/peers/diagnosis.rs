@@ -21,6 +21,10 @@ pub(super) struct Diagnosis {
 pub(super) struct Endpoint {
     /// Whether it listens.
     listens: bool,
+    /// Whether it is not there yet: we know that we are connected, and it does not.
+    pub(super) is_opening: bool,
+    /// Whether it has said that it will send no more.
+    pub(super) has_finished: bool,
     /// Whether both directions are open as far as this end knows.
     pub(super) established: bool,
     /// The number of the socket, by which its owner is found; 0 if nobody accepted it, or if it
@@ -39,6 +43,8 @@ pub(super) struct Counts {
     pub(super) received: u64,
     /// Written by its owner and not yet on the wire.
     pub(super) unsent: u32,
+    /// Packets on the wire that nobody has answered.
+    pub(super) unanswered: u32,
 }
 
 const HEADER: usize = 16;
@@ -46,6 +52,8 @@ const BY_FAMILY: u16 = 20;
 const REQUEST: u16 = 1;
 const TCP: u8 = 6;
 const ESTABLISHED: u8 = 1;
+const OPENING: [u8; 2] = [3, 12];
+const CLOSE_WAIT: u8 = 8;
 const LISTENS: u8 = 10;
 /// Asks for `struct tcp_info` too.
 const WITH_INFO: u8 = 1 << (INFO - 1);
@@ -74,7 +82,14 @@ impl Diagnosis {
             SocketAddr::V4(_) => SocketAddr::from(([0; 4], 0)),
             SocketAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
         };
-        self.ask(local, nowhere)
+        self.ask(local, nowhere).filter(|endpoint| endpoint.listens)
+    }
+
+    /// Whether anybody listens on a port, on the loopback address of either family.
+    pub(super) fn is_listened_on(&self, port: u16) -> bool {
+        let four = SocketAddr::from(([127, 0, 0, 1], port));
+        let six = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1_u16], port));
+        [four, six].into_iter().any(|address| self.listening(address).is_some())
     }
 
     fn ask(&self, local: SocketAddr, remote: SocketAddr) -> Option<Endpoint> {
@@ -122,9 +137,12 @@ fn parse(reply: &[u8]) -> Option<Endpoint> {
     if short(4)? != BY_FAMILY {
         return None;
     }
+    let state = *reply.get(STATE)?;
     let mut endpoint = Endpoint {
-        listens: *reply.get(STATE)? == LISTENS,
-        established: *reply.get(STATE)? == ESTABLISHED,
+        listens: state == LISTENS,
+        is_opening: OPENING.contains(&state),
+        has_finished: ![ESTABLISHED, CLOSE_WAIT, LISTENS, OPENING[0], OPENING[1]].contains(&state),
+        established: state == ESTABLISHED,
         inode: number(INODE)?.into(),
         counts: None,
     };
@@ -143,7 +161,12 @@ fn counts(info: &[u8]) -> Option<Counts> {
     let long = |at: usize| Some(u64::from_ne_bytes(info.get(at..at + 8)?.try_into().ok()?));
     let number = |at: usize| Some(u32::from_ne_bytes(info.get(at..at + 4)?.try_into().ok()?));
     let (sent, again) = (long(200)?, long(208)?);
-    Some(Counts { sent: sent - again.min(sent), received: long(128)?, unsent: number(144)? })
+    Some(Counts {
+        sent: sent - again.min(sent),
+        received: long(128)?,
+        unsent: number(144)?,
+        unanswered: number(24)?,
+    })
 }
 
 #[cfg(test)]
@@ -171,6 +194,7 @@ mod tests {
             let counts = diagnosis.connected(at, near.local_addr().unwrap()).unwrap().counts;
             let counts = counts.unwrap();
             assert_eq!((counts.sent, counts.received, counts.unsent), (3, 5, 0));
+            assert!(diagnosis.is_listened_on(at.port()));
         }
     }
 
@@ -178,5 +202,6 @@ mod tests {
     fn nobody_is_nobody() {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         assert!(Diagnosis::new().unwrap().listening(free).is_none());
+        assert!(!Diagnosis::new().unwrap().is_listened_on(free.port()));
     }
 }

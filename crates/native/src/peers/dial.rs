@@ -39,7 +39,7 @@ impl Peers {
     pub(crate) fn await_port(&mut self, port: u16) -> Result<(), Trouble> {
         let address = Address::Tcp(([127, 0, 0, 1], port).into());
         for number in 0..self.peers.len() {
-            if is_listened_on(port) {
+            if self.is_listened_on(port) {
                 break;
             }
             self.peers[number].role = Role::Server(self.start(number)?);
@@ -47,14 +47,15 @@ impl Peers {
             let failed = |error| system("wait for", &address, error);
             let mut pause = Pause::new();
             let mut before = Look::Busy;
-            while !is_listened_on(port) {
+            while !self.is_listened_on(port) {
                 let Peer { command, role: Role::Server(process), .. } = &mut self.peers[number]
                 else {
                     break;
                 };
                 let look = process.look(command, |_| false)?;
                 let rests = look == before && matches!(look, Look::Resting(_));
-                if rests && !process.adopt_orphans() || timer.is_over().map_err(failed)? {
+                let rests = rests && !process.adopt_orphans();
+                if rests || self.is_over(&timer, None).map_err(failed)? {
                     break;
                 }
                 before = look;
@@ -62,12 +63,20 @@ impl Peers {
             }
         }
         match self.peers.len().checked_sub(1) {
-            Some(last) if !is_listened_on(port) => Err(self.never_listens(last, &address)),
+            Some(last) if !self.is_listened_on(port) => Err(self.never_listens(last, &address)),
             _ => Ok(()),
         }
     }
 
-    fn attempt(&self, address: &Address) -> Result<Option<Socket>, Trouble> {
+    /// Whether anybody on this machine listens on a port.
+    fn is_listened_on(&self, port: u16) -> bool {
+        match &self.diagnosis {
+            Some(diagnosis) => diagnosis.is_listened_on(port),
+            None => watch::tcp_listeners().iter().any(|&(it, _)| it == port),
+        }
+    }
+
+    fn attempt(&mut self, address: &Address) -> Result<Option<Socket>, Trouble> {
         let patience = self.options.patience;
         let timer = self.timer()?;
         let failed = |error| system("connect to", address, error);
@@ -122,7 +131,7 @@ impl Peers {
                 return Ok(None);
             }
             before = look;
-            if timer.is_over().map_err(failed)? {
+            if self.is_over(&timer, None).map_err(failed)? {
                 return Err(self.never_listens(number, address));
             }
             timer.wait(&self.all_listeners(), pause.next()).map_err(failed)?;
@@ -245,7 +254,7 @@ impl Peers {
             let look = process.look(&self.peers[number].command, |_| false)?;
             let rests = look == before && matches!(look, Look::Resting(_));
             let rests = rests && !process.adopt_orphans();
-            if rests || timer.is_over().map_err(failed)? {
+            if rests || self.is_over(&timer, Some(&mut process)).map_err(failed)? {
                 let all: Vec<String> = self.listeners.keys().map(Address::to_string).collect();
                 return Err(Trouble::NeverConnects {
                     peer: self.peers[number].command.clone(),
@@ -263,9 +272,4 @@ impl Peers {
         let address = self.describe(name);
         Trouble::System { what: "open again", address, error: Errno::CONNREFUSED }
     }
-}
-
-/// Whether anybody on this machine listens on a port.
-fn is_listened_on(port: u16) -> bool {
-    watch::tcp_listeners().iter().any(|&(it, _)| it == port)
 }

@@ -1,6 +1,7 @@
 //! Sending something to a peer and waiting until its answer is complete.
 
-use super::socket::Timer;
+use super::process::Process;
+use super::socket::{Timer, Wire};
 use super::trouble::Trouble;
 use super::watch::Look;
 use super::{Connection, Host, Origin, Peers, Role, system};
@@ -79,7 +80,8 @@ impl Peers {
                 State::Unknown if self.is_quiet(connection, &timer)? && rest.is_empty() => break,
                 _ => {}
             }
-            if timer.is_over().map_err(|error| self.broken(connection, error))? {
+            let is_over = self.is_over(&timer, connection.client.as_mut());
+            if is_over.map_err(|error| self.broken(connection, error))? {
                 return Err(self.hangs(connection, !rest.is_empty()));
             }
             let writing = !rest.is_empty();
@@ -125,15 +127,14 @@ impl Peers {
             Look::Blind => return Ok(State::Unknown),
             Look::Resting(_) | Look::Gone => {}
         }
-        let far = self.diagnosis.as_ref().and_then(|it| connection.socket.far_end(it));
-        if connection.socket.is_in_flight(far) || self.transfer(connection, &mut &[][..], answer)? {
+        let wire = self.diagnosis.as_ref().map_or(Wire::Still, |it| connection.socket.wire(it));
+        if wire == Wire::Moving || self.transfer(connection, &mut &[][..], answer)? {
             return Ok(State::Open);
         }
         if self.look(connection)? != before {
             return Ok(State::Open);
         }
-        let waits = far.is_some_and(|far| far.established && far.inode == 0);
-        Ok(if waits { State::Unaccepted } else { State::Complete })
+        Ok(if wire == Wire::Unaccepted { State::Unaccepted } else { State::Complete })
     }
 
     /// Looks at everybody who may have to do with the answer: the servers, since one may use
@@ -219,12 +220,45 @@ impl Peers {
     }
 
     /// Time to do what is asked for.
-    pub(super) fn timer(&self) -> Result<Timer, Trouble> {
+    pub(super) fn timer(&mut self) -> Result<Timer, Trouble> {
+        self.starved(None);
         Timer::new(self.options.patience).map_err(|error| Trouble::System {
             what: "make",
             address: "a timer".to_string(),
             error,
         })
+    }
+
+    /// Whether the time is over. Whoever had to wait for a processor could do nothing about that,
+    /// and gets the time back.
+    pub(super) fn is_over(
+        &mut self,
+        timer: &Timer,
+        client: Option<&mut Process>,
+    ) -> Result<bool, Errno> {
+        if !timer.is_over()? {
+            return Ok(false);
+        }
+        let starved = self.starved(client);
+        let is_fair = starved < self.options.patience / 10;
+        if !is_fair {
+            timer.extend(starved)?;
+        }
+        Ok(is_fair)
+    }
+
+    /// For how long a peer had to wait for a processor since this was asked last.
+    fn starved(&mut self, client: Option<&mut Process>) -> Duration {
+        let servers = self.peers.iter_mut().filter_map(|peer| match &mut peer.role {
+            Role::Server(process) => Some(process),
+            Role::Unused | Role::Client { .. } => None,
+        });
+        let ours = servers.chain(client).map(Process::starved);
+        let theirs = self.hosts.values_mut().filter_map(|host| match host {
+            Host::Theirs(watch) => Some(watch.starved()),
+            Host::Ours | Host::Hidden => None,
+        });
+        ours.chain(theirs).max().unwrap_or_default()
     }
 
     fn hangs(&self, connection: &Connection, writing: bool) -> Trouble {

@@ -10,6 +10,7 @@ use std::io::{self, PipeReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// How much of what a peer prints is kept: its end, for messages.
 const KEPT: usize = 2048;
@@ -114,6 +115,11 @@ impl Process {
             self.status = self.child.try_wait().ok().flatten();
         }
         self.status
+    }
+
+    /// For how long a thread of it had to wait for a processor since this was asked last.
+    pub(super) fn starved(&mut self) -> Duration {
+        self.watch.starved()
     }
 
     /// The processes it consists of.

@@ -1,7 +1,7 @@
 //! Our end of a connection to a peer, and the sockets on which peers reach us.
 
 use super::address::Address;
-use super::diagnosis::{Diagnosis, Endpoint};
+use super::diagnosis::Diagnosis;
 use everypath_commtree::End;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -33,6 +33,17 @@ pub(super) struct Socket {
     end: End,
 }
 
+/// What happens between the ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wire {
+    /// Something is on its way.
+    Moving,
+    /// Nothing is.
+    Still,
+    /// Nothing is, but nobody has accepted the connection.
+    Unaccepted,
+}
+
 /// What came of trying to connect.
 #[derive(Debug)]
 pub(super) enum Attempt {
@@ -61,7 +72,10 @@ impl Socket {
             Err(Errno::AGAIN) => return Ok(Attempt::Busy),
             Err(error) => return Err(error),
         }
-        Socket::new(descriptor).map(Attempt::Connected)
+        let socket = Socket::new(descriptor)?;
+        // Where nobody listens, the kernel may have given us the very port we connect to.
+        let is_with_itself = socket.ends.is_some_and(|(peer, own)| peer == own);
+        Ok(if is_with_itself { Attempt::Refused } else { Attempt::Connected(socket) })
     }
 
     fn new(descriptor: OwnedFd) -> Result<Self, Errno> {
@@ -135,19 +149,31 @@ impl Socket {
         self.end
     }
 
-    /// The peer's end of a TCP connection, if it is still there.
-    pub(super) fn far_end(&self, diagnosis: &Diagnosis) -> Option<Endpoint> {
-        let (peer, own) = self.ends?;
-        diagnosis.connected(peer, own)
-    }
-
-    /// Whether something is on its way: a busy machine may deliver late, even to itself.
-    pub(super) fn is_in_flight(&self, far: Option<Endpoint>) -> bool {
-        let Some(far) = far else { return false };
-        let Some(counts) = far.counts else { return false };
-        let to_us = self.end == End::Open && (counts.sent > self.read || counts.unsent > 0);
-        let to_peer = counts.received < self.written || (self.shut && far.established);
-        to_us || to_peer
+    /// What is on its way: a busy machine may deliver late, even to itself.
+    pub(super) fn wire(&self, diagnosis: &Diagnosis) -> Wire {
+        let Some((peer, own)) = self.ends else { return Wire::Still };
+        let Some(far) = diagnosis.connected(peer, own) else {
+            // It is over, and we are told unless we know: that it ended, and that what we wrote
+            // since then was not wanted.
+            let near = || diagnosis.connected(own, peer).and_then(|near| near.counts);
+            let is_told = match self.end {
+                End::Open => false,
+                End::Closed => near().is_none_or(|counts| counts.unanswered == 0),
+                End::Reset => true,
+            };
+            return if is_told { Wire::Still } else { Wire::Moving };
+        };
+        let to_us = self.end == End::Open
+            && (far.has_finished
+                || far.counts.is_some_and(|far| far.sent > self.read || far.unsent > 0));
+        let to_peer = far.is_opening
+            || (self.shut && far.established)
+            || far.counts.is_some_and(|far| far.received < self.written);
+        match far.established && far.inode == 0 {
+            _ if to_us || to_peer => Wire::Moving,
+            true => Wire::Unaccepted,
+            false => Wire::Still,
+        }
     }
 
     /// Waits until the socket can be read, or written if `writing`, or the timer is over, or a
@@ -229,11 +255,15 @@ impl Timer {
     pub(super) fn new(patience: Duration) -> Result<Self, Errno> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let descriptor = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        let it_value = timespec(patience.max(Duration::from_nanos(1)));
-        let it_interval = timespec(Duration::ZERO);
-        let time = Itimerspec { it_interval, it_value };
-        timerfd_settime(&descriptor, TimerfdTimerFlags::empty(), &time)?;
-        Ok(Timer { descriptor })
+        let timer = Timer { descriptor };
+        timer.extend(patience.max(Duration::from_nanos(1)))?;
+        Ok(timer)
+    }
+
+    /// Gives more time, once it was over.
+    pub(super) fn extend(&self, more: Duration) -> Result<(), Errno> {
+        let time = Itimerspec { it_interval: timespec(Duration::ZERO), it_value: timespec(more) };
+        timerfd_settime(&self.descriptor, TimerfdTimerFlags::empty(), &time).map(drop)
     }
 
     /// Whether the time is over.
@@ -264,4 +294,36 @@ fn wait(descriptors: &mut [PollFd<'_>], while_: Duration) -> Result<(), Errno> {
 
 fn timespec(time: Duration) -> Timespec {
     Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::TcpListener;
+
+    /// The end of a connection is on its way until we have read it, and so is what precedes it.
+    #[test]
+    fn an_end_that_we_do_not_know_of_is_on_its_way() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = Address::Tcp(listener.local_addr().unwrap());
+        let patience = Duration::from_secs(10);
+        let Attempt::Connected(mut near) = Socket::connect(&address, patience).unwrap() else {
+            panic!("nobody listens");
+        };
+        let diagnosis = Diagnosis::new().unwrap();
+        assert_eq!(near.wire(&diagnosis), Wire::Unaccepted);
+        let (mut far, _) = listener.accept().unwrap();
+        assert_eq!(near.wire(&diagnosis), Wire::Still);
+        far.write_all(b"bye").unwrap();
+        drop(far);
+        assert_eq!(near.wire(&diagnosis), Wire::Moving);
+        let (timer, mut bytes) = (Timer::new(patience).unwrap(), Vec::new());
+        while near.end() == End::Open {
+            near.wait(false, &timer, patience).unwrap();
+            near.drain(&mut bytes, 10).unwrap();
+        }
+        assert_eq!((bytes.as_slice(), near.end()), (&b"bye"[..], End::Closed));
+        assert_eq!(near.wire(&diagnosis), Wire::Still);
+    }
 }

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 /// What one look shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ struct Thread {
     syscall: File,
     time: File,
     children: File,
+    /// How long it had waited for a processor when that was asked last.
+    starved: Duration,
 }
 
 /// What a thread does.
@@ -81,6 +84,12 @@ impl Watch {
         }
         self.threads.retain(|number, _| times.contains_key(number));
         if times.is_empty() { Look::Gone } else { Look::Resting(times) }
+    }
+
+    /// For how long a thread had to wait for a processor since this was asked last: the longest of
+    /// all that were seen.
+    pub(super) fn starved(&mut self) -> Duration {
+        self.threads.values_mut().map(Thread::starved_more).max().unwrap_or_default()
     }
 
     fn thread(&mut self, process: u32, number: u32) -> Option<&Thread> {
@@ -133,8 +142,19 @@ impl Thread {
 
     /// The nanoseconds it has run.
     fn time(&self) -> Option<u64> {
+        self.nanoseconds(0)
+    }
+
+    /// How long it waited for a processor since this was asked last.
+    fn starved_more(&mut self) -> Duration {
+        let now = self.nanoseconds(1).map_or(self.starved, Duration::from_nanos);
+        now.saturating_sub(std::mem::replace(&mut self.starved, now))
+    }
+
+    /// One of the numbers that the kernel keeps of its time: having run, and having waited to.
+    fn nanoseconds(&self, which: usize) -> Option<u64> {
         let mut buffer = [0; 128];
-        read(&self.time, &mut buffer).ok()?.split_whitespace().next()?.parse().ok()
+        read(&self.time, &mut buffer).ok()?.split_whitespace().nth(which)?.parse().ok()
     }
 
     fn children(&self) -> Vec<u32> {
@@ -159,6 +179,7 @@ fn open(process: u32, number: u32) -> Option<Thread> {
         syscall: file("syscall")?,
         time: file("schedstat")?,
         children: file("children")?,
+        starved: Duration::ZERO,
     })
 }
 
