@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use everypath_native::IdleMode;
 use everypath_native::peers::{Cache, Options};
+use std::time::Duration;
 
 /// What a program talks to, and what it means that it does not any more.
 #[derive(Clone, Debug, Default, Args)]
@@ -15,6 +16,20 @@ pub(crate) struct NetworkArgs {
     #[arg(long, value_name = "PORT", requires = "peer")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) peer_ready: Option<u16>,
+
+    /// How many seconds a peer has for anything that it shall do [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) peer_patience: Option<Duration>,
+
+    /// How many seconds a peer that cannot be inspected must be silent for its answer to be
+    /// complete [default: 0.1]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) peer_quiet: Option<Duration>,
+
+    /// How many connections to peers are kept open; others are opened again when they are needed
+    /// [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) peer_connections: Option<u16>,
 
     /// What is remembered of what peers answered
     #[arg(long, value_enum, default_value_t = CacheName::Branching)]
@@ -33,7 +48,15 @@ pub(crate) struct NetworkArgs {
 impl NetworkArgs {
     /// Which peers there are, and how they are treated.
     pub(crate) fn options(&self) -> Options {
-        Options { commands: self.peer.clone(), cache: self.cache.into(), ..Options::default() }
+        let default = Options::default();
+        Options {
+            commands: self.peer.clone(),
+            cache: self.cache.into(),
+            patience: self.peer_patience.unwrap_or(default.patience),
+            quiet: self.peer_quiet.unwrap_or(default.quiet),
+            max_open: self.peer_connections.map_or(default.max_open, usize::from),
+            ..default
+        }
     }
 
     /// What it means that nothing more can come.
@@ -44,6 +67,13 @@ impl NetworkArgs {
             Some(IdleName::Violation) => IdleMode::Violation,
         }
     }
+}
+
+/// A number of seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let time = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.filter(|time| !time.is_zero())
+        .ok_or_else(|| "expected a number of seconds above 0, such as 0.5".to_string())
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

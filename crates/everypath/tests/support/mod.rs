@@ -20,10 +20,10 @@ impl Programs {
         Programs { folder }
     }
 
-    /// Runs the command line in the folder.
+    /// Runs the command line in the folder; arguments are quoted as for a shell.
     pub(crate) fn everypath(&self, arguments: &str) -> Output {
         Command::new(env!("CARGO_BIN_EXE_everypath"))
-            .args(arguments.split_whitespace())
+            .args(shlex::split(arguments).unwrap())
             .current_dir(self.folder.path())
             .env_remove("RUST_BACKTRACE")
             .output()
