@@ -16,6 +16,10 @@ pub struct Programs {
     pub rust_workers: PathBuf,
     /// Two threads that only give way.
     pub yields: PathBuf,
+    /// Two threads that lock mutexes of their own, one after the other.
+    pub locks: PathBuf,
+    /// The same, both at a time.
+    pub alternating_locks: PathBuf,
     /// As little as can be scheduled.
     pub small: PathBuf,
     /// Sessions of a producer and a consumer.
@@ -34,6 +38,8 @@ impl Programs {
             rust_turns: compile(out, "turns.rs")?,
             rust_workers: compile(out, "workers.rs")?,
             yields: compile(out, "yields.c")?,
+            locks: compile(out, "locks.c")?,
+            alternating_locks: compile(out, "alternating_locks.c")?,
             small: compile(out, "small.c")?,
             alphabet: compile(out, "alphabet.c")?,
             pool: compile(out, "../../programs/classics/pool.rs")?,

@@ -58,7 +58,7 @@ pub enum Relation {
 
 impl Part {
     /// How this part and a later one of another thread are related.
-    pub fn relation(self, later: Part) -> Relation {
+    pub const fn relation(self, later: Part) -> Relation {
         use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Touch, Write};
         match (self.mode, later.mode) {
             (Everything, _) | (_, Everything) => return Relation::Racing,

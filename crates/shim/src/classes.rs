@@ -13,8 +13,7 @@
 use crate::region::{count, region};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Event, Footprint, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase, Relation, Splitmix,
-    TIMEOUT,
+    Event, Footprint, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase, Relation, TIMEOUT,
 };
 
 /// So many objects are told apart; all others are taken for one, which makes classes smaller.
@@ -23,12 +22,26 @@ const OBJECTS: usize = 4096;
 const MODES: [Mode; 6] =
     [Mode::Request, Mode::Acquire, Mode::Release, Mode::Read, Mode::Touch, Mode::Write];
 
+/// For each mode of a part, which later parts of the same object depend on it.
+const CONCERNS: [[bool; MODES.len()]; MODES.len()] = {
+    let mut concerns = [[false; MODES.len()]; MODES.len()];
+    let mut i = 0;
+    while i < MODES.len() * MODES.len() {
+        let earlier = Part { mode: MODES[i / MODES.len()], object: 0 };
+        let later = Part { mode: MODES[i % MODES.len()], object: 0 };
+        let related = !matches!(earlier.relation(later), Relation::Independent);
+        concerns[i / MODES.len()][i % MODES.len()] = related;
+        i += 1;
+    }
+    concerns
+};
+
 /// What was done to an object so far.
 struct Object {
     address: AtomicU64,
     /// In which execution; entries of others are free.
     execution: AtomicU32,
-    /// For each mode, the sum over the parts.
+    /// For each mode, the sum over the parts that one of this mode depends on.
     sums: [AtomicU64; MODES.len()],
 }
 
@@ -47,8 +60,10 @@ static STEPS: [AtomicU64; MAX_EVENTS] = [const { AtomicU64::new(0) }; MAX_EVENTS
 /// For each step, whether what it asked for came later, in a step of its own.
 static WAITED: [AtomicU32; MAX_EVENTS / 32] = [const { AtomicU32::new(0) }; MAX_EVENTS / 32];
 
+/// One multiplication: this is computed several times a step.
 fn mix(a: u64, b: u64) -> u64 {
-    Splitmix(a ^ b.wrapping_mul(0xff51_afd7_ed55_8ccd)).next()
+    let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd6e8_feb8_6659_fd93);
+    product as u64 ^ (product >> 64) as u64
 }
 
 /// What an object's parts are added to.
@@ -156,26 +171,17 @@ impl Sums {
     }
 
     fn part(&mut self, before: u64, part: Part) -> u64 {
-        let mut hash = mix(mix(before, self.everything), part.mode as u64);
-        match part.mode {
-            Mode::Everything => hash = mix(hash, self.all),
-            Mode::Nothing => {}
-            Mode::Request
-            | Mode::Acquire
-            | Mode::Release
-            | Mode::Read
-            | Mode::Touch
-            | Mode::Write => {
+        let mut hash = mix(before.wrapping_add(self.everything), part.mode as u64);
+        match MODES.iter().position(|&mode| mode == part.mode) {
+            None if part.mode == Mode::Everything => hash = mix(hash, self.all),
+            None => {}
+            Some(mode) => {
                 let object = object(part.object);
-                hash = mix(hash, part.object);
-                for (mode, sum) in MODES.into_iter().zip(&object.sums) {
-                    if (Part { mode, ..part }).relation(part) != Relation::Independent {
-                        hash = mix(hash, sum.load(Relaxed));
-                    }
+                hash = mix(mix(hash, part.object), object.sums[mode].load(Relaxed));
+                for (sum, concerned) in object.sums.iter().zip(CONCERNS[mode]) {
+                    let added = if concerned { hash } else { 0 };
+                    sum.store(sum.load(Relaxed).wrapping_add(added), Relaxed);
                 }
-                let own =
-                    MODES.into_iter().zip(&object.sums).filter(|(mode, _)| *mode == part.mode);
-                own.for_each(|(_, sum)| sum.store(sum.load(Relaxed).wrapping_add(hash), Relaxed));
             }
         }
         self.all = self.all.wrapping_add(hash);

@@ -435,8 +435,9 @@ fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> 
         state.idle_rounds.set(0);
         state.standing.clear();
         thread.looked.set([0; 3]);
+    } else {
+        state.standing.change(thread.number.get(), false);
     }
-    state.standing.change(thread.number.get(), false);
     thread.clock_reads.set(0);
     thread.outcome.set(choice.outcome);
     if choice.outcome == TIMEOUT && thread.status() == Status::Blocked {

@@ -1,0 +1,3 @@
+/* The same, both threads at a time. */
+#define ALTERNATE
+#include "locks.c"
