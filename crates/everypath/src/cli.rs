@@ -9,7 +9,7 @@ mod simulate;
 pub(crate) use check::{CheckArgs, CheckStrategy, Placement, ReductionName, RestartName, Setting};
 pub(crate) use exploration::Exploration;
 pub(crate) use graph::GraphArgs;
-pub(crate) use network::{CacheName, IdleName, NetworkArgs};
+pub(crate) use network::{CacheName, IdleName, NetworkArgs, faults};
 pub(crate) use simulate::SimulateArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -43,6 +43,19 @@ fn studies() {
 }
 
 #[test]
+fn studies_with_servers() {
+    for study in ["alphabet", "daytime", "download", "http-client", "probe"] {
+        page(&format!("../../studies/{study}/README.md"));
+    }
+}
+
+#[test]
+fn studies_with_clients() {
+    page("../../studies/chat/README.md");
+    page("../../studies/page-counter/README.md");
+}
+
+#[test]
 fn bad_input() {
     page("tests/pages/bad-input.md");
 }

@@ -98,7 +98,7 @@ fn limits_and_options_that_do_not_fit_are_told() {
         ("--reduction sleep", "is for --state-matching"),
         ("--state-matching --strategy random", "needs --strategy dfs"),
         ("--state-matching --restart fork", "leave --restart out"),
-        ("--state-matching --peer true", "leave --peer out"),
+        ("--state-matching --peer true --cache none", "leave --cache none out"),
     ] {
         let output = programs.everypath(&format!("check {options} -- ./philosophers 2"));
         let message = String::from_utf8(output.stderr).unwrap();

@@ -71,7 +71,8 @@ pub use words::{Ending, Names};
 pub use worker::Launch;
 
 pub use everypath_shim_abi::{
-    Backend, Choice, Event, IdleMode, MAX_DEPTH, MAX_OUTPUT, Outcome, Restart, Setup, TimeMode,
+    Backend, Choice, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_OUTPUT, Outcome, Restart,
+    Setup, TimeMode,
 };
 
 /// The generator behind sampled schedules, as traces name it.

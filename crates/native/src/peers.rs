@@ -37,6 +37,7 @@ use everypath_commtree::{
     Edge, End, Error, Lookup, Memory, Mode, Name, Opening, Position, Reader, Sent, Take,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What is remembered of what peers answered.
@@ -57,6 +58,8 @@ pub struct Options {
     /// Their commands, as for a shell: servers that the program connects to, and clients that
     /// connect to the program, in this order.
     pub commands: Vec<String>,
+    /// Where they are started, if not here.
+    pub folder: Option<PathBuf>,
     /// What is remembered.
     pub cache: Cache,
     /// How long to wait for anything that a peer shall do.
@@ -73,6 +76,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             commands: Vec::new(),
+            folder: None,
             cache: Cache::default(),
             patience: Duration::from_secs(10),
             quiet: Duration::from_millis(100),

@@ -185,6 +185,7 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
         if too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     explored.count(&search);
+    explored.hits = path.worker.counters().cache_hits;
     match result {
         Ok(complete) => explored.complete = complete && !cut,
         Err(Stop::Stopped) => {}

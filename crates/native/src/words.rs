@@ -4,7 +4,7 @@ use crate::execution::Execution;
 use crate::panics::Panic;
 use crate::replay::{Replayed, Stack};
 use everypath_shim_abi::{
-    Event, Operation, Outcome, Phase, Setup, TIMEOUT, ThreadEntry, Waiting, text,
+    Event, Fault, Operation, Outcome, Phase, Setup, TIMEOUT, ThreadEntry, Waiting, text,
 };
 use everypath_trace::{Line, RacingStep, Step, TraceStep, Violation};
 use std::collections::BTreeMap;
@@ -102,6 +102,8 @@ impl<'a> Names<'a> {
             (Operation::Poll, ..) => "looks which descriptors are ready".into(),
             (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),
             (Operation::Choose, ..) => format!("chooses {} of {}", event.outcome, event.value),
+            (Operation::Fault, .., 0) => "is spared a fault".into(),
+            (Operation::Fault, ..) => format!("meets a fault: {}", fault(event.value)),
             (Operation::Note, ..) => format!("notes: {}", self.note(event)),
             (Operation::AtomicBegin, ..) => "begins an atomic section".into(),
             (Operation::AtomicEnd, ..) => "ends its atomic section".into(),
@@ -118,7 +120,14 @@ impl<'a> Names<'a> {
         };
         match event.outcome {
             0 | TIMEOUT => words,
-            _ if event.operation == Operation::Choose => words,
+            _ if matches!(event.operation, Operation::Choose | Operation::Fault) => words,
+            _ if event.operation == Operation::ConnectPeer => format!("{words}, and is refused"),
+            outcome if matches!(event.operation, Operation::Send | Operation::SendWhole) => {
+                format!("{words}, which takes only {outcome} bytes")
+            }
+            outcome if matches!(event.operation, Operation::Receive | Operation::ReceiveWhole) => {
+                format!("{words}, which gives less than there is (way {outcome})")
+            }
             outcome => format!("{words}, waking waiter {}", outcome + 1),
         }
     }
@@ -444,10 +453,22 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Signal
         | Operation::ProcessExit
         | Operation::Choose
+        | Operation::Fault
         | Operation::Note
         | Operation::AtomicBegin
         | Operation::AtomicEnd => return None,
     })
+}
+
+/// A fault in words.
+fn fault(number: u64) -> &'static str {
+    match Fault::ALL.into_iter().find(|&fault| fault as u64 == number) {
+        Some(Fault::Refuse) => "its connection is refused",
+        Some(Fault::Reset) => "its connection breaks",
+        Some(Fault::ShortWrite) => "less is written than could be",
+        Some(Fault::Interrupt) => "its call is interrupted",
+        None => "an unknown one",
+    }
 }
 
 fn what(operation: Operation) -> &'static str {

@@ -165,6 +165,11 @@ impl Footprint {
             (Operation::Receive, _) => {
                 Footprint::of(&[(Write, object + HEAD), (Read, object), (Touch, NETWORK)])
             }
+            // Only a connection that breaks is seen by others.
+            (Operation::Fault, _) if object == 0 => Footprint::of(&[(Nothing, 0)]),
+            (Operation::Fault, _) => {
+                Footprint::of(&[(Write, object), (Write, object + HEAD), (Touch, NETWORK)])
+            }
             // Connections to peers do not see each other, but see who begins to listen here.
             (Operation::ConnectPeer, _) => networking(Read),
             (Operation::Shutdown | Operation::Close, _) => Footprint::of(&[

@@ -5,6 +5,7 @@
 //! - [`Footprint`]: what a step touches, from which follows which steps depend on each other.
 //! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
 //! - [`Question`]: what a program asks in the middle of an execution, because only a peer knows it.
+//! - [`Faults`]: what may go wrong with connections to peers.
 //! - [`FileHeader`]: files that are handed over.
 //! - [`Splitmix`]: the generator behind sampled schedules.
 //!
@@ -13,6 +14,7 @@
 
 #![no_std]
 
+mod faults;
 mod file;
 mod footprint;
 mod operation;
@@ -21,6 +23,7 @@ mod question;
 mod random;
 mod region;
 
+pub use faults::{Fault, Faults};
 pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
 pub use footprint::{Footprint, Mode, Part, Pending, Relation};
 pub use operation::{Choice, Event, Operation, Phase, TIMEOUT, moved};

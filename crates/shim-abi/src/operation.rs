@@ -94,6 +94,7 @@ operations! {
     Signal = "signal",
     ProcessExit = "exit",
     Choose = "choose",
+    Fault = "fault",
     Note = "note",
     AtomicBegin = "atomic-begin",
     AtomicEnd = "atomic-end",

@@ -1,5 +1,7 @@
 use crate::question::MAX_MESSAGE;
-use crate::{Choice, Event, Operation, Outcome, Pending, Phase, Question, Splitmix, Waiting};
+use crate::{
+    Choice, Event, Faults, Operation, Outcome, Pending, Phase, Question, Splitmix, Waiting,
+};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -110,6 +112,8 @@ pub struct Setup {
     pub digest: bool,
     /// What it means that nothing more can come.
     pub idle: IdleMode,
+    /// What may go wrong with connections to peers.
+    pub faults: Faults,
     /// Whether what an execution leaves behind must be known to be right.
     pub judged: bool,
     /// The exit code that counts as success.

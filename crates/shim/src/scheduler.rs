@@ -302,6 +302,11 @@ fn outcomes(state: &State, thread: &Thread) -> u32 {
             choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
         }
         Operation::Choose => thread.value.get() as u32,
+        Operation::Fault | Operation::ConnectPeer | Operation::Send | Operation::Receive
+            if crate::net::faults::are_explored() =>
+        {
+            crate::net::faults::ways(thread)
+        }
         _ => 1,
     }
 }

@@ -268,6 +268,12 @@ pub(crate) fn begin() {
         // Whoever is first to use a slot must not differ from the next.
         (0..MAX_THREADS as u16).for_each(map_slot);
     }
+    if setup().faults.are_explored() {
+        // There are choices even for a thread that is alone.
+        let state = state();
+        state.unjoined.set(state.unjoined.get() + 1);
+        state.selectable.set(state.selectable.get() + 1);
+    }
     crate::signals::arm();
     make_counter_fault();
     snapshot::save_first();

@@ -7,7 +7,7 @@ use crate::snapshot::Span;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use everypath_shim_abi::{MAX_THREADS, Operation, Phase, Splitmix, Waiting};
+use everypath_shim_abi::{Fault, MAX_THREADS, Operation, Phase, Splitmix, Waiting};
 
 /// The number of the thread that runs `main`.
 pub(crate) const MAIN: u16 = 0;
@@ -213,6 +213,8 @@ pub(crate) struct State {
     pub(crate) deadlines: Cell<u16>,
     /// How many wait for somebody who chooses whom to wake, or choose by themselves.
     pub(crate) selectable: Cell<u16>,
+    /// How often each fault has happened.
+    pub(crate) spent: Cell<[u8; Fault::ALL.len()]>,
     /// One more than the number of the thread that is inside an atomic section; 0 if none is.
     pub(crate) exclusive: Cell<u16>,
     /// In how many atomic sections it is, one inside the other.

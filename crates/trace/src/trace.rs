@@ -84,7 +84,7 @@ pub enum Target {
         time: String,
         /// What it talked to.
         #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Network::is_default"))]
-        network: Network,
+        network: Box<Network>,
         /// What surrounds it.
         #[cfg_attr(
             feature = "file",
@@ -105,6 +105,12 @@ pub struct Network {
     /// What it meant that every thread waits for input; `None` if that depends on the program.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
     pub idle: Option<String>,
+    /// What might go wrong with connections, and how often.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub tcp_faults: Option<String>,
+    /// Whether answers might arrive in pieces.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub chunks: bool,
 }
 
 impl Network {

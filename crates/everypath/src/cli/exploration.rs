@@ -1,6 +1,6 @@
 //! How schedules or states are searched depth-first, as the options say.
 
-use super::{CheckArgs, CheckStrategy, ReductionName, RestartName};
+use super::{CacheName, CheckArgs, CheckStrategy, ReductionName, RestartName};
 use crate::usage::Usage;
 use everypath_explore::reduction::Reduction;
 use everypath_explore::reduction::stateful::Sleep;
@@ -35,8 +35,8 @@ impl Exploration {
             "--state-matching needs --strategy dfs: samples do not go back to states"
         } else if matches!(args.restart, RestartName::Fork | RestartName::Exec) {
             "--state-matching goes back to states by copying: leave --restart out"
-        } else if !args.network.peer.is_empty() {
-            "--state-matching would have to put peers back to what they were: leave --peer out"
+        } else if !args.network.peer.is_empty() && args.network.cache == CacheName::None {
+            "--state-matching would have to put peers back to what they were: leave --cache none out"
         } else if args.expect_stdout.is_some() || args.oracle.is_some() {
             "--state-matching does not judge what executions leave behind: leave --expect-stdout \
              and --oracle out"

@@ -1,8 +1,8 @@
 //! The options of `everypath check` that are about the network.
 
 use clap::{Args, ValueEnum};
-use everypath_native::IdleMode;
 use everypath_native::peers::{Cache, Options};
+use everypath_native::{Fault, Faults, IdleMode};
 use std::time::Duration;
 
 /// What a program talks to, and what it means that it does not any more.
@@ -39,6 +39,15 @@ pub(crate) struct NetworkArgs {
     #[arg(long)]
     pub(crate) verify_peers: bool,
 
+    /// What may go wrong with connections to peers, and how often in one execution: refuse, reset,
+    /// short-write, eintr
+    #[arg(long, value_name = "NAME=N,…", value_parser = faults)]
+    pub(crate) tcp_faults: Option<Faults>,
+
+    /// Explore in which pieces the answers of peers can arrive
+    #[arg(long)]
+    pub(crate) chunks: bool,
+
     /// What it means that every thread waits for input that cannot come any more; by default it is
     /// a violation unless the program listens
     #[arg(long, value_enum)]
@@ -59,6 +68,19 @@ impl NetworkArgs {
         }
     }
 
+    /// What may go wrong.
+    pub(crate) fn faults(&self) -> Faults {
+        Faults { chunks: self.chunks, ..self.tcp_faults.unwrap_or_default() }
+    }
+
+    /// The option that limits what may go wrong, as it is written.
+    pub(crate) fn budget(&self) -> Option<String> {
+        let faults = self.tcp_faults?;
+        let allowed = Fault::ALL.into_iter().filter(|&fault| faults.of(fault) > 0);
+        let words = allowed.map(|fault| format!("{}={}", fault.name(), faults.of(fault)));
+        Some(words.collect::<Vec<_>>().join(","))
+    }
+
     /// What it means that nothing more can come.
     pub(crate) fn idle_mode(&self) -> IdleMode {
         match self.idle {
@@ -67,6 +89,26 @@ impl NetworkArgs {
             Some(IdleName::Violation) => IdleMode::Violation,
         }
     }
+}
+
+/// A list such as `refuse=1,eintr=2`.
+pub(crate) fn faults(text: &str) -> Result<Faults, String> {
+    let mut faults = Faults::default();
+    for word in text.split(',') {
+        let known = |name: &str| Fault::ALL.into_iter().find(|fault| fault.name() == name.trim());
+        let entry = word
+            .split_once('=')
+            .and_then(|(name, number)| Some((known(name)?, number.trim().parse::<u8>().ok()?)));
+        let (fault, most) = entry.ok_or_else(|| {
+            let names = Fault::ALL.map(Fault::name).join(", ");
+            format!(
+                "expected names with how often they may happen, such as refuse=1,reset=1; the \
+                 names are {names}, and the most is 255"
+            )
+        })?;
+        faults.budget[fault as usize] = most;
+    }
+    Ok(faults)
 }
 
 /// A number of seconds.

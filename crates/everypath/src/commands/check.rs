@@ -8,14 +8,14 @@ mod surroundings;
 
 use super::{program_folders, replay_command};
 use crate::cli::{
-    CacheName, CheckArgs, Exploration, IdleName, NetworkArgs, ReplayArgs, RestartName,
+    CacheName, CheckArgs, Exploration, IdleName, NetworkArgs, ReplayArgs, RestartName, faults,
 };
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
 use crate::watch::{Watch, executed};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_explore::Control;
-use everypath_native::peers::Trouble;
+use everypath_native::peers::{Options, Trouble};
 use everypath_native::{
     Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outside, Program, ProgramError,
     Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
@@ -81,11 +81,13 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         time: args.time.into(),
         exit_code: args.exit_code,
         idle: args.network.idle_mode(),
+        faults: args.network.faults(),
         max_steps: common.max_depth.unwrap_or(DEFAULT_STEPS),
         ..Setup::default()
     };
     let Prepared { folder, environment, files, judge } = prepare(&surroundings::of(args))?;
     let launch = Launch {
+        outside: outside(&args.network, folder.as_deref())?,
         program: surroundings::seen_from(folder.as_deref(), &program.path),
         arguments: args.command[1..].to_vec(),
         environment,
@@ -95,7 +97,6 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         fresh: args.restart == RestartName::Exec,
         files,
         judge,
-        outside: outside(&args.network)?,
     };
     if let Some(port) = args.network.peer_ready
         && let Err(trouble) = launch.outside.await_port(port)
@@ -213,7 +214,7 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
                 arguments: words(&args.command[1..]),
                 exit_code: args.exit_code,
                 time: args.time.name().into(),
-                network: network_record(&args.network),
+                network: Box::new(network_record(&args.network)),
                 surroundings: surroundings::of(args),
             };
             let trace = trace_of(target, record(args), violation, &Names::new(&replayed));
@@ -300,12 +301,14 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         })?,
         exit_code: *exit_code,
         idle: network_args(network).idle_mode(),
+        faults: network_args(network).faults(),
         max_steps: recorded.steps.len() as u32 + DEFAULT_STEPS,
         ..Setup::default()
     };
     let Prepared { folder, environment, files, judge } = prepare(surroundings)
         .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
     let launch = Launch {
+        outside: outside(&network_args(network), folder.as_deref())?,
         program: surroundings::seen_from(folder.as_deref(), &opened.path),
         arguments: arguments.iter().map(Into::into).collect(),
         environment,
@@ -315,7 +318,6 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         fresh: false,
         files,
         judge,
-        outside: outside(&network_args(network))?,
     };
     let schedule: Vec<Choice> = recorded
         .steps
@@ -334,18 +336,21 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     }
 }
 
-/// The peers that a program talks to.
-fn outside(network: &NetworkArgs) -> Result<Outside, Usage> {
-    Outside::new(network.options()).map_err(|trouble: Trouble| Usage::new(trouble.to_string()))
+/// The peers that a program talks to, which are started in a folder if it is not this one.
+fn outside(network: &NetworkArgs, folder: Option<&Path>) -> Result<Outside, Usage> {
+    let options = Options { folder: folder.map(Into::into), ..network.options() };
+    Outside::new(options).map_err(|trouble: Trouble| Usage::new(trouble.to_string()))
 }
 
 /// The options about the network, for a trace.
 fn network_record(network: &NetworkArgs) -> Network {
     let idle = network.idle.map(|idle| idle.name().into());
-    if network.peer.is_empty() {
-        return Network { idle, ..Network::default() };
+    let (tcp_faults, chunks) = (network.budget(), network.chunks);
+    let (peers, mut cache) = (network.peer.clone(), String::new());
+    if !peers.is_empty() {
+        cache = network.cache.name().into();
     }
-    Network { peers: network.peer.clone(), cache: network.cache.name().into(), idle }
+    Network { peers, cache, idle, tcp_faults, chunks }
 }
 
 /// The options about the network that a trace was recorded with.
@@ -354,6 +359,8 @@ fn network_args(network: &Network) -> NetworkArgs {
         peer: network.peers.clone(),
         cache: CacheName::from_name(&network.cache).unwrap_or_default(),
         idle: network.idle.as_deref().and_then(IdleName::from_name),
+        tcp_faults: network.tcp_faults.as_deref().and_then(|text| faults(text).ok()),
+        chunks: network.chunks,
         ..NetworkArgs::default()
     }
 }

@@ -96,7 +96,7 @@ impl Peers {
     fn start(&mut self, number: usize) -> Result<Process, Trouble> {
         self.statistics.starts += 1;
         let peer = &self.peers[number];
-        Process::start(&peer.words)
+        Process::start(&peer.words, self.options.folder.as_deref())
             .map_err(|error| Trouble::Start { peer: peer.command.clone(), error })
     }
 

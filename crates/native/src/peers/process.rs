@@ -8,6 +8,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, p
 use std::fs;
 use std::io::{self, PipeReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -60,8 +61,8 @@ struct Watcher {
 }
 
 impl Process {
-    /// Starts a command.
-    pub(super) fn start(words: &[String]) -> io::Result<Self> {
+    /// Starts a command, in a folder if it is not this one.
+    pub(super) fn start(words: &[String], folder: Option<&Path>) -> io::Result<Self> {
         static STARTED: AtomicU64 = AtomicU64::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{}.{number}", std::process::id());
@@ -69,6 +70,7 @@ impl Process {
         let mut child = Command::new("/bin/sh")
             .args(["-c", GATE, "sh"])
             .args(words)
+            .current_dir(folder.unwrap_or(Path::new(".")))
             .env(MARK, &mark)
             .stdin(Stdio::piped())
             .stdout(writer.try_clone()?)
@@ -241,7 +243,7 @@ mod tests {
         let rest = "while :; do sleep 1000; done";
         let script = format!("(setsid sh -c 'echo started; {rest}' &); {rest}");
         let words = ["/bin/sh", "-c", &script].map(String::from);
-        let mut process = Process::start(&words).unwrap();
+        let mut process = Process::start(&words, None).unwrap();
         while !process.printed().0.contains("started") {
             let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
             poll(&mut [PollFd::new(&process.output.reader, PollFlags::IN)], Some(&pause)).unwrap();

@@ -13,6 +13,7 @@ pub(crate) mod calls;
 mod datagram;
 mod epoll;
 mod event;
+pub(crate) mod faults;
 mod message;
 mod options;
 mod ready;
@@ -196,19 +197,31 @@ pub(crate) struct Transfer {
     object: u16,
     /// Whether it would wait for bytes, or for space.
     waits: bool,
+    /// Whether it is content with less.
+    divisible: bool,
     length: u32,
+}
+
+/// The connection with a peer that a thread is about to send or receive on, and how many bytes at
+/// most, if it can be told how many it were.
+fn divisible(thread: &Thread) -> Option<(&'static Object, usize)> {
+    let Transfer { object: number, divisible, length, .. } = thread.transfer.get();
+    let socket = object(usize::from(number).checked_sub(1)?);
+    (divisible && remote::is_remote(socket)).then_some((socket, length as usize))
 }
 
 /// What the next step of a thread turns out to be, now: whether it gets all that it asks for, and
 /// how many bytes will have been put in or taken out then.
 pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
-    let Transfer { object: number, waits, length } = thread.transfer.get();
+    let Transfer { object: number, waits, length, divisible } = thread.transfer.get();
     let number = usize::from(number).checked_sub(1)?;
     let length = length as usize;
     match thread.operation.get() {
         Operation::Send if waits && !stream::can_send(number, length) => {
             Some((Operation::AwaitSpace, 0))
         }
+        // A connection may break before, while or after its bytes are awaited.
+        Operation::Receive if divisible && faults::may_reset(object(number)) => None,
         Operation::Receive if waits && !stream::can_receive(number) => {
             Some((Operation::AwaitBytes, 0))
         }

@@ -5,7 +5,7 @@
 
 use super::address::{Address, UNIX};
 use super::message::Pieces;
-use super::{End, Kind, Object, Stage, happened, object, stream};
+use super::{End, Kind, Object, Stage, faults, happened, object, stream};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{bytes, copy};
@@ -20,13 +20,32 @@ use everypath_shim_abi::{Asked, Event, MAX_MESSAGE, Outcome, Question, moved, te
 #[repr(C)]
 pub(crate) struct Remote {
     is_connected: bool,
+    /// Whether it broke, as a choice of the search.
+    is_reset: bool,
     position: Position,
     reader: Reader,
+}
+
+impl Remote {
+    /// What the peer did to its end.
+    fn end(&self) -> commtree::End {
+        if self.is_reset { commtree::End::Reset } else { trees().peer_end(self.position) }
+    }
 }
 
 /// Whether the other end of a socket is a peer.
 pub(super) fn is_remote(socket: &Object) -> bool {
     socket.remote.get().is_connected
+}
+
+/// Whether a connection broke, as a choice of the search.
+pub(super) fn is_reset(socket: &Object) -> bool {
+    socket.remote.get().is_reset
+}
+
+/// Breaks a connection: nothing more comes, and nothing can be sent.
+pub(super) fn reset(socket: &Object) {
+    socket.remote.set(Remote { is_reset: true, ..socket.remote.get() });
 }
 
 /// Asks the checker, which answers by letting the trees grow.
@@ -107,7 +126,7 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
 
 fn stand(socket: &Object, position: Position) {
     socket.stage.set(Stage::Connected);
-    socket.remote.set(Remote { is_connected: true, position, reader: Reader::default() });
+    socket.remote.set(Remote { is_connected: true, position, ..Remote::default() });
 }
 
 /// The connection that a listener accepts next, if a client is there for it.
@@ -163,12 +182,12 @@ fn gather(pieces: Pieces, skip: usize, length: usize) -> &'static [u8] {
 /// Sends to a peer; returns how many bytes were sent.
 pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, i32> {
     let socket = object(number);
-    let total = pieces.length();
+    let total = faults::written(pieces.length());
     let before = trees().received(socket.remote.get().position);
     let mut sent = 0;
     while sent < total {
         let remote = socket.remote.get();
-        if trees().peer_end(remote.position) == commtree::End::Reset {
+        if remote.end() == commtree::End::Reset {
             socket.shut_sending.set(true);
             return if sent > 0 { Ok(sent) } else { Err(errno::ECONNRESET) };
         }
@@ -206,7 +225,7 @@ fn reach(from: Position, sent: Sent<'_>) -> Position {
 pub(super) fn shut(number: usize) -> Result<(), i32> {
     let socket = object(number);
     let remote = socket.remote.get();
-    if trees().peer_end(remote.position) != commtree::End::Reset {
+    if remote.end() != commtree::End::Reset {
         let position = reach(remote.position, Sent::End);
         socket.remote.set(Remote { position, ..remote });
     }
@@ -223,7 +242,11 @@ pub(super) fn receive(
     let socket = object(number);
     let mut remote = socket.remote.get();
     let left = pieces.length() - *received;
-    let count_now = left.min(available(socket));
+    let (count_now, breaks) = faults::received(socket, left.min(available(socket)));
+    if breaks {
+        reset(socket);
+        remote.is_reset = true;
+    }
     if count_now > 0 && !socket.shut_receiving.get() {
         let mut reader = remote.reader;
         pieces.each(*received, count_now, |address, length| {
@@ -237,7 +260,11 @@ pub(super) fn receive(
         }
         return Some(Ok(()));
     }
-    match trees().end(remote.reader, remote.position) {
+    let end = match remote.is_reset {
+        true => commtree::End::Reset,
+        false => trees().end(remote.reader, remote.position),
+    };
+    match end {
         commtree::End::Open if !socket.shut_receiving.get() => None,
         commtree::End::Open | commtree::End::Closed => Some(Ok(())),
         // The first call is told, the next ones find the end.
@@ -251,7 +278,7 @@ pub(super) fn receive(
 /// How many bytes can be read.
 pub(super) fn available(socket: &Object) -> usize {
     let remote = socket.remote.get();
-    trees().readable(remote.reader, remote.position) as usize
+    if remote.is_reset { 0 } else { trees().readable(remote.reader, remote.position) as usize }
 }
 
 /// How many bytes were read.
@@ -262,7 +289,7 @@ pub(super) fn taken(socket: &Object) -> u64 {
 /// Whether bytes can be read, and what the peer did to its end.
 pub(super) fn readiness(socket: &Object) -> (bool, End) {
     let remote = socket.remote.get();
-    let end = match trees().peer_end(remote.position) {
+    let end = match remote.end() {
         commtree::End::Open => End::Open,
         commtree::End::Closed => End::Finished,
         commtree::End::Reset => End::Gone,

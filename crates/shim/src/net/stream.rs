@@ -5,14 +5,14 @@ use super::buffer::CAPACITY;
 use super::message::Pieces;
 use super::{Call, End, Kind, Object, PIPE_CAPACITY, Patience, Stage, Transfer, Want};
 use super::{bound, broken_pipe, failed, free, happened, is_unix, key, make, object, open};
-use super::{partner, remote, until_done, waits};
+use super::{faults, partner, remote, until_done, waits};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::{Operation, moved};
+use everypath_shim_abi::{Fault, Operation, moved};
 
 const PEEK: i32 = 2;
 const WAIT_ALL: i32 = 0x100;
@@ -184,10 +184,16 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
         let here = listener.is_some();
         let operation = if here { Operation::Connect } else { Operation::ConnectPeer };
         if !here {
+            if waits && faults::strikes(Fault::Interrupt, 0) {
+                return Err(errno::EINTR);
+            }
             point(operation, to.key(), descriptor as u64);
             if self::listener(&to).is_some() {
                 // Somebody began to listen meanwhile: then the order of those who connect matters.
                 continue;
+            }
+            if faults::refuses() {
+                return refuse(socket, errno::ECONNREFUSED, waits);
             }
             return remote::connect(number, to, waits);
         }
@@ -308,6 +314,9 @@ pub(super) fn accept(
         through,
         patience,
     };
+    if waits && faults::strikes(Fault::Interrupt, 0) {
+        return Err(errno::EINTR);
+    }
     let accepted = until_done(call, || {
         if !is_listening(socket) {
             return Some(Err(errno::EINVAL));
@@ -331,9 +340,10 @@ pub(super) fn accept(
 }
 
 /// Notes what the running thread sends or receives next.
-fn about_to_move(number: usize, length: usize, patience: Patience) {
+fn about_to_move(number: usize, length: usize, patience: Patience, divisible: bool) {
     let waits = patience != Patience::None;
-    let transfer = Transfer { object: number as u16 + 1, waits, length: length as u32 };
+    let (object, length) = (number as u16 + 1, length as u32);
+    let transfer = Transfer { object, waits, divisible, length };
     state().current().transfer.set(transfer);
 }
 
@@ -409,13 +419,18 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
     let call = Call { operation: Operation::Send, touches, value, want, through, patience };
     descriptors::hold(description);
     let mut sent = 0;
-    about_to_move(number, total, patience);
+    if remote::is_remote(socket) && may_fail(number, patience) {
+        descriptors::release(description);
+        return Err(errno::EINTR);
+    }
+    about_to_move(number, total, patience, true);
     let outcome = until_done(call, || {
         let result = send_now(number, pieces, &mut sent, flags);
-        about_to_move(number, total - sent, patience);
-        // What waits sends everything, part by part.
+        about_to_move(number, total - sent, patience, true);
+        // What waits sends everything, part by part; what peers are sent arrives as they are.
+        let is_partial = sent < total && !remote::is_remote(socket);
         match result {
-            Some(Ok(_)) if sent < total && call.patience != Patience::None => None,
+            Some(Ok(_)) if is_partial && call.patience != Patience::None => None,
             other => other,
         }
     });
@@ -428,6 +443,19 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
         Ok(Err(error)) => Err(error),
         Err(unfinished) => Err(failed(unfinished)),
     }
+}
+
+/// Lets the search choose what goes wrong before something is sent to a peer; says whether the call
+/// is interrupted.
+fn may_fail(number: usize, patience: Patience) -> bool {
+    if patience != Patience::None && faults::strikes(Fault::Interrupt, 0) {
+        return true;
+    }
+    let socket = object(number);
+    if !remote::is_reset(socket) && faults::strikes(Fault::Reset, key(number)) {
+        remote::reset(socket);
+    }
+    false
 }
 
 /// Sends what can be sent at once; none if nothing can.
@@ -500,15 +528,22 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
     descriptors::hold(description);
     let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
     let mut received = 0;
+    let is_interrupted = remote::is_remote(socket)
+        && patience != Patience::None
+        && faults::strikes(Fault::Interrupt, 0);
+    if is_interrupted {
+        descriptors::release(description);
+        return Err(errno::EINTR);
+    }
     if flags & PEEK == 0 {
-        about_to_move(number, pieces.length(), patience);
+        about_to_move(number, pieces.length(), patience, !all);
     }
     let outcome = until_done(call, || {
         loop {
             let before = received;
             let result = receive_now(number, pieces, &mut received, flags);
             if flags & PEEK == 0 {
-                about_to_move(number, pieces.length() - received, patience);
+                about_to_move(number, pieces.length() - received, patience, !all);
             }
             match result? {
                 // More may be there, or come.

@@ -68,6 +68,9 @@ impl Counted {
             });
         }
         self.assumptions = outside.assumptions();
+        self.assumptions.extend(args.network.budget().map(|budget| {
+            format!("no more than {budget} goes wrong with connections to peers in one execution")
+        }));
         self
     }
 
