@@ -31,6 +31,7 @@ fn explore(program: &Path, arguments: &[&str], executions: Option<u64>) -> Resul
             files: Vec::new(),
             judge: None,
             outside: Outside::default(),
+            companions: Vec::new(),
         },
         reduction: Reduction::Optimal,
         executions,

@@ -133,6 +133,7 @@ fn explore(program: &Path, way: Way, executions: u64, control: &Control) -> Resu
         files: Vec::new(),
         judge: None,
         outside: Outside::default(),
+        companions: Vec::new(),
     };
     let workers = way.workers;
     let sampling = Sampling {

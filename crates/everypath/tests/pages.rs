@@ -89,3 +89,8 @@ fn simulate() {
 fn incremental() {
     page("../../docs/guide/incremental.md");
 }
+
+#[test]
+fn closed_guide() {
+    page("../../docs/guide/closed.md");
+}

@@ -347,6 +347,7 @@ fn control_probe(
         files: Vec::new(),
         judge: None,
         outside: Outside::default(),
+        companions: Vec::new(),
     };
     // Twice, so that it is put back once.
     let sampling = Sampling {

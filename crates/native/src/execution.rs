@@ -155,7 +155,7 @@ impl Execution {
             events: worker.events(),
             threads: worker.threads(),
             stdout: worker.output(0),
-            stderr: worker.output(1),
+            stderr: (0..worker.system.processes()).flat_map(|p| worker.output_of(p, 1)).collect(),
             notes: worker.output(2),
             judgement: worker.judgement.clone(),
         }

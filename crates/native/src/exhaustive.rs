@@ -215,6 +215,8 @@ fn providers(events: &[Event]) -> Vec<Provided> {
                 sent.entry(event.object).or_default().push((before, after, step));
                 Provided::default()
             }
+            // It could have come before them, and given up.
+            Operation::ReceiveWhole if event.phase == Phase::Limited => Provided::default(),
             Operation::ReceiveWhole => {
                 let runs = sent.get(&event.object).map_or(&[][..], Vec::as_slice);
                 let run = runs.get(runs.partition_point(|&(_, end, _)| end <= before));
@@ -233,7 +235,7 @@ fn providers(events: &[Event]) -> Vec<Provided> {
 /// Explores until an execution is not as expected, all were run, or somebody stops it.
 pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, Error> {
     let mut runner = Runner::start(&exhaustive.launch, control)?;
-    let sites = runner.worker.prepared.patches.sites;
+    let sites = runner.worker.sites();
     let mut explored = Explored { sites, ..Explored::default() };
     let mut finished = search(exhaustive, exhaustive.reduction, &mut runner, &mut explored);
     if matches!(finished, Ok(Finished::Unsuitable)) {

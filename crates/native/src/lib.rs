@@ -13,6 +13,7 @@
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Judge`]: what must be true of what executions leave behind: output and files.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
+//! - [`Companion`]: another program under the same control, for closed systems.
 //! - [`Outside`]: the peers that it talks to.
 //! - [`peers`]: the real processes that a program talks to.
 //! - [`doctor`]: what this machine offers for all this.
@@ -23,6 +24,7 @@
 //! it), `patching` (patches in the shim's format), `shim` (the embedded library).
 
 pub mod atomics;
+mod closed;
 mod compare;
 mod critical;
 #[expect(unsafe_code, reason = "asks the kernel and the C library for what std does not tell")]
@@ -52,6 +54,7 @@ mod words;
 #[expect(unsafe_code, reason = "starts and reads processes in ways that std does not offer")]
 mod worker;
 
+pub use closed::{Companion, CompanionError, MAX_COMPANIONS};
 pub use compare::compare;
 pub use critical::explain;
 pub use error::Error;

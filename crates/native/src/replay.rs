@@ -1,9 +1,10 @@
 //! Repeats one execution exactly, and says what it did in words.
 
+use crate::closed::System;
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::symbols::{Frame, Module, Registers, Symbols, interesting};
-use crate::worker::{Launch, Modules, Worker};
+use crate::worker::{Launch, Modules, Prepared, Worker};
 use everypath_shim_abi::{Choice, Command, Outcome, Request, ThreadEntry, Waiting};
 
 /// Beyond so many steps their source lines are not looked up: nobody would read them.
@@ -20,6 +21,8 @@ pub struct Replayed {
     pub stacks: Vec<Stack>,
     /// The names of objects that are variables of the program.
     pub(crate) variables: Vec<(u64, String)>,
+    /// Which threads and objects are whose.
+    pub(crate) system: System,
 }
 
 /// A thread's stack.
@@ -60,27 +63,35 @@ pub fn replay(launch: &Launch, schedule: &[Choice]) -> Result<Replayed, Error> {
         .iter()
         .map(|&thread| Stack { thread, frames: stack(&worker, &mut symbols, &thread) })
         .collect();
-    let variables = execution
-        .events
-        .iter()
-        .filter_map(|event| Some((event.object, symbols.variable(event.object)?)))
-        .collect();
-    Ok(Replayed { execution, places, stacks, variables })
+    let system = worker.system.clone();
+    let variable = |object: u64| {
+        let (process, address) = system.place_of(object)?;
+        symbols[process].variable(address)
+    };
+    let objects = execution.events.iter().map(|event| event.object);
+    let variables = objects.filter_map(|object| Some((object, variable(object)?))).collect();
+    Ok(Replayed { execution, places, stacks, variables, system })
 }
 
-fn symbols_of(worker: &Worker) -> Symbols {
-    let modules = worker.prepared.loaded.iter().map(|module| {
-        let path = module.name().into();
-        let place = Module { path, base: module.base };
-        (place, module.bytes.clone())
-    });
-    Symbols::new(modules.collect())
+/// The symbols of each process.
+fn symbols_of(worker: &Worker) -> Vec<Symbols> {
+    let of_process = |prepared: &Prepared| {
+        let modules = prepared.loaded.iter().map(|module| {
+            let path = module.name().into();
+            let place = Module { path, base: module.base };
+            (place, module.bytes.clone())
+        });
+        Symbols::new(modules.collect())
+    };
+    worker.prepared().map(of_process).collect()
 }
 
-fn stack(worker: &Worker, symbols: &mut Symbols, thread: &ThreadEntry) -> Vec<Frame> {
+fn stack(worker: &Worker, symbols: &mut [Symbols], thread: &ThreadEntry) -> Vec<Frame> {
     let [rip, rsp, rbp] = thread.registers;
+    let process = worker.system.owner(thread.number);
+    let symbols = &mut symbols[process];
     let addresses =
-        symbols.unwind(Registers { rip, rsp, rbp }, &mut |address| worker.word(address));
+        symbols.unwind(Registers { rip, rsp, rbp }, &mut |address| worker.word(process, address));
     let frames: Vec<Frame> = addresses
         .iter()
         .enumerate()
@@ -123,7 +134,8 @@ impl Standing {
 
     /// Where the shim is loaded, and its file: a debugger cannot find it by its path.
     pub fn shim(&self) -> Option<(u64, &'static [u8])> {
-        let shim = self.worker.prepared.loaded.iter().find(|module| module.is_shim())?;
+        let mut loaded = self.worker.prepared().flat_map(|prepared| &prepared.loaded);
+        let shim = loaded.find(|module| module.is_shim())?;
         Some((shim.base, crate::shim::SHIM))
     }
 }

@@ -160,7 +160,7 @@ impl Search<'_> {
             let last = first + reply.executions - 1;
             first = last + 1;
             let mut sum = self.sum.lock().expect("nobody panics while holding it");
-            sum.sites = worker.prepared.patches.sites;
+            sum.sites = worker.sites();
             sum.executions += reply.executions;
             let after = worker.counters();
             sum.steps += after.steps - before.steps;

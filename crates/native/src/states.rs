@@ -160,7 +160,7 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
     let mut launch = space.launch.clone();
     launch.setup.canonical = true;
     let worker = Worker::start(&launch, &Modules::default())?;
-    let mut explored = Explored { sites: worker.prepared.patches.sites, ..Explored::default() };
+    let mut explored = Explored { sites: worker.sites(), ..Explored::default() };
     let mut path = Path::new(worker, control);
     let mut search = Stateful::new(space.sleep);
     let mut cut = false;

@@ -55,10 +55,15 @@ impl<'a> Names<'a> {
     pub fn thread(&self, number: u16) -> String {
         let given = self.entry(number).map(|entry| text(&entry.name).to_vec()).unwrap_or_default();
         let given = String::from_utf8_lossy(&given).into_owned();
-        match (number, given.as_str()) {
+        let system = &self.replayed.system;
+        let name = match (system.number_in_process(number), given.as_str()) {
             (0, _) => "main".into(),
-            (_, "" | "main") => format!("thread {number}"),
-            _ => format!("thread {number} ({given})"),
+            (number, "" | "main") => format!("thread {number}"),
+            (number, _) => format!("thread {number} ({given})"),
+        };
+        match system.process_of(number) {
+            Some(process) => format!("{process}: {name}"),
+            None => name,
         }
     }
 
@@ -94,7 +99,7 @@ impl<'a> Names<'a> {
             (Operation::Pause, ..) => "spins".into(),
             (Operation::Fence, ..) => "passes a fence".into(),
             (Operation::Output, ..) => {
-                let stream = if event.object == 1 { "output" } else { "error" };
+                let stream = if event.object & 0xff == 1 { "output" } else { "error" };
                 format!("writes {} bytes to standard {stream}", event.value)
             }
             (Operation::Sleep, Phase::Limited, _) => "goes to sleep".into(),
@@ -108,6 +113,9 @@ impl<'a> Names<'a> {
             (Operation::AtomicBegin, ..) => "begins an atomic section".into(),
             (Operation::AtomicEnd, ..) => "ends its atomic section".into(),
             (Operation::Signal, ..) => format!("sends signal {}", event.value),
+            (Operation::Connect, Phase::Resume, TIMEOUT) => {
+                format!("finds nobody at address {object}, and nothing else can happen any more")
+            }
             (_, Phase::Resume, TIMEOUT) => {
                 format!("gives up waiting: {} {object} times out", what(event.operation))
             }

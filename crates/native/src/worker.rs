@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::closed::{self, Companion, System};
 use crate::error::Error;
 use crate::judge::{Judge, Left, PlacedFile, placed};
 use crate::outside::Outside;
@@ -12,8 +13,8 @@ use crate::region::Mapping;
 use crate::shim;
 use everypath_explore::Control;
 use everypath_shim_abi::{
-    Asked, Choice, Command, Counters, Event, FILES_DESCRIPTOR, MAX_BATCH, MAX_OUTPUT, Outcome,
-    Pending, Policy, Reply, Request, Setup, ThreadEntry, text,
+    Asked, Choice, Command, Counters, Event, FILES_DESCRIPTOR, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
+    OUTPUTS, Outcome, Pending, Policy, Reply, Request, Restart, Setup, ThreadEntry, text,
 };
 use everypath_trace::Violation;
 use std::ffi::OsString;
@@ -22,7 +23,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -31,6 +32,9 @@ use std::time::Duration;
 const REGION_DESCRIPTOR: RawFd = 198;
 const SHIM_DESCRIPTOR: RawFd = 199;
 const TREES_DESCRIPTOR: RawFd = 197;
+/// Where a process of several finds what they share, and the region of the first.
+const SYSTEM_DESCRIPTOR: RawFd = 194;
+const FIRST_DESCRIPTOR: RawFd = 195;
 /// How often we look whether the worker still moves.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
@@ -57,25 +61,39 @@ pub struct Launch {
     pub judge: Option<Arc<Judge>>,
     /// The peers that it talks to.
     pub outside: Outside,
+    /// The other programs of a closed system, which run under the same control.
+    pub companions: Vec<Companion>,
 }
 
 impl Launch {
-    /// The setup, with what judging needs: the order of output between threads is seen then, too.
-    fn judged_setup(&self) -> Setup {
+    /// The setup of a process, with what judging needs: the order of output between threads is seen
+    /// then, too.
+    fn setup_of(&self, process: u16) -> Setup {
         let judged = self.judge.is_some();
-        Setup { judged, output_steps: self.setup.output_steps || judged, ..self.setup }
+        let setup = Setup {
+            judged,
+            output_steps: self.setup.output_steps || judged,
+            process,
+            ..self.setup
+        };
+        match self.companions.len() {
+            0 => setup,
+            others => Setup { processes: others as u16 + 1, restart: Restart::Copy, ..setup },
+        }
     }
 }
 
 /// What is found out about a program's modules once, and used by all workers.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
-    known: Mutex<Option<Arc<Prepared>>>,
+    known: Mutex<Vec<Arc<Prepared>>>,
 }
 
 /// The modules and their patches.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
+    /// The path of the program.
+    program: Vec<u8>,
     entry: u64,
     pub(crate) loaded: Vec<Loaded>,
     pub(crate) patches: Patches,
@@ -99,7 +117,10 @@ impl Modules {
                     })
                 })
         };
-        if let Some(prepared) = known.as_ref().filter(|prepared| same(prepared)) {
+        let path = |entry: &ModuleEntry| text(&entry.path).to_vec();
+        let program = entries.first().map(|first| path(&first.get())).unwrap_or_default();
+        let known_one = known.iter().find(|prepared| prepared.program == program && same(prepared));
+        if let Some(prepared) = known_one {
             return Ok(Arc::clone(prepared));
         }
         let mut loaded = Vec::new();
@@ -108,8 +129,8 @@ impl Modules {
         }
         let patches = Patches::new(&loaded, entry)?;
         let thread_starts = thread_starts(&loaded);
-        let prepared = Arc::new(Prepared { entry, loaded, patches, thread_starts });
-        *known = Some(Arc::clone(&prepared));
+        let prepared = Arc::new(Prepared { program, entry, loaded, patches, thread_starts });
+        known.push(Arc::clone(&prepared));
         Ok(prepared)
     }
 }
@@ -125,66 +146,81 @@ pub(crate) enum From {
     Saved(u32),
 }
 
-/// A running worker. It dies with this value, and with the thread that started it.
+/// A process under the shim. It dies with this value, and with the thread that started it.
 #[derive(Debug)]
-pub(crate) struct Worker {
+pub(crate) struct Process {
     child: Child,
     region: Mapping,
+    pub(crate) prepared: Arc<Prepared>,
+}
+
+/// What a process is started with.
+#[derive(Clone, Copy)]
+struct Start<'a> {
+    launch: &'a Launch,
+    modules: &'a Modules,
+    program: &'a Path,
+    arguments: &'a [OsString],
+    /// The trees and the files that it finds.
+    files: [RawFd; 2],
+    /// What it shares with others.
+    shared: Option<[RawFd; 2]>,
+}
+
+/// A running worker: the program, and the others of its system if there are any.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    first: Process,
+    /// The others, in the order of their numbers.
+    others: Vec<Process>,
     watchdog: u32,
     outside: Outside,
-    pub(crate) prepared: Arc<Prepared>,
     /// The files that the program finds, and later those that it leaves behind.
     files: File,
     judge: Option<Arc<Judge>>,
     /// What is wrong with what the last execution left behind.
     pub(crate) judgement: Option<Violation>,
+    pub(crate) system: System,
 }
 
-impl Worker {
-    /// Starts the program and stops before its `main`.
-    pub(crate) fn start(launch: &Launch, modules: &Modules) -> Result<Self, Error> {
-        let system = |what| move |error| Error::System { what, error };
-        let region = Mapping::new().map_err(system("share memory with the program"))?;
-        region.setup.set(launch.judged_setup());
-        let found = placed(&launch.files).map_err(system("keep files in memory"))?;
-        let shim = shim::file().map_err(system("keep the shim in memory"))?;
-        let trees = {
-            let mut world = launch.outside.lock();
-            let trees = world.trees().map_err(system("share memory with the program"))?;
-            trees.file().as_raw_fd()
-        };
-        let files = [region.file().as_raw_fd(), shim.as_raw_fd(), trees, found.as_raw_fd()];
-        let child = spawn(launch, files)
-            .map_err(|error| Error::Start { path: launch.program.clone(), error })?;
-        let prepared = Arc::default();
-        let (watchdog, outside) = (launch.watchdog, launch.outside.clone());
-        let (files, judge) = (found, launch.judge.clone());
-        let judgement = None;
-        let mut worker =
-            Worker { child, region, watchdog, outside, prepared, files, judge, judgement };
-        worker.await_start(launch)?;
-        worker.prepared = modules.prepare(&worker.region)?;
-        for (cell, &byte) in worker.region.patches.iter().zip(&worker.prepared.patches.bytes) {
+impl Process {
+    /// Starts a program and stops before its `main`.
+    fn start(region: Mapping, start: Start<'_>) -> Result<Self, Error> {
+        let shim = shim::file()
+            .map_err(|error| Error::System { what: "keep the shim in memory", error })?;
+        let [trees, found] = start.files;
+        let files = [region.file().as_raw_fd(), shim.as_raw_fd(), trees, found];
+        let child = spawn(&start, files)
+            .map_err(|error| Error::Start { path: start.program.into(), error })?;
+        let mut process = Process { child, region, prepared: Arc::default() };
+        process.await_start(start.program)?;
+        process.prepared = start.modules.prepare(&process.region)?;
+        process.hand_over_patches();
+        process.region.hand_over(Command { request: Request::Begin, ..Command::default() });
+        process.await_start(start.program)?;
+        Ok(process)
+    }
+
+    fn hand_over_patches(&self) {
+        let Prepared { patches, thread_starts, .. } = &*self.prepared;
+        for (cell, &byte) in self.region.patches.iter().zip(&patches.bytes) {
             cell.set(byte);
         }
-        for (cell, &start) in worker.region.thread_starts.iter().zip(&worker.prepared.thread_starts)
-        {
+        for (cell, &start) in self.region.thread_starts.iter().zip(thread_starts) {
             cell.set(start);
         }
-        worker.region.thread_start_count.set(worker.prepared.thread_starts.len() as u32);
-        worker.region.patch_bytes.set(worker.prepared.patches.bytes.len() as u32);
-        worker.ask(Command { request: Request::Begin, ..Command::default() })?;
-        Ok(worker)
+        self.region.thread_start_count.set(thread_starts.len() as u32);
+        self.region.patch_bytes.set(patches.bytes.len() as u32);
     }
 
     /// Waits until the program stands before its `main`.
-    fn await_start(&mut self, launch: &Launch) -> Result<(), Error> {
+    fn await_start(&mut self, program: &Path) -> Result<(), Error> {
         while !self.region.is_our_turn(HEARTBEAT) {
             if let Ok(Some(status)) = self.child.try_wait() {
                 if self.region.is_our_turn(Duration::ZERO) {
                     break;
                 }
-                let path = launch.program.clone();
+                let path = program.into();
                 return Err(Error::NotPreloaded { path, status: status.to_string() });
             }
         }
@@ -207,6 +243,65 @@ impl Worker {
         }
     }
 
+    fn signal(&self, signal: i32) {
+        // SAFETY: sends a signal to our own child. JUSTIFICATION: std can only kill.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+    }
+}
+
+impl Worker {
+    /// Starts the program, and the others of its system, and stops before their `main`.
+    pub(crate) fn start(launch: &Launch, modules: &Modules) -> Result<Self, Error> {
+        let system = |what| move |error| Error::System { what, error };
+        let region = Mapping::new().map_err(system("share memory with the program"))?;
+        let found = placed(&launch.files).map_err(system("keep files in memory"))?;
+        let trees = {
+            let mut world = launch.outside.lock();
+            let trees = world.trees().map_err(system("share memory with the program"))?;
+            trees.file().as_raw_fd()
+        };
+        let shared = closed::shared_memory(launch).map_err(system("share memory"))?;
+        let first_region = region.file().as_raw_fd();
+        let start = Start {
+            launch,
+            modules,
+            program: &launch.program,
+            arguments: &launch.arguments,
+            files: [trees, found.as_raw_fd()],
+            shared: shared.as_ref().map(|memory| [memory.as_raw_fd(), first_region]),
+        };
+        // The first one comes last: it keeps the state that all of them start from.
+        let mut others = Vec::new();
+        for (companion, number) in launch.companions.iter().zip(1..) {
+            let region = Mapping::new().map_err(system("share memory with the program"))?;
+            region.setup.set(launch.setup_of(number));
+            let (program, arguments) = (&companion.program, &companion.arguments);
+            others.push(Process::start(region, Start { program, arguments, ..start })?);
+        }
+        region.setup.set(launch.setup_of(0));
+        let first = Process::start(region, start)?;
+        let (watchdog, outside) = (launch.watchdog, launch.outside.clone());
+        let (files, judge) = (found, launch.judge.clone());
+        let system = System::of(launch);
+        let judgement = None;
+        Ok(Worker { first, others, watchdog, outside, files, judge, judgement, system })
+    }
+
+    /// The processes, in the order of their numbers.
+    fn processes(&self) -> impl Iterator<Item = &Process> {
+        [&self.first].into_iter().chain(&self.others)
+    }
+
+    /// What was found out about the modules of each process.
+    pub(crate) fn prepared(&self) -> impl Iterator<Item = &Prepared> {
+        self.processes().map(|process| &*process.prepared)
+    }
+
+    /// How many atomic instructions were patched.
+    pub(crate) fn sites(&self) -> usize {
+        self.prepared().map(|prepared| prepared.patches.sites).sum()
+    }
+
     /// Gives a command and waits for the reply.
     pub(crate) fn ask(&mut self, command: Command) -> Result<Reply, Error> {
         let reply = self.ask_unless(command, &Control::default())?;
@@ -226,10 +321,10 @@ impl Worker {
         if command.request == Request::Run {
             self.outside.lock().begin_execution();
         }
-        self.region.hand_over(command);
+        self.first.region.hand_over(command);
         while self.is_answered_unless(control)? {
-            if self.region.last_reply().outcome != Outcome::Asking {
-                return match self.refusal() {
+            if self.first.region.last_reply().outcome != Outcome::Asking {
+                return match self.first.refusal() {
                     Some(refusal) => Err(refusal),
                     None => self.settle(control),
                 };
@@ -242,12 +337,12 @@ impl Worker {
     /// Judges what the last execution left behind, if nobody has; none if somebody stopped that.
     fn settle(&mut self, control: &Control) -> Result<Option<Reply>, Error> {
         self.judgement = None;
-        let reply = self.region.last_reply();
+        let reply = self.first.region.last_reply();
         let Some(judge) = self.judge.as_ref().filter(|_| reply.outcome == Outcome::Unaccepted)
         else {
             return Ok(Some(reply));
         };
-        if self.region.output.iter().any(|stream| stream.length.get() > MAX_OUTPUT as u64) {
+        if self.first.region.output.iter().any(|stream| stream.length.get() > MAX_OUTPUT as u64) {
             return Err(Error::Oracle(format!(
                 "the program writes more than {MAX_OUTPUT} bytes of output, of which the rest is \
                  not kept and cannot be judged"
@@ -259,44 +354,46 @@ impl Worker {
             ControlFlow::Continue(judgement) => judgement,
         };
         if self.judgement.is_none() {
-            let count = self.region.accepted_count.get();
-            if let Some(free) = self.region.accepted.get(count as usize) {
+            let count = self.first.region.accepted_count.get();
+            if let Some(free) = self.first.region.accepted.get(count as usize) {
                 free.set(reply.contents);
-                self.region.accepted_count.set(count + 1);
+                self.first.region.accepted_count.set(count + 1);
             }
-            self.region.reply.set(Reply { outcome: reply.ended, ..reply });
+            self.first.region.reply.set(Reply { outcome: reply.ended, ..reply });
         }
-        Ok(Some(self.region.last_reply()))
+        Ok(Some(self.first.region.last_reply()))
     }
 
     /// Answers what the program asks in the middle of an execution, and lets it go on.
     fn answer(&mut self) {
-        let mut question = self.region.question.get();
-        let message = Mapping::copy_of(&self.region.message[..question.length as usize]);
+        let mut question = self.first.region.question.get();
+        let message = Mapping::copy_of(&self.first.region.message[..question.length as usize]);
         if let Err(why) = self.outside.lock().answer(&question, &message) {
             question.asked = Asked::Refused;
             let kept = why.len().min(question.text.len() - 1);
             question.text.fill(0);
             question.text[..kept].copy_from_slice(&why.as_bytes()[..kept]);
-            self.region.question.set(question);
+            self.first.region.question.set(question);
         }
-        self.region.go_on();
+        self.first.region.go_on();
     }
 
     /// Waits until the worker has replied; false if somebody stopped the search meanwhile.
     fn is_answered_unless(&mut self, control: &Control) -> Result<bool, Error> {
         let mut progress = 0;
         let mut still = 0;
-        while !self.region.is_our_turn(HEARTBEAT) {
+        while !self.first.region.is_our_turn(HEARTBEAT) {
             if control.stopped() {
                 return Ok(false);
             }
-            if let Ok(Some(status)) = self.child.try_wait()
-                && !self.region.is_our_turn(Duration::ZERO)
+            let processes = [&mut self.first].into_iter().chain(&mut self.others);
+            let status = processes.filter_map(|one| one.child.try_wait().ok().flatten()).next();
+            if let Some(status) = status
+                && !self.first.region.is_our_turn(Duration::ZERO)
             {
                 return Err(Error::Defect(format!("the worker died ({status})")));
             }
-            let now = self.region.progress.load(std::sync::atomic::Ordering::Relaxed);
+            let now = self.first.region.progress.load(std::sync::atomic::Ordering::Relaxed);
             still = if now == progress { still + 1 } else { 0 };
             progress = now;
             if still >= self.watchdog {
@@ -308,13 +405,13 @@ impl Worker {
 
     /// Asks a program that does not reach a scheduling point to stop where it is.
     fn interrupt(&self) {
-        // SAFETY: sends a signal to our own child. JUSTIFICATION: std can only kill.
-        unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGXCPU) };
+        // Those that do not have the turn take no notice.
+        self.processes().for_each(|process| process.signal(libc::SIGXCPU));
     }
 
     /// Runs one execution that follows a schedule and then chooses as the command says.
     pub(crate) fn follow(&mut self, schedule: &[Choice], command: Command) -> Result<Reply, Error> {
-        for (cell, &choice) in self.region.schedule.iter().zip(schedule) {
+        for (cell, &choice) in self.first.region.schedule.iter().zip(schedule) {
             cell.set(choice);
         }
         let prefix = schedule.len() as u32;
@@ -331,13 +428,13 @@ impl Worker {
         sleep: &[Pending],
         control: &Control,
     ) -> Result<Option<Reply>, Error> {
-        for (cell, &choice) in self.region.schedule.iter().zip(schedule) {
+        for (cell, &choice) in self.first.region.schedule.iter().zip(schedule) {
             cell.set(choice);
         }
-        for (cell, &sleeping) in self.region.sleep.iter().zip(sleep) {
+        for (cell, &sleeping) in self.first.region.sleep.iter().zip(sleep) {
             cell.set(sleeping);
         }
-        self.region.sleep_count.set(sleep.len().min(self.region.sleep.len()) as u32);
+        self.first.region.sleep_count.set(sleep.len().min(self.first.region.sleep.len()) as u32);
         let prefix = schedule.len() as u32;
         let (request, policy) = (Request::Run, Policy::First);
         let known = known as u32;
@@ -349,7 +446,7 @@ impl Worker {
 
     /// Runs one execution that follows a schedule as far as it can, and then goes on by itself.
     pub(crate) fn attempt(&mut self, wish: &[Choice]) -> Result<Reply, Error> {
-        self.region.sleep_count.set(0);
+        self.first.region.sleep_count.set(0);
         let (policy, lenient, known) = (Policy::First, true, wish.len() as u32);
         self.follow(wish, Command { policy, lenient, known, ..Command::default() })
     }
@@ -364,7 +461,7 @@ impl Worker {
         control: &Control,
     ) -> Result<Option<Reply>, Error> {
         let prefix = another.map_or(0, |(steps, choice)| {
-            self.region.schedule[steps as usize].set(choice);
+            self.first.region.schedule[steps as usize].set(choice);
             steps + 1
         });
         let (request, slot) = match from {
@@ -384,18 +481,19 @@ impl Worker {
 
     /// What can be taken where the execution stands.
     pub(crate) fn pending(&self) -> Vec<Pending> {
-        let end = self.region.alternative_ends[self.region.last_reply().steps as usize].get();
-        Mapping::copy_of(&self.region.alternatives[..end as usize])
+        let end =
+            self.first.region.alternative_ends[self.first.region.last_reply().steps as usize].get();
+        Mapping::copy_of(&self.first.region.alternatives[..end as usize])
     }
 
     /// What could have been taken at each step from `first` on, in the last execution.
     pub(crate) fn alternatives(&self, first: usize) -> Vec<Vec<Pending>> {
         let mut start = 0;
-        let ends = &self.region.alternative_ends;
-        (first..self.region.last_reply().steps as usize)
+        let ends = &self.first.region.alternative_ends;
+        (first..self.first.region.last_reply().steps as usize)
             .map(|step| {
                 let end = ends[step].get() as usize;
-                let these = Mapping::copy_of(&self.region.alternatives[start..end]);
+                let these = Mapping::copy_of(&self.first.region.alternatives[start..end]);
                 start = end;
                 these
             })
@@ -404,56 +502,67 @@ impl Worker {
 
     /// The steps of the last execution.
     pub(crate) fn events(&self) -> Vec<Event> {
-        Mapping::copy_of(&self.region.events[..self.region.last_reply().steps as usize])
+        Mapping::copy_of(&self.first.region.events[..self.first.region.last_reply().steps as usize])
     }
 
     /// The choices of the last execution.
     pub(crate) fn schedule(&self) -> Vec<Choice> {
-        Mapping::copy_of(&self.region.schedule[..self.region.last_reply().steps as usize])
+        Mapping::copy_of(
+            &self.first.region.schedule[..self.first.region.last_reply().steps as usize],
+        )
     }
 
-    /// What the last execution wrote to standard output (0) or error (1) or noted (2), as far as it was kept.
+    /// What the last execution wrote to standard output (0) or error (1) or noted (2), as far as it
+    /// was kept.
     pub(crate) fn output(&self, stream: usize) -> Vec<u8> {
-        let output = &self.region.output[stream];
+        self.output_of(0, stream)
+    }
+
+    /// What a process wrote to standard output (0) or error (1).
+    pub(crate) fn output_of(&self, process: usize, stream: usize) -> Vec<u8> {
+        let output = &self.first.region.output[process * OUTPUTS + stream];
         let kept = (output.length.get() as usize).min(output.bytes.len());
         Mapping::copy_of(&output.bytes[..kept])
     }
 
     /// The threads as the last execution left them.
     pub(crate) fn threads(&self) -> Vec<ThreadEntry> {
-        Mapping::copy_of(&self.region.threads[..self.region.thread_count.get() as usize])
+        Mapping::copy_of(
+            &self.first.region.threads[..self.first.region.thread_count.get() as usize],
+        )
     }
 
     /// The classes of the executions of the last command, which sampled so many.
     pub(crate) fn classes(&self, executions: u64) -> Vec<u64> {
-        Mapping::copy_of(&self.region.classes[..(executions as usize).min(MAX_BATCH)])
+        Mapping::copy_of(&self.first.region.classes[..(executions as usize).min(MAX_BATCH)])
     }
 
     /// What the worker counted.
     pub(crate) fn counters(&self) -> Counters {
-        self.region.counters.get()
+        self.first.region.counters.get()
     }
 
-    /// The word at an address of the program.
-    pub(crate) fn word(&self, address: u64) -> Option<u64> {
+    /// The word at an address of a process.
+    pub(crate) fn word(&self, process: usize, address: u64) -> Option<u64> {
+        let process = self.processes().nth(process)?;
         let mut word = 0u64;
         let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: 8 };
         let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: 8 };
         // SAFETY: reads eight bytes into a word of ours; a bad address is an error.
         // JUSTIFICATION: the stacks of a stopped program are read from outside.
         let read = unsafe {
-            libc::process_vm_readv(self.child.id() as libc::pid_t, &local, 1, &remote, 1, 0)
+            libc::process_vm_readv(process.child.id() as libc::pid_t, &local, 1, &remote, 1, 0)
         };
         (read == 8).then_some(word)
     }
 
     /// The process.
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.first.child.id()
     }
 }
 
-impl Drop for Worker {
+impl Drop for Process {
     fn drop(&mut self) {
         // SAFETY: signals the group that our child leads. JUSTIFICATION: std can kill the child
         // only, and what it forked for an execution would live on.
@@ -463,12 +572,13 @@ impl Drop for Worker {
     }
 }
 
-/// Starts the program with four files: the region, the shim, the trees and the files that it finds.
-fn spawn(launch: &Launch, files: [RawFd; 4]) -> io::Result<Child> {
-    let mut command = std::process::Command::new(&launch.program);
+/// Starts a program with four files: the region, the shim, the trees and the files that it finds.
+fn spawn(start: &Start<'_>, files: [RawFd; 4]) -> io::Result<Child> {
+    let (launch, shared) = (start.launch, start.shared);
+    let mut command = std::process::Command::new(start.program);
     let checker = std::process::id();
     command
-        .args(&launch.arguments)
+        .args(start.arguments)
         .env_clear()
         .envs(launch.environment.iter().cloned())
         .env("LD_PRELOAD", format!("/proc/self/fd/{SHIM_DESCRIPTOR}"))
@@ -483,12 +593,16 @@ fn spawn(launch: &Launch, files: [RawFd; 4]) -> io::Result<Child> {
     }
     // SAFETY: between fork and exec, only system calls are made.
     // JUSTIFICATION: std cannot hand over descriptors, fix addresses or tie the child's life to ours.
-    unsafe { command.pre_exec(move || prepare_child(files, checker)) };
+    unsafe { command.pre_exec(move || prepare_child(files, shared, checker)) };
     command.spawn()
 }
 
 /// Runs in the child, before the program is loaded.
-fn prepare_child([region, shim, trees, found]: [RawFd; 4], checker: u32) -> io::Result<()> {
+fn prepare_child(
+    [region, shim, trees, found]: [RawFd; 4],
+    shared: Option<[RawFd; 2]>,
+    checker: u32,
+) -> io::Result<()> {
     let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
     // SAFETY: plain system calls on values. JUSTIFICATION: see `spawn`.
     unsafe {
@@ -503,6 +617,10 @@ fn prepare_child([region, shim, trees, found]: [RawFd; 4], checker: u32) -> io::
         check(libc::dup2(region, REGION_DESCRIPTOR))?;
         check(libc::dup2(shim, SHIM_DESCRIPTOR))?;
         check(libc::dup2(trees, TREES_DESCRIPTOR))?;
+        if let Some([system, first]) = shared {
+            check(libc::dup2(system, SYSTEM_DESCRIPTOR))?;
+            check(libc::dup2(first, FIRST_DESCRIPTOR))?;
+        }
         check(libc::dup2(found, FILES_DESCRIPTOR))
     }
 }

@@ -1,6 +1,6 @@
 //! What a step touches: the one table from which dependence follows.
 
-use crate::{Operation, Phase, TIMEOUT};
+use crate::{Operation, PROCESS_BITS, Phase, TIMEOUT};
 
 /// How a part of a step uses an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +115,11 @@ const HEAD: u64 = 8;
 /// All that happens after some time: which of them comes first depends on who began to wait.
 const TIMERS: u64 = 4;
 
+/// What there is one of in each process, as an object: processes do not share it.
+const fn of_process(what: u64, object: u64) -> u64 {
+    what | object >> PROCESS_BITS << PROCESS_BITS
+}
+
 impl Footprint {
     /// What a step touches. `granted` says that what it asks for, it has at once.
     #[expect(clippy::too_many_lines, reason = "one table, in which no operation may be missing")]
@@ -129,6 +134,12 @@ impl Footprint {
             return Footprint::of(&[(Everything, 0)]);
         }
         if phase == Phase::Limited {
+            // Who waits for some time only sees whether what it waits for was there before it.
+            let operation = match operation {
+                Operation::SendWhole | Operation::AwaitSpace => Operation::Send,
+                Operation::ReceiveWhole | Operation::AwaitBytes => Operation::Receive,
+                other => other,
+            };
             let unlimited =
                 Footprint::new((operation, Phase::Request), (object, value), 0, granted);
             return unlimited.limited();
@@ -172,6 +183,10 @@ impl Footprint {
             }
             // Connections to peers do not see each other, but see who begins to listen here.
             (Operation::ConnectPeer, _) => networking(Read),
+            // Without another end there is nothing of it to be seen.
+            (Operation::Shutdown | Operation::Close, _) if value == 0 => {
+                Footprint::of(&[(Write, object), (Write, object + HEAD), (Touch, NETWORK)])
+            }
             (Operation::Shutdown | Operation::Close, _) => Footprint::of(&[
                 (Write, object),
                 (Write, object + HEAD),
@@ -244,10 +259,12 @@ impl Footprint {
                 _,
             ) => then(Write, object),
             (Operation::FutexRequeue, _) => Footprint::of(&[(Write, object), (Write, value)]),
-            (Operation::Fence, _) => Footprint::of(&[(Write, FENCES)]),
+            (Operation::Fence, _) => Footprint::of(&[(Write, of_process(FENCES, object))]),
             (Operation::Output, _) => Footprint::of(&[(Write, object)]),
-            (Operation::FileRead, _) => Footprint::of(&[(Read, FILES)]),
-            (Operation::FileWrite, _) => Footprint::of(&[(Write, FILES)]),
+            (Operation::FileRead, _) => Footprint::of(&[(Read, of_process(FILES, object))]),
+            (Operation::FileWrite, _) => Footprint::of(&[(Write, of_process(FILES, object))]),
+            // One of several processes ends, and nobody is left in it whom that could stop.
+            (Operation::ProcessExit, _) if object != 0 => Footprint::of(&[(Nothing, 0)]),
             // What an atomic section touches is not known when it begins.
             (Operation::Signal | Operation::ProcessExit | Operation::AtomicBegin, _) => {
                 Footprint::of(&[(Everything, 0)])
@@ -370,6 +387,16 @@ mod tests {
         assert!(!lock.commutes(&step(Operation::MutexUnlock, 8)));
         let other = Footprint::new((Operation::Join, Phase::Limited), (16, 0), 0, true);
         assert!(!lock.commutes(&other), "which of them gives up first depends on who asks first");
+    }
+
+    #[test]
+    fn bytes_are_seen_by_who_waits_for_some_time_only() {
+        let send = step(Operation::SendWhole, 8);
+        for operation in [Operation::ReceiveWhole, Operation::AwaitBytes] {
+            assert!(send.commutes(&step(operation, 8)), "{operation}");
+            let limited = Footprint::new((operation, Phase::Limited), (8, 0), 0, true);
+            assert!(!send.commutes(&limited), "{operation}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use question::{Asked, MAX_ADDRESS, MAX_MESSAGE, Question};
 pub use random::Splitmix;
 pub use region::{
     Backend, Command, Counters, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH,
-    MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_STARTS, MAX_TEXT, MAX_THREADS,
-    ModuleEntry, OUTPUTS, Output, Policy, Region, Reply, Request, Restart, Setup, ThreadEntry,
-    TimeMode, Turn, VERSION, text,
+    MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS, MAX_TEXT,
+    MAX_THREADS, ModuleEntry, OUTPUTS, Output, PROCESS_BITS, Policy, Region, Reply, Request,
+    Restart, SYSTEM_LENGTH, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
 };

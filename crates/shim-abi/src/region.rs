@@ -6,9 +6,16 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// How many threads a program may have at one time.
 pub const MAX_THREADS: usize = 128;
+/// How many processes may be checked as one system.
+pub const MAX_PROCESSES: usize = 16;
+/// The length of what the processes of a system share, which is mostly never touched.
+pub const SYSTEM_LENGTH: u64 = 1 << 32;
+/// Addresses have so many bits. Objects of one process of several have one more than its number
+/// above them.
+pub const PROCESS_BITS: u32 = 48;
 /// How many modules (the program and its libraries) may be loaded.
 pub const MAX_MODULES: usize = 256;
 /// How many steps an execution may have.
@@ -120,6 +127,10 @@ pub struct Setup {
     pub exit_code: i32,
     /// How many steps an execution may have.
     pub max_steps: u32,
+    /// Which process of a system this is.
+    pub process: u16,
+    /// How many processes the system has; 0 if the program is alone.
+    pub processes: u16,
 }
 
 /// What the worker shall do next.
@@ -347,7 +358,8 @@ pub struct Region {
     /// The threads at the end of the last execution.
     pub threads: [Cell<ThreadEntry>; MAX_THREADS],
     /// Standard output, standard error, and what the program noted for whoever reads the trace.
-    pub output: [Output; OUTPUTS],
+    /// Each process has its own, but for notes, which are the first one's.
+    pub output: [Output; OUTPUTS * MAX_PROCESSES],
     /// The class of each execution of the last command that sampled: executions with equal classes
     /// differ only in the order of independent steps.
     pub classes: [Cell<u64>; MAX_BATCH],
@@ -370,6 +382,11 @@ pub struct Region {
 }
 
 impl Setup {
+    /// How many threads each process may have: the numbers of its threads follow each other.
+    pub fn threads_each(&self) -> usize {
+        MAX_THREADS / usize::from(self.processes).next_power_of_two().min(MAX_PROCESSES)
+    }
+
     /// Whether an execution that ended so is as it should be.
     pub fn expects(&self, outcome: Outcome, detail: i32) -> bool {
         match outcome {

@@ -1,15 +1,18 @@
 //! Executions and the commands of the checker.
 
 use crate::carrier;
+use crate::conduct::{Common, Conduct};
 use crate::fail::Message;
 use crate::fingerprint::fingerprint;
-use crate::region::{count, hand_over, region, reply, setup};
+use crate::region::{count, hand_over, own, region, reply, setup};
 use crate::scheduler::{self, Ending, STEPS, SWITCHES};
 use crate::snapshot;
-use crate::state::{MAIN, Status, Thread, state};
+use crate::state::{Status, Thread, state};
 use crate::sys::{number, sys};
+use crate::system;
 use core::fmt;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
     Command, MAX_BATCH, Outcome, Policy, Request, Restart, Splitmix, ThreadEntry,
 };
@@ -19,7 +22,14 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 /// Whether the program has moved since it was put back.
 static MOVED: AtomicBool = AtomicBool::new(false);
 /// Whether the program has left its start: then it stands before a choice.
-pub(crate) static BEGUN: AtomicBool = AtomicBool::new(false);
+pub(crate) static BEGUN: Common<AtomicBool> = Common::at(offset_of!(Conduct, begun));
+/// Whether somebody was chosen who did not go on yet.
+pub(crate) static CHOSEN: Common<AtomicBool> = Common::at(offset_of!(Conduct, chosen));
+/// Whether whoever gets the turn shall only describe its threads.
+static DESCRIBING: Common<AtomicBool> = Common::at(offset_of!(Conduct, describing));
+/// The number of the present execution, and the one that this process was put back for.
+static EXECUTION: Common<AtomicU64> = Common::at(offset_of!(Conduct, execution));
+static PUT_BACK: AtomicU64 = AtomicU64::new(0);
 /// The process that runs the present execution, while forking.
 static CHILD: AtomicU32 = AtomicU32::new(0);
 
@@ -32,10 +42,16 @@ pub(crate) fn is_running() -> bool {
 pub(crate) fn serve() -> ! {
     loop {
         hand_over();
-        let command = region().command.get();
+        let command = own().command.get();
         scheduler::obey(&command);
         match command.request {
-            Request::Begin => crate::start::begin(),
+            Request::Begin => {
+                crate::start::begin();
+                if !system::is_first() {
+                    crate::region::give_back();
+                    attend();
+                }
+            }
             Request::Run => run(&command),
             Request::Continue => go_on(),
             Request::Save => snapshot::save(command.slot),
@@ -48,9 +64,30 @@ pub(crate) fn serve() -> ! {
     }
 }
 
+/// Takes part in a system: does what is to be done whenever this process has the turn.
+fn attend() -> ! {
+    RUNNING.store(true, Relaxed);
+    loop {
+        system::await_turn();
+        system::stay_together();
+        let execution = EXECUTION.load(Relaxed);
+        if PUT_BACK.swap(execution, Relaxed) != execution {
+            snapshot::restore_first();
+        }
+        let next = if DESCRIBING.load(Relaxed) {
+            describe_own();
+            system::FIRST
+        } else {
+            run_own()
+        };
+        system::pass_to(next);
+    }
+}
+
 /// Runs executions until one is not as expected.
 fn run(command: &Command) {
     RUNNING.store(true, Relaxed);
+    system::stay_together();
     for number in 0..command.count {
         reset();
         region().random.set(Splitmix::of(command.seed, command.first + number));
@@ -83,6 +120,8 @@ fn reset() {
     }
     STEPS.store(0, Relaxed);
     BEGUN.store(false, Relaxed);
+    CHOSEN.store(false, Relaxed);
+    EXECUTION.fetch_add(1, Relaxed);
     region().output.iter().for_each(|output| output.length.set(0));
 }
 
@@ -115,26 +154,46 @@ fn go_on() {
 
 /// Lets threads run until the execution ends or pauses.
 fn run_threads() {
-    let state = state();
     loop {
-        if BEGUN.swap(true, Relaxed) {
+        let next = run_own();
+        if has_ended() {
+            return;
+        }
+        system::pass_to(next);
+        system::await_turn();
+    }
+}
+
+fn has_ended() -> bool {
+    region().reply.get().outcome != Outcome::None
+}
+
+/// Lets threads of this process run until the turn is another's: whose.
+fn run_own() -> usize {
+    let state = state();
+    while !has_ended() {
+        if BEGUN.swap(true, Relaxed) && !CHOSEN.swap(false, Relaxed) {
             let next = match scheduler::pauses(state) {
                 Ok(true) => Err(pause()),
                 Ok(false) => scheduler::next(state).map(|_thread| ()),
                 Err(ending) => Err(ending),
             };
             if let Err(ending) = next {
-                return note_end(ending);
+                note_end(ending);
+                break;
             }
+        }
+        let owner = system::owner(state.current.get());
+        if owner != system::process() {
+            CHOSEN.store(true, Relaxed);
+            return owner;
         }
         if setup().canonical {
             snapshot::scrub(state.current());
         }
         carrier::enter(state.current());
-        if region().reply.get().outcome != Outcome::None {
-            return;
-        }
     }
+    system::FIRST
 }
 
 /// The execution stands before a choice. The detail says whether somebody stands back: then there
@@ -208,9 +267,21 @@ fn digest() {
 
 /// Describes every thread for the checker.
 fn describe_threads() {
+    region().thread_count.set(0);
+    describe_own();
+    DESCRIBING.store(true, Relaxed);
+    for process in 1..system::processes() {
+        system::pass_to(process);
+        system::await_turn();
+    }
+    DESCRIBING.store(false, Relaxed);
+}
+
+/// Describes the threads of this process: only here is known who holds what they wait for.
+fn describe_own() {
     let region = region();
-    let mut described = 0;
-    for thread in state().threads().filter(|thread| thread.status() != Status::Free) {
+    let mut described = region.thread_count.get() as usize;
+    for thread in state().own_threads().filter(|thread| thread.status() != Status::Free) {
         let at = thread.at.get();
         let entry = ThreadEntry {
             number: thread.number.get(),
@@ -274,6 +345,6 @@ pub(crate) fn uncontrolled(arguments: fmt::Arguments<'_>) -> ! {
 
 /// The thread that the program starts with is ready to run.
 pub(crate) fn main_is_ready() {
-    state().current.set(MAIN);
+    state().current.set(system::main_thread());
     MOVED.store(false, Relaxed);
 }

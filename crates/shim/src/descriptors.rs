@@ -11,6 +11,7 @@ use crate::memory::{OBJECTS, TABLE, view, zero};
 use crate::net::{self, Object};
 use crate::state::state;
 use crate::sys::errno;
+use crate::system;
 use core::cell::Cell;
 use core::ops::Range;
 use everypath_shim_abi::MAX_THREADS;
@@ -122,33 +123,50 @@ struct Table {
     address: usize,
     size: usize,
     used: &'static [Cell<u16>; RANGES],
+    /// The thread that has the first range, and how many have some.
+    first: usize,
+    threads: usize,
 }
 
-/// The table of descriptors.
+/// The table of descriptors: each process has its own.
 fn slots() -> Table {
-    Table { address: TABLE, size: size_of::<Slot>(), used: &state().slots_used }
+    let (first, threads) = (system::main_thread().into(), system::threads_each().into());
+    let used = &state().slots_used;
+    Table { address: TABLE, size: size_of::<Slot>(), used, first, threads }
 }
 
-/// The table of objects.
+/// The table of objects: there is one for all processes.
 fn objects() -> Table {
-    Table { address: OBJECTS, size: size_of::<Object>(), used: &state().objects_used }
+    let used = &state().objects_used;
+    let (first, threads) = (0, MAX_THREADS);
+    Table { address: OBJECTS, size: size_of::<Object>(), used, first, threads }
 }
 
 impl Table {
+    /// How many numbers of a range were given out.
+    fn used(self, range: usize) -> &'static Cell<u16> {
+        &self.used[(self.first + range) % RANGES]
+    }
+
+    /// Which of those that have numbers the running thread is.
+    fn me(self) -> usize {
+        usize::from(state().current.get()) - self.first
+    }
+
     /// Whether a number is one of the running thread's.
     fn is_own(self, number: usize) -> bool {
-        range_of(number) % MAX_THREADS == usize::from(state().current.get())
+        range_of(number) % MAX_THREADS == self.me()
     }
 
     fn is_given_out(self, number: usize) -> bool {
         let range = range_of(number);
-        number - numbers(range).start < usize::from(self.used[range].get())
+        number - numbers(range).start < usize::from(self.used(range).get())
     }
 
     /// Makes a number one that was given out.
     fn give_out(self, number: usize) {
         let range = range_of(number);
-        let used = &self.used[range];
+        let used = self.used(range);
         let (from, to) = (usize::from(used.get()), number - numbers(range).start + 1);
         if to > from {
             let first = self.address + (numbers(range).start + from) * self.size;
@@ -159,7 +177,7 @@ impl Table {
 
     /// The running thread's lowest number that `is_free`, from `from` on.
     fn lowest(self, from: usize, is_free: impl Fn(usize) -> bool) -> Option<usize> {
-        let thread = usize::from(state().current.get());
+        let thread = self.me();
         let mut own = [thread, MAX_THREADS + thread].into_iter().flat_map(numbers);
         let fits =
             |&number: &usize| number >= from && (!self.is_given_out(number) || is_free(number));
@@ -170,20 +188,23 @@ impl Table {
 
     /// The parts of the table that a snapshot holds, as address and length.
     fn spans(self) -> impl Iterator<Item = (usize, usize)> {
-        let used = self.used.iter().enumerate().filter(|(_, used)| used.get() != 0);
-        used.map(move |(range, used)| {
-            let first = numbers(range).start;
-            (self.address + first * self.size, usize::from(used.get()) * self.size)
+        let used = self.ranges().map(move |range| (range, usize::from(self.used(range).get())));
+        used.filter(|&(_, used)| used != 0).map(move |(range, used)| {
+            (self.address + numbers(range).start * self.size, used * self.size)
         })
     }
 
     /// The numbers that were ever given out.
     fn given_out(self) -> impl Iterator<Item = usize> + Clone {
-        let used = self.used.iter().enumerate().filter(|(_, used)| used.get() != 0);
-        used.flat_map(|(range, used)| {
+        self.ranges().flat_map(move |range| {
             let first = numbers(range).start;
-            first..first + usize::from(used.get())
+            first..first + usize::from(self.used(range).get())
         })
+    }
+
+    /// The ranges of those that have numbers.
+    fn ranges(self) -> impl Iterator<Item = usize> + Clone {
+        (0..self.threads).chain(MAX_THREADS..MAX_THREADS + self.threads)
     }
 }
 
@@ -200,6 +221,20 @@ pub(crate) fn object_spans() -> impl Iterator<Item = (usize, usize)> {
 /// The numbers of all objects that there are or were.
 pub(crate) fn object_numbers() -> impl Iterator<Item = usize> + Clone {
     objects().given_out()
+}
+
+/// The process of the thread that made an object.
+pub(crate) fn maker(object: usize) -> usize {
+    system::owner((range_of(object) % MAX_THREADS) as u16)
+}
+
+/// Closes what is open on objects.
+pub(crate) fn close_objects() {
+    for number in slots().given_out() {
+        if get(number as i32).is_some_and(|open| open.get().kind == Kind::Object) {
+            close(number as i32);
+        }
+    }
 }
 
 /// Everything that is open.

@@ -15,7 +15,7 @@ use crate::region::count;
 use crate::signals::{self, Machine};
 use crate::state::state;
 use crate::sys::{call, errno, number, sys};
-use crate::thread::FIRST_TID;
+use crate::thread::{FIRST_TID, first_tid};
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 static SELECTOR: AtomicU8 = AtomicU8::new(0);
@@ -233,10 +233,10 @@ fn memory_of(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> Option<isize> {
 
 fn identity(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
     Some(match number {
-        number::GETPID | number::GETPGRP => FIRST_TID as isize,
+        number::GETPID | number::GETPGRP => first_tid() as isize,
         number::GETTID => FIRST_TID as isize + state().current.get() as isize,
         number::GETPPID => FIRST_TID as isize - 1,
-        number::SET_TID_ADDRESS => FIRST_TID as isize,
+        number::SET_TID_ADDRESS => first_tid() as isize,
         number::SET_ROBUST_LIST => 0,
         number::RSEQ => -(errno::ENOSYS as isize),
         number::UMASK => state().umask.replace(a as u32 & 0o777) as isize,

@@ -1,6 +1,6 @@
 //! The ways to give up: never silently, never with a guess.
 
-use crate::region::{is_open, region, reply};
+use crate::region::{is_open, own, region, reply};
 use crate::sys::{number, sys};
 use core::fmt::{self, Write};
 use everypath_shim_abi::{MAX_TEXT, Outcome, Turn};
@@ -51,9 +51,12 @@ pub(crate) fn die(outcome: Outcome, arguments: fmt::Arguments<'_>) -> ! {
             reply.outcome = outcome;
             reply.text = message.bytes();
         });
-        let turn = &region().turn;
-        turn.store(Turn::Checker as u32, core::sync::atomic::Ordering::Release);
-        crate::region::wake(turn);
+        own().reply.set(region().reply.get());
+        // The checker waits for this process while it starts, and later for the first.
+        for turn in [&own().turn, &region().turn] {
+            turn.store(Turn::Checker as u32, core::sync::atomic::Ordering::Release);
+            crate::region::wake(turn);
+        }
     } else {
         sys!(number::WRITE, 2, message.bytes.as_ptr(), message.length);
     }

@@ -36,7 +36,7 @@ pub(crate) fn fingerprint() -> u128 {
     let current = state.current.replace(0);
     sum.add(state.head_span());
     state.current.set(current);
-    sum.add(state.key_span());
+    sum.add(state.own_span());
     for thread in state.threads().filter(|thread| thread.status() != Status::Free) {
         add_thread(&mut sum, state, thread);
     }

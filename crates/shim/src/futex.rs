@@ -160,7 +160,7 @@ fn requeue(call: Call, compare: bool) -> isize {
         } else if moved < move_most {
             let last = state().waiters(Waiting::Futex, call.other).map(|t| t.place.get()).max();
             thread.place.set(last.map_or(1, |place| place + 1));
-            thread.object.set(call.other);
+            thread.object.set(crate::system::own_object(call.other));
             moved += 1;
         } else {
             break;

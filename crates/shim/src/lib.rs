@@ -23,6 +23,7 @@
 mod atomics;
 mod carrier;
 mod classes;
+mod conduct;
 mod contents;
 mod context;
 mod controller;
@@ -49,6 +50,7 @@ mod start;
 mod state;
 mod sync;
 mod sys;
+mod system;
 mod thread;
 mod time;
 mod tracking;

@@ -9,6 +9,8 @@ use everypath_shim_abi::MAX_THREADS;
 
 /// The scheduler's own state, part of every snapshot.
 pub(crate) const STATE: usize = 0x6000_0000_0000;
+/// What the scheduler keeps beside its state, no part of snapshots.
+pub(crate) const CONDUCT: usize = 0x6003_0000_0000;
 /// Descriptors and what they are open on, part of every snapshot as far as they are in use.
 pub(crate) const TABLE: usize = 0x6004_0000_0000;
 /// What has arrived at sockets and pipes.

@@ -6,22 +6,35 @@ use crate::libc;
 use crate::scheduler::point;
 use crate::state::{Status, state};
 use crate::sys::{errno, number, sys};
-use crate::thread::FIRST_TID;
+use crate::system;
+use crate::thread::{FIRST_TID, first_tid};
 use everypath_shim_abi::{Operation, Outcome};
 
 /// The process ends: what its threads left behind is looked at last.
 pub(crate) fn finish(code: i32) -> ! {
     let code = code & 0xff;
-    point(Operation::ProcessExit, 0, code as u64);
-    let unseen = state().threads().find(|thread| {
+    point(Operation::ProcessExit, system::end_object(), code as u64);
+    let unseen = state().own_threads().find(|thread| {
         thread.panicked.get() && thread.status() != Status::Free && !thread.joined.get()
     });
+    let is_expected = code == crate::region::setup().exit_code || !system::is_first();
     match unseen {
-        Some(thread) if code == crate::region::setup().exit_code => {
-            ended(Outcome::Panicked, i32::from(thread.number.get()))
+        Some(thread) if is_expected => ended(Outcome::Panicked, i32::from(thread.number.get())),
+        // Others go on, and may yet do what nobody expects.
+        _ if system::is_one_of_several() && !is_panic(code) => {
+            if system::is_first() {
+                state().exit_code.set(code);
+            }
+            system::leave()
         }
         _ => ended(Outcome::Exited, code),
     }
+}
+
+/// Whether a process that is not the one to be checked ends as Rust's programs do that panic.
+fn is_panic(code: i32) -> bool {
+    const PANICKED: i32 = 101;
+    !system::is_first() && code == PANICKED
 }
 
 /// Stands in for libc's function.
@@ -72,7 +85,7 @@ extern "C" fn __assert_fail(expression: usize, file: usize, line: u32, function:
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn getpid() -> i32 {
-    FIRST_TID
+    first_tid()
 }
 
 /// Stands in for libc's function.

@@ -11,6 +11,10 @@ pub(crate) const DESCRIPTOR: usize = 198;
 /// The descriptor under which the loader found this library.
 const LIBRARY: usize = 199;
 const ADDRESS: usize = 0x5fff_0000_0000;
+/// Where the region of this process is; that of the first process is at `ADDRESS` for all.
+const OWN_ADDRESS: usize = 0x5ffd_0000_0000;
+/// The descriptor under which the checker hands over the region of the first process.
+const FIRST_DESCRIPTOR: usize = 195;
 /// The descriptor under which the checker hands over what was said to peers.
 const TREES_DESCRIPTOR: usize = 197;
 const TREES_ADDRESS: usize = 0x5ffe_0000_0000;
@@ -19,24 +23,36 @@ static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// Maps the region; without one the program was not started by a checker.
 pub(crate) fn open() -> bool {
-    const READ_WRITE: usize = 3;
-    const SHARED_FIXED_NOREPLACE: usize = 0x10_0001;
-    let length = size_of::<Region>();
-    let flags = SHARED_FIXED_NOREPLACE;
-    let got = sys!(number::MMAP, ADDRESS, length, READ_WRITE, flags, DESCRIPTOR, 0);
-    if got != ADDRESS as isize {
+    if is_open() {
+        return own().version.get() == VERSION;
+    }
+    if !map(OWN_ADDRESS, size_of::<Region>(), DESCRIPTOR) {
         return false;
     }
-    let (trees, length) = (TREES_ADDRESS, size_of::<Memory>());
-    let got = sys!(number::MMAP, trees, length, READ_WRITE, flags, TREES_DESCRIPTOR, 0);
-    if got != trees as isize {
+    let is_first = own().setup.get().process == 0;
+    let first = if is_first { DESCRIPTOR } else { FIRST_DESCRIPTOR };
+    if !map(ADDRESS, size_of::<Region>(), first)
+        || !map(TREES_ADDRESS, size_of::<Memory>(), TREES_DESCRIPTOR)
+    {
         return false;
+    }
+    if !is_first {
+        sys!(number::CLOSE, FIRST_DESCRIPTOR);
     }
     sys!(number::CLOSE, TREES_DESCRIPTOR);
     sys!(number::CLOSE, DESCRIPTOR);
     sys!(number::CLOSE, LIBRARY);
     MAPPED.store(ADDRESS, Ordering::Relaxed);
-    region().version.get() == VERSION
+    own().version.get() == VERSION
+}
+
+/// Maps what the checker hands over; false if it does not.
+fn map(address: usize, length: usize, descriptor: usize) -> bool {
+    const READ_WRITE: usize = 3;
+    const SHARED_FIXED_NOREPLACE: usize = 0x10_0001;
+    let flags = SHARED_FIXED_NOREPLACE;
+    let got = sys!(number::MMAP, address, length, READ_WRITE, flags, descriptor, 0);
+    got == address as isize
 }
 
 /// Whether there is a region.
@@ -47,12 +63,19 @@ pub(crate) fn is_open() -> bool {
 /// Whether an address lies in it, or in what else is shared.
 pub(crate) fn holds(address: usize) -> bool {
     let within = |start: usize, length: usize| (start..start + length).contains(&address);
-    within(ADDRESS, size_of::<Region>()) || within(TREES_ADDRESS, size_of::<Memory>())
+    let regions = [ADDRESS, OWN_ADDRESS];
+    regions.into_iter().any(|start| within(start, size_of::<Region>()))
+        || within(TREES_ADDRESS, size_of::<Memory>())
 }
 
-/// The region.
+/// The region of the first process, in which executions are written down.
 pub(crate) fn region() -> &'static Region {
     crate::memory::view(ADDRESS)
+}
+
+/// The region of this process: what the checker tells it at the start.
+pub(crate) fn own() -> &'static Region {
+    crate::memory::view(OWN_ADDRESS)
 }
 
 /// What was said to peers and what they answered: the checker lets it grow.
@@ -62,7 +85,7 @@ pub(crate) fn trees() -> &'static Memory {
 
 /// What is fixed at the start.
 pub(crate) fn setup() -> Setup {
-    region().setup.get()
+    own().setup.get()
 }
 
 /// Changes the reply, in place: a copy of it on the stack of a thread would become part of its
@@ -81,12 +104,18 @@ pub(crate) fn count(change: impl FnOnce(&mut Counters)) {
 
 /// Hands the turn to the checker and waits for it to come back.
 pub(crate) fn hand_over() {
-    let turn = &region().turn;
-    turn.store(Turn::Checker as u32, Ordering::Release);
-    wake(turn);
+    give_back();
+    let turn = &own().turn;
     while turn.load(Ordering::Acquire) != Turn::Worker as u32 {
         wait(turn, Turn::Checker as u32);
     }
+}
+
+/// Hands the turn to the checker.
+pub(crate) fn give_back() {
+    let turn = &own().turn;
+    turn.store(Turn::Checker as u32, Ordering::Release);
+    wake(turn);
 }
 
 /// Sleeps while the word has a value.

@@ -15,12 +15,15 @@ mod priorities;
 mod systematic;
 
 use crate::carrier;
+use crate::conduct::{Common, Conduct};
 use crate::context::Context;
 use crate::controller;
 use crate::fail::stop;
 use crate::region::{region, setup};
 use crate::state::{Interruption, State, Status, Thread, state};
+use crate::system;
 use core::cell::Cell;
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
     Choice, Command, Event, MAX_EVENTS, Operation, Outcome, Phase, Policy, TIMEOUT, TimeMode,
@@ -28,18 +31,18 @@ use everypath_shim_abi::{
 };
 
 /// How many steps the execution has taken.
-pub(crate) static STEPS: AtomicU32 = AtomicU32::new(0);
+pub(crate) static STEPS: Common<AtomicU32> = Common::at(offset_of!(Conduct, steps));
 /// The execution pauses before the first choice after so many steps.
-static PAUSE_AFTER: AtomicU32 = AtomicU32::new(NEVER);
+static PAUSE_AFTER: Common<AtomicU32> = Common::at(offset_of!(Conduct, pause_after));
 /// After so many steps the controller makes the choices, on its own stack.
-static LEAVE_AFTER: AtomicU32 = AtomicU32::new(NEVER);
+static LEAVE_AFTER: Common<AtomicU32> = Common::at(offset_of!(Conduct, leave_after));
 const NEVER: u32 = u32::MAX;
-static MAX_STEPS: AtomicU32 = AtomicU32::new(0);
-static TIME: Setting<TimeMode> = Setting(Cell::new(TimeMode::Ordered));
-static POLICY: Setting<Policy> = Setting(Cell::new(Policy::Random));
+static MAX_STEPS: Common<AtomicU32> = Common::at(offset_of!(Conduct, max_steps));
+static TIME: Common<Setting<TimeMode>> = Common::at(offset_of!(Conduct, time));
+static POLICY: Common<Setting<Policy>> = Common::at(offset_of!(Conduct, policy));
 
 /// What is set while nothing runs.
-struct Setting<T>(Cell<T>);
+pub(crate) struct Setting<T>(Cell<T>);
 // SAFETY: written by the controller while no thread of the program runs.
 // JUSTIFICATION: read at every step, so it must cost nothing.
 unsafe impl<T> Sync for Setting<T> {}
@@ -84,6 +87,9 @@ const LIVELOCK_ROUNDS: u32 = 45_000;
 const LONELY_ROUNDS: u32 = 50_000_000;
 /// In an atomic section nobody else can change what a thread waits for.
 const SECTION_ROUNDS: u32 = 1000;
+
+/// The deadline of whoever gives up only when nothing else can happen any more.
+pub(crate) const LAST: u64 = u64::MAX;
 
 /// A scheduling point: any thread may go on, this one with `operation`. Returns the outcome.
 pub(crate) fn point(operation: Operation, object: usize, value: u64) -> u16 {
@@ -165,7 +171,7 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
     }
     let last = state.waiters_on(object).map(|other| other.place.get()).max();
     thread.place.set(last.map_or(1, |place| place + 1));
-    thread.object.set(object);
+    thread.object.set(system::own_object(object));
     thread.waiting.set(waiting);
     state.selectable.set(state.selectable.get() + u16::from(is_selectable(waiting)));
     set_deadline(thread, deadline.map_or(0, |at| at.max(1)));
@@ -191,6 +197,15 @@ pub(crate) fn grant(thread: &Thread) {
     let selectable = &state().selectable;
     selectable.set(selectable.get() - u16::from(is_selectable(waited)));
     set_deadline(thread, 0);
+}
+
+/// Ends a thread, which may wait, for good.
+pub(crate) fn withdraw(thread: &Thread) {
+    grant(thread);
+    let state = state();
+    state.standing.change(thread.number.get(), false);
+    state.alive.set(state.alive.get() - 1);
+    thread.set_status(Status::Ended);
 }
 
 /// Whether whoever ends such a wait chooses among those who wait.
@@ -237,7 +252,11 @@ extern "C" fn decide() -> *const Context {
     }
     match next(state) {
         Ok(to) if core::ptr::eq(to, from) => core::ptr::null(),
-        Ok(to) => carrier::way(from, to),
+        Ok(to) if system::is_own(to) => carrier::way(from, to),
+        Ok(_) => {
+            controller::CHOSEN.store(true, Relaxed);
+            carrier::way_home(from)
+        }
         Err(ending) => {
             controller::note_end(ending);
             carrier::way_home(from)
@@ -289,7 +308,7 @@ impl Counter {
 unsafe impl Sync for Counter {}
 
 /// How often another thread was chosen than the one that ran.
-pub(crate) static SWITCHES: Counter = Counter(Cell::new(0));
+pub(crate) static SWITCHES: Common<Counter> = Common::at(offset_of!(Conduct, switches));
 
 /// How many ways the pending step of a thread can go.
 fn outcomes(state: &State, thread: &Thread) -> u32 {
@@ -329,6 +348,7 @@ fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
     };
     deadline != 0
         && match mode {
+            _ if deadline == LAST => !state.threads().any(earlier) && can_run(state) == 0,
             TimeMode::Any => true,
             TimeMode::Ordered => !state.threads().any(earlier),
             TimeMode::Quiescent => !state.threads().any(earlier) && can_run(state) == 0,
@@ -371,10 +391,7 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
             return Ok((total, simple));
         }
         if state.ready.bits() == 0 {
-            return Err(match crate::net::idle(state) {
-                Some(listens) => Ending { outcome: Outcome::Idle, detail: listens.into() },
-                None => Ending { outcome: Outcome::Deadlock, detail: 0 },
-            });
+            return Err(system::stuck(state));
         }
         idle_round(state)?;
     }
@@ -446,7 +463,9 @@ fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> 
     thread.clock_reads.set(0);
     thread.outcome.set(choice.outcome);
     if choice.outcome == TIMEOUT && thread.status() == Status::Blocked {
-        state.clock.set(state.clock.get().max(thread.deadline.get()));
+        if thread.deadline.get() != LAST {
+            state.clock.set(state.clock.get().max(thread.deadline.get()));
+        }
         thread.timed_out.set(true);
         grant(thread);
     }

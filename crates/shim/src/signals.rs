@@ -8,7 +8,7 @@ use crate::region::reply;
 use crate::scheduler::{grant, point};
 use crate::state::{Action, Interruption, SIGNALS, State, Status, Thread, state};
 use crate::sys::{errno, number, sys};
-use crate::thread::FIRST_TID;
+use crate::thread::{FIRST_TID, first_tid};
 use core::arch::global_asm;
 use everypath_shim_abi::{Operation, Outcome};
 
@@ -186,7 +186,7 @@ pub(crate) fn handle_here(signal: i32) {
             let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
             let mut info = [0i32; 32];
             info[..3].copy_from_slice(&[signal, 0, code]);
-            info[4] = FIRST_TID;
+            info[4] = first_tid();
             let machine = [0u64; 128];
             call_handler(signal, &action, info.as_ptr() as usize, machine.as_ptr() as usize);
             thread.blocked_signals.set(before);
@@ -262,14 +262,14 @@ fn interrupt(thread: &Thread, signal: i32, action: &Action) {
 pub(crate) fn kill_thread(tid: i32, signal: i32) -> isize {
     let state = state();
     let found = state
-        .threads()
+        .own_threads()
         .find(|thread| thread.is_alive() && FIRST_TID + i32::from(thread.number.get()) == tid);
     found.map_or(-(errno::ESRCH as isize), |thread| send(thread, signal))
 }
 
 /// Does what the system call does.
 pub(crate) fn kill_process(pid: i32, signal: i32) -> isize {
-    if pid != FIRST_TID && pid != 0 {
+    if pid != first_tid() && pid != 0 {
         stop!("the program sends a signal to another process");
     }
     if !(1..SIGNALS as i32).contains(&signal) {
@@ -279,7 +279,7 @@ pub(crate) fn kill_process(pid: i32, signal: i32) -> isize {
     let takes =
         |thread: &&Thread| thread.is_alive() && thread.blocked_signals.get() & bit(signal) == 0;
     let current = state().current();
-    let thread = Some(current).filter(takes).or_else(|| state().threads().find(takes));
+    let thread = Some(current).filter(takes).or_else(|| state().own_threads().find(takes));
     let thread = thread.unwrap_or(current);
     thread.pending_by_process.set(thread.pending_by_process.get() | bit(signal));
     send(thread, signal)

@@ -9,10 +9,11 @@ use crate::memory::{ARENA, HEAP, HEAP_END, PAGE, PRIVATE, PRIVATE_END, STATE};
 use crate::memory::{bytes, copy, map, zero};
 use crate::region::{count, region};
 use crate::scheduler::STEPS;
-use crate::state::{MAIN, State, Status, Thread, state};
+use crate::state::{State, Status, Thread, state};
+use crate::system;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use everypath_shim_abi::{OUTPUTS, Splitmix};
+use everypath_shim_abi::{MAX_PROCESSES, OUTPUTS, Splitmix};
 
 /// A piece of memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,13 +26,13 @@ pub(crate) struct Span {
 const MAX_SPANS: usize = 1024;
 
 /// What does not live in the program's memory and must be put back with it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Book {
     begun: bool,
     steps: u32,
     random: Splitmix,
-    output: [u64; OUTPUTS],
+    output: [u64; OUTPUTS * MAX_PROCESSES],
 }
 
 /// The head of a copy; the bytes of its spans follow.
@@ -104,27 +105,34 @@ fn storage(thread: &Thread) -> Span {
 /// Calls `each` for every span of the present state.
 fn for_each_span(state: &State, mut each: impl FnMut(Span)) {
     for_each_memory_span(state, &mut each);
-    state.spans().into_iter().for_each(&mut each);
+    each(state.own_span());
+    if system::is_first() {
+        each(state.common_span());
+    }
 }
 
 /// Calls `each` for every span of the program's own memory.
 pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
     fixed().for_each(&mut each);
-    for thread in state.threads().filter(|thread| thread.status() != Status::Free) {
+    for thread in state.own_threads().filter(|thread| thread.status() != Status::Free) {
         if thread.is_alive() {
             each(live_stack(thread));
         }
-        if thread.number.get() != MAIN && thread.tcb.get() != 0 {
+        if thread.number.get() != system::main_thread() && thread.tcb.get() != 0 {
             each(storage(thread));
         }
     }
-    let tables = crate::descriptors::spans().chain(crate::descriptors::object_spans());
-    for (address, length) in tables.chain(crate::net::spans()) {
+    for (address, length) in crate::descriptors::spans() {
+        each(Span { address, length });
+    }
+    // What processes have in common, the first of them puts back.
+    let common = crate::descriptors::object_spans().chain(crate::net::spans());
+    for (address, length) in common.filter(|_| system::is_first()) {
         each(Span { address, length });
     }
     for (number, top) in state.arena_tops.iter().enumerate() {
         let base = HEAP + number * ARENA;
-        if top.get() > base {
+        if top.get() > base && system::owner(number as u16) == system::process() {
             each(Span { address: base, length: top.get() - base });
         }
     }
@@ -173,7 +181,9 @@ pub(crate) fn load(slot: u32) {
     if MAPPED[slot as usize].load(Relaxed) == 0 {
         crate::fail::fatal("there is no such saved state");
     }
-    forget_threads();
+    if system::is_first() {
+        forget_threads();
+    }
     let base = place(slot);
     let image: &Image = crate::memory::view(base);
     let mut at = base + size_of::<Image>();
@@ -182,7 +192,9 @@ pub(crate) fn load(slot: u32) {
         copy(span.address, at, span.length);
         at += crate::memory::round_up(span.length, 64);
     }
-    restore_book(image);
+    if system::is_first() {
+        restore_book(image);
+    }
 }
 
 /// Frees the places of all threads: a copy brings back its own, and nothing of later ones.

@@ -5,15 +5,16 @@ use crate::controller;
 use crate::fail::die;
 use crate::libc;
 use crate::memory::{PAGE, bytes, c_string, load, round_up, store, write};
-use crate::region::{region, setup};
+use crate::region::{own, region, setup};
 use crate::snapshot::{self, OURS, add_fixed};
-use crate::state::{MAIN, state};
+use crate::state::state;
 use crate::sys::{number, sys};
-use crate::thread::{FIRST_TID, map_slot};
+use crate::system;
+use crate::thread::{first_tid, map_slot};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::{
-    MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, Restart,
+    MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, Restart, Splitmix,
 };
 
 static MAIN_FUNCTION: AtomicUsize = AtomicUsize::new(0);
@@ -105,7 +106,7 @@ extern "C" fn before_main(argc: i32, argv: usize, environment: usize) -> i32 {
     libc::find_insides();
     let block = crate::context::fs_base();
     unregister_rseq(block);
-    libc::adopt_main(block, FIRST_TID);
+    libc::adopt_main(block, first_tid());
     // SAFETY: libc's own variable, and no other thread runs.
     // JUSTIFICATION: libc must take its locks, since it does not create our threads.
     unsafe { __libc_single_threaded = 0 };
@@ -117,7 +118,7 @@ extern "C" fn before_main(argc: i32, argv: usize, environment: usize) -> i32 {
     ARGUMENTS[2].store(environment, Relaxed);
     // SAFETY: the callback keeps nothing. JUSTIFICATION: the loader's own list of what it loaded.
     unsafe { dl_iterate_phdr(list_module, core::ptr::null_mut()) };
-    region().atomics_entry.set(atomics::entry() as u64);
+    own().atomics_entry.set(atomics::entry() as u64);
     prepare_main(block);
     controller::serve()
 }
@@ -178,7 +179,7 @@ extern "C" fn list_module(module: &Module, _size: usize, _data: *mut c_void) -> 
             OWN[at + 1].store(round_up(high, PAGE), Relaxed);
         }
     }
-    let count = region().module_count.get() as usize;
+    let count = own().module_count.get() as usize;
     if count == MAX_MODULES {
         die(
             Outcome::Uncontrolled,
@@ -195,8 +196,8 @@ extern "C" fn list_module(module: &Module, _size: usize, _data: *mut c_void) -> 
     }
     let low = module.segments().map(|(_, low, _)| low).min().unwrap_or(0);
     let trampolines = if ours { 0 } else { reserve_near(low & !(PAGE - 1)) as u64 };
-    region().modules[count].set(ModuleEntry { base: module.base as u64, trampolines, path });
-    region().module_count.set(count as u32 + 1);
+    own().modules[count].set(ModuleEntry { base: module.base as u64, trampolines, path });
+    own().module_count.set(count as u32 + 1);
     0
 }
 
@@ -235,8 +236,14 @@ pub(crate) fn is_our_text(address: usize) -> bool {
 
 /// Makes the thread that runs the program's `main`.
 fn prepare_main(block: usize) {
-    map_slot(MAIN);
-    let main = state().thread(MAIN);
+    let number = system::main_thread();
+    map_slot(number);
+    let main = state().thread(number);
+    if !system::is_first() {
+        // What follows from who a thread is must not be the same in two processes.
+        main.path.set(Splitmix(u64::from(number)).next());
+        main.random.set(Splitmix(main.path.get()));
+    }
     main.tcb.set(block);
     main.announce(Operation::Start, block, 0);
     let mut name = [0; 16];
@@ -310,8 +317,8 @@ const PATCH_TRAPS: u32 = 4;
 
 /// Writes what the checker prepared: records of kind, length, address and bytes.
 fn apply_patches() {
-    let start = region().patches.as_ptr() as usize;
-    let end = start + region().patch_bytes.get() as usize;
+    let start = own().patches.as_ptr() as usize;
+    let end = start + own().patch_bytes.get() as usize;
     let (mut sites, mut traps, mut trap_count) = (0, 0, 0);
     let mut at = start;
     while at < end {
@@ -345,8 +352,8 @@ pub(crate) fn patch(address: usize, contents: &[u8]) {
 
 /// What no stub was written to is not needed.
 fn release_unused_trampolines() {
-    let count = region().module_count.get() as usize;
-    for module in region().modules[..count].iter().map(|module| module.get()) {
+    let count = own().module_count.get() as usize;
+    for module in own().modules[..count].iter().map(|module| module.get()) {
         let address = module.trampolines as usize;
         if address != 0 && load::<u64>(address) == 0 {
             sys!(number::MUNMAP, address, TRAMPOLINES);

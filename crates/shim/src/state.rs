@@ -1,16 +1,14 @@
 //! The program as the scheduler sees it: part of every snapshot.
 
 use crate::context::Context;
-use crate::memory::{BUFFERS, OBJECTS, PAGE, SLOT, SLOTS, STACK_TOP, STATE, TABLE};
-use crate::memory::{map, round_up, view};
+use crate::memory::{PAGE, SLOT, SLOTS, STACK_TOP, STATE, TABLE, map, round_up, view};
 use crate::snapshot::Span;
+use crate::system;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use everypath_shim_abi::{Fault, MAX_THREADS, Operation, Phase, Splitmix, Waiting};
+use everypath_shim_abi::{Fault, MAX_PROCESSES, MAX_THREADS, Operation, Phase, Splitmix, Waiting};
 
-/// The number of the thread that runs `main`.
-pub(crate) const MAIN: u16 = 0;
 /// How many keys of thread-specific data a process has.
 pub(crate) const KEYS: usize = 1024;
 /// How many signals there are, and an unused number 0.
@@ -146,6 +144,7 @@ impl Thread {
 
     /// Sets what the next step does.
     pub(crate) fn announce(&self, operation: Operation, object: usize, value: u64) {
+        let (object, value) = system::touched(operation, object, value);
         self.operation.set(operation);
         self.phase.set(Phase::Request);
         self.object.set(object);
@@ -192,7 +191,13 @@ pub(crate) struct Action {
     pub(crate) flags: i32,
 }
 
-/// The state of the program that its own memory does not hold.
+/// Where a page begins.
+#[derive(Debug)]
+#[repr(C, align(4096))]
+pub(crate) struct PageStart;
+
+/// The state of the program that its own memory does not hold. Up to `own`, processes of a system
+/// have it in common.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct State {
@@ -223,17 +228,22 @@ pub(crate) struct State {
     pub(crate) clock: Cell<u64>,
     /// Rounds in which every thread that could run stood back.
     pub(crate) idle_rounds: Cell<u32>,
-    /// How many keys of thread-specific data were made.
-    pub(crate) keys: Cell<u32>,
-    pub(crate) umask: Cell<u32>,
+    /// What the program that is checked exited with, if it has and others go on.
+    pub(crate) exit_code: Cell<i32>,
+    /// How many threads each process has created that have not been joined.
+    pub(crate) own_unjoined: [Cell<u16>; MAX_PROCESSES],
     /// Where the heap of each thread ends.
     pub(crate) arena_tops: [Cell<usize>; MAX_THREADS],
-    pub(crate) actions: [Cell<Action>; SIGNALS],
     /// How many numbers of each range were given out: see `descriptors`.
     pub(crate) slots_used: [Cell<u16>; crate::descriptors::RANGES],
     pub(crate) objects_used: [Cell<u16>; crate::descriptors::RANGES],
-    pub(crate) files: crate::files::Files,
     pub(crate) threads: [Thread; MAX_THREADS],
+    pub(crate) own: PageStart,
+    pub(crate) umask: Cell<u32>,
+    pub(crate) actions: [Cell<Action>; SIGNALS],
+    pub(crate) files: crate::files::Files,
+    /// How many keys of thread-specific data were made.
+    pub(crate) keys: Cell<u32>,
     pub(crate) key_destructors: [Cell<usize>; KEYS],
 }
 
@@ -250,15 +260,21 @@ pub(crate) fn state() -> &'static State {
 #[cold]
 fn prepare() {
     MAPPED.store(true, Relaxed);
-    map(STATE, round_up(size_of::<State>(), PAGE));
+    system::join();
+    let shared = offset_of!(State, own);
+    map(STATE + shared, round_up(size_of::<State>() - shared, PAGE));
     map(TABLE, round_up(crate::descriptors::SLOTS_LENGTH, PAGE));
-    map(OBJECTS, round_up(crate::net::OBJECTS_LENGTH, PAGE));
-    map(BUFFERS, crate::net::BUFFERS_LENGTH);
     map(crate::memory::HEAP, MAX_THREADS * crate::memory::ARENA);
-    let main = state().thread(MAIN);
+    let state = state();
+    let number = system::main_thread();
+    let main = state.thread(number);
+    main.number.set(number);
     main.set_status(Status::Ready);
-    state().alive.set(1);
-    state().limit.set(1);
+    // Those of other processes are never joined.
+    state.unjoined.set(state.unjoined.get() + state.alive.get().min(1));
+    state.alive.set(state.alive.get() + 1);
+    state.limit.set(state.limit.get().max(number + 1));
+    state.current.set(number);
 }
 
 impl State {
@@ -277,6 +293,11 @@ impl State {
         self.threads[..usize::from(self.limit.get())].iter()
     }
 
+    /// The threads of this process.
+    pub(crate) fn own_threads(&self) -> impl Iterator<Item = &Thread> {
+        self.threads().filter(|thread| system::is_own(thread))
+    }
+
     /// Those that wait for `waiting` on `object`, in no particular order.
     pub(crate) fn waiters(&self, waiting: Waiting, object: usize) -> impl Iterator<Item = &Thread> {
         self.waiters_on(object).filter(move |thread| thread.waiting.get() == waiting)
@@ -284,6 +305,7 @@ impl State {
 
     /// Those that wait for anything on `object`, in no particular order.
     pub(crate) fn waiters_on(&self, object: usize) -> impl Iterator<Item = &Thread> {
+        let object = system::own_object(object);
         let mut left = self.blocked.bits();
         let blocked = core::iter::from_fn(move || {
             let number = left.trailing_zeros();
@@ -313,20 +335,22 @@ impl State {
         self.alive.get() == 1
     }
 
-    /// The parts that a snapshot holds. No two share a page, or tracking would lose one of them.
-    pub(crate) fn spans(&self) -> [Span; 2] {
+    /// The part that processes have in common, as a snapshot holds it. No two parts share a page, or
+    /// tracking would lose one of them.
+    pub(crate) fn common_span(&self) -> Span {
         let used = usize::from(self.limit.get()) * size_of::<Thread>();
-        [Span { address: STATE, length: offset_of!(State, threads) + used }, self.key_span()]
+        Span { address: STATE, length: offset_of!(State, threads) + used }
     }
 
-    /// All but the threads and the keys.
+    /// What comes before the threads.
     pub(crate) fn head_span(&self) -> Span {
         Span { address: STATE, length: offset_of!(State, threads) }
     }
 
-    /// The keys of thread-specific data.
-    pub(crate) fn key_span(&self) -> Span {
-        let length = self.keys.get() as usize * size_of::<usize>();
-        Span { address: STATE + offset_of!(State, key_destructors), length }
+    /// The part that is this process's own.
+    pub(crate) fn own_span(&self) -> Span {
+        let keys = self.keys.get() as usize * size_of::<usize>();
+        let start = offset_of!(State, own);
+        Span { address: STATE + start, length: offset_of!(State, key_destructors) + keys - start }
     }
 }

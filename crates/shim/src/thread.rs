@@ -4,16 +4,23 @@ use crate::fail::stop;
 use crate::libc;
 use crate::memory::{GUARD, SLOT, SLOTS, STACK_TOP, load, map, store, zero};
 use crate::scheduler::{ask, grant_all, point, reschedule, stand_back, wait};
-use crate::state::{KEYS, MAIN, State, Status, Thread, state};
+use crate::state::{KEYS, State, Status, Thread, state};
 use crate::sys::errno;
+use crate::system;
 use core::arch::global_asm;
 use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use everypath_shim_abi::{MAX_THREADS, Operation, Splitmix, Waiting};
 
-/// The number by which the program knows its main thread, and its process.
+/// Threads are known to programs by their number, and this.
 pub(crate) const FIRST_TID: i32 = 100_000;
+
+/// The number by which the program knows its main thread, and its process.
+pub(crate) fn first_tid() -> i32 {
+    FIRST_TID + i32::from(system::main_thread())
+}
+
 /// Room for the resolver's state, below thread-local storage.
 const RESOLVER: usize = 640;
 
@@ -93,7 +100,7 @@ pub(crate) fn end(thread: &Thread) -> ! {
     }
     point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
     crate::sync::release_robust(thread);
-    if state.is_lonely() {
+    if state.own_threads().filter(|other| other.is_alive()).count() == 1 {
         // The last thread has ended without anybody calling exit: that is its last act.
         let exit = libc::real_cached!("exit", "GLIBC_2.2.5");
         libc::call!(exit, fn(i32), 0);
@@ -118,7 +125,7 @@ fn forget_unless_panicked(state: &State, thread: &Thread) {
 
 /// Gives a thread's place free.
 fn forget(state: &State, thread: &Thread) {
-    if thread.number.get() != MAIN {
+    if thread.number.get() != system::main_thread() {
         libc::free_block(thread.tcb.get());
         thread.tcb.set(0);
     }
@@ -163,16 +170,17 @@ pub(crate) fn map_slot(number: u16) {
 /// The number of a new thread: a function of who creates it and how many it has created, as far
 /// as that is free, so that commuting creations give the same numbers.
 fn number_for(state: &State, path: u64, parent: &Thread) -> u16 {
-    const DIRECT: u16 = 64;
+    let (main, most) = (system::main_thread(), system::threads_each());
+    let direct = most / 2;
     let child = parent.children.get();
     let is_free = |number: u16| state.thread(number).status() == Status::Free;
-    if parent.number.get() == MAIN && child < DIRECT && is_free(child + 1) {
-        return child + 1;
+    if parent.number.get() == main && child < direct && is_free(main + child + 1) {
+        return main + child + 1;
     }
-    let others = MAX_THREADS as u64 - u64::from(DIRECT) - 1;
-    let candidates = (0..others).map(|i| DIRECT + 1 + ((path + i) % others) as u16);
-    let mut all = candidates.chain(1..=DIRECT).filter(|&number| is_free(number));
-    all.next().unwrap_or_else(|| stop!("the program has more than {MAX_THREADS} threads at once"))
+    let others = u64::from(most - direct - 1);
+    let candidates = (0..others).map(|i| direct + 1 + (path.wrapping_add(i) % others) as u16);
+    let mut all = candidates.chain(1..=direct).map(|at| main + at).filter(|&at| is_free(at));
+    all.next().unwrap_or_else(|| stop!("the program has more than {most} threads at once"))
 }
 
 fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
@@ -209,14 +217,21 @@ fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
     thread.set_status(Status::Ready);
     state.limit.set(state.limit.get().max(number + 1));
     state.alive.set(state.alive.get() + 1);
-    state.unjoined.set(state.unjoined.get() + 1);
+    count_unjoined(state, 1);
     thread
+}
+
+/// Counts threads that were created and not joined.
+fn count_unjoined(state: &State, more: i16) {
+    for count in [&state.unjoined, &state.own_unjoined[system::process()]] {
+        count.set(count.get().wrapping_add_signed(more));
+    }
 }
 
 /// The thread behind a `pthread_t`.
 pub(crate) fn find(handle: usize) -> Option<&'static Thread> {
     let state = state();
-    state.threads().find(|thread| thread.status() != Status::Free && thread.tcb.get() == handle)
+    state.own_threads().find(|thread| thread.status() != Status::Free && thread.tcb.get() == handle)
 }
 
 /// Stands in for libc's function.
@@ -276,7 +291,7 @@ fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> 
         store(result, thread.result.get());
     }
     let state = state();
-    state.unjoined.set(state.unjoined.get() - 1);
+    count_unjoined(state, -1);
     forget(state, thread);
     0
 }

@@ -7,7 +7,7 @@
 
 use crate::libc::{call, real_cached};
 use crate::memory::{bytes, load};
-use crate::region::region;
+use crate::region::own;
 use crate::state::state;
 
 /// What Rust's panics carry.
@@ -22,7 +22,7 @@ extern "C" fn _Unwind_RaiseException(exception: usize) -> i32 {
         let is_panic = load::<u64>(exception) == RUST_PANIC;
         state().current().panic_frame.set(if is_panic { frame_of_start() } else { 0 });
         if is_panic && is_carried_on(exception) {
-            state().threads().for_each(|thread| thread.panicked.set(false));
+            state().own_threads().for_each(|thread| thread.panicked.set(false));
         }
     }
     let real = real_cached!("_Unwind_RaiseException", "GCC_3.0");
@@ -62,7 +62,7 @@ fn frame_of_start() -> usize {
 extern "C" fn look_for_start(context: usize, found: &mut usize) -> i32 {
     let real = real_cached!("_Unwind_GetIP", "GCC_3.0");
     let address = call!(real, fn(usize) -> u64, context);
-    let starts = &region().thread_starts[..region().thread_start_count.get() as usize];
+    let starts = &own().thread_starts[..own().thread_start_count.get() as usize];
     // A return address: the call is before it.
     let is_in = |[start, end]: [u64; 2]| start < address && address <= end;
     if starts.iter().any(|start| is_in(start.get())) {

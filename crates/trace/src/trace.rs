@@ -102,6 +102,9 @@ pub struct Network {
     pub peers: Vec<String>,
     /// What was remembered of what they answered.
     pub cache: String,
+    /// The commands of the other programs of a closed system.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub with: Vec<String>,
     /// What it meant that every thread waits for input; `None` if that depends on the program.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
     pub idle: Option<String>,

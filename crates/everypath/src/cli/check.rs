@@ -17,6 +17,7 @@ Examples:
   everypath check -- ./bank                        explore every schedule of a program
   everypath check --strategy random --seed 7 --max-executions 1000000 -- ./bank --accounts 2
   everypath check --peer './server 7000' -- ./client 127.0.0.1 7000
+  everypath check --with './server 7000' -- ./client 127.0.0.1 7000
   everypath check --exit-code 3 -- ./bank          the program is expected to fail
   everypath check --oracle 'grep -q balanced' -- ./bank
   everypath check scenario.toml --seed 7           options in a file; those given here come first

@@ -37,6 +37,8 @@ impl Exploration {
             "--state-matching goes back to states by copying: leave --restart out"
         } else if !args.network.peer.is_empty() && args.network.cache == CacheName::None {
             "--state-matching would have to put peers back to what they were: leave --cache none out"
+        } else if !args.network.with.is_empty() {
+            "--state-matching compares states of one process: leave --with out"
         } else if args.expect_stdout.is_some() || args.oracle.is_some() {
             "--state-matching does not judge what executions leave behind: leave --expect-stdout \
              and --oracle out"

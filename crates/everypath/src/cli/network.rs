@@ -12,6 +12,10 @@ pub(crate) struct NetworkArgs {
     #[arg(long, value_name = "COMMAND")]
     pub(crate) peer: Vec<String>,
 
+    /// Another program under control, with which the first forms a closed system
+    #[arg(long, value_name = "COMMAND", conflicts_with = "peer")]
+    pub(crate) with: Vec<String>,
+
     /// A port that a peer listens on; it is awaited before the program is started
     #[arg(long, value_name = "PORT", requires = "peer")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]

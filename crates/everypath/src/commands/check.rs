@@ -17,8 +17,8 @@ use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_explore::Control;
 use everypath_native::peers::{Options, Trouble};
 use everypath_native::{
-    Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outside, Program, ProgramError,
-    Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
+    Choice, Companion, CompanionError, Ending, Error, Exhaustive, Explored, Launch, Names, Outside,
+    Program, ProgramError, Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -45,8 +45,10 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
     if common.json.as_deref() == Some(&common.trace) && !trace.is_special() {
         return Err(Usage::new("--json and --trace name the same file; choose two"));
     }
-    let target =
+    let command =
         args.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let target = [&command].into_iter().chain(&args.network.with).cloned().collect::<Vec<_>>();
+    let target = target.join(" with ");
     let found = match open(&args.command[0]) {
         Ok(program) => explore(args, &program, &trace)?,
         Err(error) if error.is_request() => return Err(Usage::new(error.to_string())),
@@ -86,8 +88,19 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         ..Setup::default()
     };
     let Prepared { folder, environment, files, judge } = prepare(&surroundings::of(args))?;
+    let companions = match companions(&args.network.with, folder.as_deref()) {
+        Ok(companions) => companions,
+        Err(error) if error.is_request() => return Err(Usage::new(error.to_string())),
+        Err(error) => return Ok(Found::inconclusive(error.to_string())),
+    };
+    if !companions.is_empty() && args.restart != RestartName::Automatic {
+        return Err(Usage::new(
+            "--with: each process copies its own memory back; leave --restart out",
+        ));
+    }
     let launch = Launch {
         outside: outside(&args.network, folder.as_deref())?,
+        companions,
         program: surroundings::seen_from(folder.as_deref(), &program.path),
         arguments: args.command[1..].to_vec(),
         environment,
@@ -307,8 +320,11 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     };
     let Prepared { folder, environment, files, judge } = prepare(surroundings)
         .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
+    let companions = companions(&network.with, folder.as_deref())
+        .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
     let launch = Launch {
         outside: outside(&network_args(network), folder.as_deref())?,
+        companions,
         program: surroundings::seen_from(folder.as_deref(), &opened.path),
         arguments: arguments.iter().map(Into::into).collect(),
         environment,
@@ -336,6 +352,18 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     }
 }
 
+/// The other programs of a closed system.
+fn companions(
+    commands: &[String],
+    folder: Option<&Path>,
+) -> Result<Vec<Companion>, CompanionError> {
+    let mut companions = Companion::open_all(commands, &program_folders())?;
+    for companion in &mut companions {
+        companion.program = surroundings::seen_from(folder, &companion.program);
+    }
+    Ok(companions)
+}
+
 /// The peers that a program talks to, which are started in a folder if it is not this one.
 fn outside(network: &NetworkArgs, folder: Option<&Path>) -> Result<Outside, Usage> {
     let options = Options { folder: folder.map(Into::into), ..network.options() };
@@ -350,13 +378,15 @@ fn network_record(network: &NetworkArgs) -> Network {
     if !peers.is_empty() {
         cache = network.cache.name().into();
     }
-    Network { peers, cache, idle, tcp_faults, chunks }
+    let with = network.with.clone();
+    Network { peers, cache, with, idle, tcp_faults, chunks }
 }
 
 /// The options about the network that a trace was recorded with.
 fn network_args(network: &Network) -> NetworkArgs {
     NetworkArgs {
         peer: network.peers.clone(),
+        with: network.with.clone(),
         cache: CacheName::from_name(&network.cache).unwrap_or_default(),
         idle: network.idle.as_deref().and_then(IdleName::from_name),
         tcp_faults: network.tcp_faults.as_deref().and_then(|text| faults(text).ok()),

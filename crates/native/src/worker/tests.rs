@@ -34,6 +34,7 @@ fn worker_of(source: &str, backend: Backend, arguments: &[&str]) -> (Worker, Tem
         files: Vec::new(),
         judge: None,
         outside: Outside::default(),
+        companions: Vec::new(),
     };
     (Worker::start(&launch, &Modules::default()).unwrap(), folder)
 }

@@ -22,5 +22,6 @@ pub(crate) fn launch(compiled: &Compiled, arguments: &[&str]) -> Launch {
         files: Vec::new(),
         judge: None,
         outside: Outside::default(),
+        companions: Vec::new(),
     }
 }

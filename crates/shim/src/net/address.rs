@@ -228,6 +228,10 @@ impl Address {
 
     /// What stands for the address in the footprints of steps: all that could meet are equal.
     pub(crate) fn key(&self) -> usize {
+        crate::system::shared_object(self.own_key())
+    }
+
+    fn own_key(&self) -> usize {
         const KEYS: usize = 0x5fe0_0000_0000;
         const APART: usize = 16;
         if self.is_inet() {

@@ -8,6 +8,7 @@ use crate::descriptors;
 use crate::memory::{bytes, load};
 use crate::scheduler::point;
 use crate::sys::errno;
+use crate::system;
 use everypath_shim_abi::Operation;
 
 /// What precedes a message in the buffer of its receiver.
@@ -127,6 +128,10 @@ pub(super) fn send(
     let head = Head { from: source(socket, &to), length: length as u32 };
     let mut anybody = false;
     let is_looped = !to.is_multicast() || !socket.options.get().no_loop;
+    let to_one = !to.is_multicast() && !to.is_broadcast();
+    if to_one && system::is_one_of_several() && receivers(socket, &to).next().is_none() {
+        await_receiver(descriptor, &to);
+    }
     for receiver in receivers(socket, &to) {
         anybody = true;
         if is_looped {
@@ -143,6 +148,17 @@ pub(super) fn send(
     }
     remote::datagram(number, &to, pieces)?;
     Ok(length as isize)
+}
+
+/// Waits until somebody is bound to an address, or nothing else can happen any more: see
+/// `stream::connect_in_system`.
+fn await_receiver(descriptor: i32, to: &Address) {
+    let want = Want::Somebody { kind: Kind::Datagram, key: to.key() };
+    let (operation, touches, value) = (Operation::Connect, to.key(), descriptor as u64);
+    let (through, patience) = (super::through(descriptor), Patience::Last);
+    let call = Call { operation, touches, value, want, through, patience };
+    // Without anybody there the message is lost.
+    let _nobody = until_done(call, || super::ready::is_satisfied(want).then_some(()));
 }
 
 /// The address that receivers see: that of this machine, if a socket is bound to all of them.

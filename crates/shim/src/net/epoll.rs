@@ -16,8 +16,9 @@ const ONE_SHOT: u32 = 1 << 30;
 #[repr(C)]
 struct Entry {
     descriptor: i32,
-    /// What the descriptor was open on when it was added.
+    /// What the descriptor was open on when it was added, and the object behind that.
     description: u32,
+    object: u16,
     events: u32,
     /// What had happened when it was last reported, plus one; 0 if it never was.
     seen: u32,
@@ -60,8 +61,7 @@ fn report(entry: &Entry) -> u32 {
     if entry.disarmed {
         return 0;
     }
-    let open = descriptors::opened(entry.description as usize).get();
-    let number = usize::from(open.index);
+    let number = usize::from(entry.object);
     let wanted = entry.events & !(EDGE | ONE_SHOT) | ERROR | HANG_UP;
     let events = ready::of_object(number) & wanted;
     let new = entry.seen != moment(number);
@@ -70,8 +70,7 @@ fn report(entry: &Entry) -> u32 {
 
 /// What is watched, by number.
 pub(super) fn watched(number: usize) -> impl Iterator<Item = usize> {
-    entries(number)
-        .map(|(_, entry)| usize::from(descriptors::opened(entry.description as usize).get().index))
+    entries(number).map(|(_, entry)| usize::from(entry.object))
 }
 
 /// Whether an entry has something to report.
@@ -91,11 +90,11 @@ pub(super) fn control(
     const MODIFY: i32 = 3;
     let number = this(epoll)?;
     let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
-    match descriptors::object(descriptor) {
-        Ok(watched) if watched != number => {}
+    let watched = match descriptors::object(descriptor) {
+        Ok(watched) if watched != number => watched,
         Ok(_) => return Err(errno::EINVAL),
         Err(_) => return Err(errno::EPERM),
-    }
+    };
     point(Operation::EpollControl, key(number), descriptor as u64);
     let same = |(_, entry): &(usize, Entry)| {
         entry.descriptor == descriptor && entry.description == description as u32
@@ -106,7 +105,8 @@ pub(super) fn control(
         let data = load::<[u32; 2]>(at + 4);
         let data = u64::from(data[0]) | u64::from(data[1]) << 32;
         let (seen, disarmed) = (0, false);
-        Entry { descriptor, description: description as u32, events, seen, data, disarmed }
+        let (description, object) = (description as u32, watched as u16);
+        Entry { descriptor, description, object, events, seen, data, disarmed }
     };
     match (operation, known) {
         (ADD, Some(_)) => return Err(errno::EEXIST),
@@ -174,8 +174,7 @@ fn collect(number: usize, to: usize, most: usize) -> usize {
         store(event, events);
         store(event + 4, [entry.data as u32, (entry.data >> 32) as u32]);
         found += 1;
-        let open = descriptors::opened(entry.description as usize).get();
-        let seen = moment(usize::from(open.index));
+        let seen = moment(usize::from(entry.object));
         let disarmed = entry.events & ONE_SHOT != 0;
         store(place, Entry { seen, disarmed, ..entry });
     }
@@ -198,7 +197,8 @@ fn rotate(number: usize, reported: usize) {
 /// What was open is not any more: nobody watches it.
 pub(super) fn forget(description: usize) {
     for number in descriptors::object_numbers() {
-        if object(number).kind.get() != Kind::Epoll {
+        let is_own = descriptors::maker(number) == crate::system::process();
+        if object(number).kind.get() != Kind::Epoll || !is_own {
             continue;
         }
         let gone = |(_, entry): &(usize, Entry)| entry.description == description as u32;

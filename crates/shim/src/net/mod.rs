@@ -22,9 +22,10 @@ mod stream;
 
 use crate::descriptors::{self, Kind as OpenKind, LIMIT, NONBLOCK, Open};
 use crate::memory::{OBJECTS, view};
-use crate::scheduler::{Woken, ask, grant, point, stand_back, wait};
+use crate::scheduler::{LAST, Woken, ask, grant, point, stand_back, wait};
 use crate::state::{State, Status, Thread, state};
 use crate::sys::errno;
+use crate::system;
 use address::{Address, UNIX};
 use core::cell::Cell;
 use everypath_shim_abi::{Operation, Waiting};
@@ -161,7 +162,7 @@ fn partner(object: &Object) -> Option<usize> {
 
 /// What stands for an object in the footprints of steps.
 fn key(number: usize) -> usize {
-    OBJECTS + number * size_of::<Object>()
+    system::shared_object(OBJECTS + number * size_of::<Object>())
 }
 
 /// What a thread waits for.
@@ -176,6 +177,11 @@ pub(crate) enum Want {
     Space { number: u16, length: u32 },
     /// That a listener has room for one more connection, or is gone.
     Room { listener: u16 },
+    /// That somebody is there, at an address with this key.
+    Somebody { kind: Kind, key: usize },
+    /// That something happens to one of the objects that a thread of another process has written
+    /// down, so many; or to any, if there are too many.
+    OneOf { thread: u16, count: u16 },
     /// `poll`: where its entries are and how many.
     Poll { entries: usize, count: usize },
     /// `select`: copies of its three sets and how many descriptors.
@@ -272,6 +278,7 @@ impl Call {
     fn deadline(&self) -> Option<u64> {
         let given_up = match self.patience {
             Patience::Until(moment) => Some(moment),
+            Patience::Last => Some(LAST),
             Patience::None | Patience::Forever => None,
         };
         [given_up, ready::next_expiry(self.want)].into_iter().flatten().min()
@@ -283,6 +290,8 @@ impl Call {
 enum Patience {
     None,
     Until(u64),
+    /// Until nothing else can happen any more.
+    Last,
     Forever,
 }
 
@@ -309,7 +318,9 @@ enum Unfinished {
 
 /// Tries a call until it need not wait any more: one step, or several with waits between them.
 fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Unfinished> {
-    ask(call.operation, call.touches, call.value, call.deadline());
+    // Who gives up last of all does so whenever it asked.
+    let deadline = call.deadline().filter(|&moment| moment != LAST);
+    ask(call.operation, call.touches, call.value, deadline);
     if let Some((descriptor, description)) = call.through
         && descriptors::description(descriptor) != Some(description)
     {
@@ -332,13 +343,16 @@ fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T
             Patience::Until(moment) if moment <= state().clock.get() => {
                 return Err(Unfinished::TimedOut);
             }
-            Patience::Until(_) | Patience::Forever => {}
+            Patience::Until(_) | Patience::Last | Patience::Forever => {}
         }
         thread.announce(call.operation, call.touches, call.value);
-        thread.want.set(call.want);
+        thread.want.set(ready::known_to_all(call.want));
         let woken = wait(Waiting::Network, call.touches, call.deadline());
         thread.want.set(Want::Nothing);
         match woken {
+            Woken::TimedOut if call.patience == Patience::Last => {
+                return Err(Unfinished::TimedOut);
+            }
             // What it waited for may be there, and a timer may have expired before it gives up.
             Woken::Granted | Woken::TimedOut | Woken::Interrupted { restart: true } => {}
             Woken::Interrupted { restart: false } => return Err(Unfinished::Interrupted),
@@ -381,6 +395,13 @@ fn happened(number: usize) {
 fn changed(timer: usize) {
     object(timer).activity.set(object(timer).activity.get().wrapping_add(1));
     wake_if(|want| ready::is_about(want, timer));
+}
+
+/// Lets those go on who wait for somebody at an address: only in a system does anybody.
+fn somebody_is_here() {
+    if system::is_one_of_several() {
+        wake();
+    }
 }
 
 /// Lets all go on who can.
@@ -460,13 +481,24 @@ fn waits(descriptor: i32, flags: i32) -> bool {
 
 /// Everybody waits, and somebody for the network: nothing more can come. Says whether the program
 /// listens; none if a thread waits for anything else but the end of another thread.
-pub(crate) fn idle(state: &State) -> Option<bool> {
-    let blocked = || state.threads().filter(|thread| thread.status() == Status::Blocked);
+pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
+    let is_its = |thread: &Thread| system::owner(thread.number.get()) == process;
+    let blocked = || {
+        let blocked = |thread: &&Thread| is_its(thread) && thread.status() == Status::Blocked;
+        state.threads().filter(blocked)
+    };
     let for_network = blocked().any(|thread| thread.waiting.get() == Waiting::Network);
     let for_nothing_else =
         blocked().all(|thread| matches!(thread.waiting.get(), Waiting::Network | Waiting::Join));
-    let listens = bound(Kind::Stream, |object| object.stage.get() == Stage::Listening).is_some()
-        || bound(Kind::Datagram, |object| !object.foreign.get().is_some()).is_some();
+    let listens = descriptors::object_numbers().any(|number| {
+        let object = object(number);
+        descriptors::maker(number) == process
+            && match object.kind.get() {
+                Kind::Stream => object.stage.get() == Stage::Listening,
+                Kind::Datagram => object.local.get().is_some() && !object.foreign.get().is_some(),
+                _ => false,
+            }
+    });
     (for_network && for_nothing_else).then_some(listens)
 }
 

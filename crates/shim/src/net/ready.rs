@@ -2,11 +2,14 @@
 
 use super::{Call, End, Kind, Object, Patience, Stage, Unfinished, Want, failed, key, object};
 use super::{epoll, event, partner, remote, stream, until_done};
+use crate::conduct::{Common, Conduct, MAX_WATCHED};
 use crate::descriptors::{self, Kind as OpenKind};
 use crate::memory::{load, store, write, zero};
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::Operation;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use everypath_shim_abi::{MAX_THREADS, Operation};
 
 /// The bits of `poll`, which are those of `epoll` too.
 pub(super) const IN: u32 = 0x1;
@@ -125,6 +128,63 @@ pub(super) fn is_satisfied(want: Want) -> bool {
         Want::Room { listener } => stream::has_room(object(usize::from(listener))),
         Want::Poll { entries, count } => (0..count).any(|at| poll_entry(entries + at * ENTRY) != 0),
         Want::Select { sets, count } => select_entries(sets, count, |_, _| {}) > 0,
+        Want::Somebody { kind, key } => descriptors::object_numbers().any(|number| {
+            let object = object(number);
+            object.kind.get() == kind
+                && object.local.get().is_some()
+                && object.local.get().key() == key
+                && (kind == Kind::Datagram
+                    || object.stage.get() == Stage::Listening && stream::has_room(object))
+        }),
+        Want::OneOf { thread, count } => {
+            let watched = &WATCHED[usize::from(thread)];
+            let is_ready = |entry: u64| of_object((entry >> 32) as usize) & entry as u32 != 0;
+            usize::from(count) > MAX_WATCHED
+                || watched[..count.into()].iter().any(|entry| is_ready(entry.load(Relaxed)))
+        }
+    }
+}
+
+/// For each thread, the objects that it waits for, each above the events that it wants.
+static WATCHED: Common<[[AtomicU64; MAX_WATCHED]; MAX_THREADS]> =
+    Common::at(offset_of!(Conduct, watched));
+
+/// What a thread waits for, in terms that every process understands: that descriptors and the memory
+/// of this one do not mean anything to others.
+pub(super) fn known_to_all(want: Want) -> Want {
+    if !crate::system::is_one_of_several() {
+        return want;
+    }
+    let thread = state().current.get();
+    let mut count = 0;
+    let mut watch = |descriptor: i32, events: u32| {
+        let open = descriptors::get(descriptor).map(core::cell::Cell::get);
+        if let Some(open) = open.filter(|open| open.kind == OpenKind::Object) {
+            if let Some(entry) = WATCHED[usize::from(thread)].get(count) {
+                entry.store(u64::from(open.index) << 32 | u64::from(events), Relaxed);
+            }
+            count += 1;
+        }
+    };
+    match want {
+        Want::Poll { entries, count } => (0..count).map(|at| entries + at * ENTRY).for_each(|at| {
+            watch(load(at), u32::from(load::<u16>(at + 4)) | ERROR | HANG_UP | INVALID);
+        }),
+        Want::Select { sets, count } => each_selected(sets, count, &mut watch),
+        other => return other,
+    }
+    Want::OneOf { thread, count: count.min(usize::from(u16::MAX)) as u16 }
+}
+
+/// Calls `each` with every descriptor in three sets, and what is wanted of it.
+fn each_selected(sets: usize, count: usize, mut each: impl FnMut(i32, u32)) {
+    for descriptor in 0..count {
+        for (which, events) in SELECTED.into_iter().enumerate() {
+            let byte: u8 = load(sets + which * SET + descriptor / 8);
+            if byte >> (descriptor % 8) & 1 != 0 {
+                each(descriptor as i32, events);
+            }
+        }
     }
 }
 
@@ -164,7 +224,12 @@ fn each_watched(want: Want, each: &mut dyn FnMut(usize)) {
         }
     };
     match want {
-        Want::Nothing | Want::Room { .. } => {}
+        Want::Nothing | Want::Room { .. } | Want::Somebody { .. } => {}
+        Want::OneOf { thread, count } => {
+            let watched = &WATCHED[usize::from(thread)];
+            let known = watched.iter().take(count.into());
+            known.for_each(|entry| with_entries((entry.load(Relaxed) >> 32) as usize, each));
+        }
         Want::Ready { number, .. } | Want::Space { number, .. } => {
             with_entries(usize::from(number), each);
         }
@@ -264,6 +329,8 @@ pub(super) fn or_none_ready(outcome: Result<isize, Unfinished>) -> Result<isize,
 
 /// A set of `select` has a bit for each of these.
 const SET: usize = 128;
+/// What each of the three sets asks for.
+const SELECTED: [u32; 3] = [IN | HANG_UP | ERROR, OUT | ERROR, 0x2];
 
 /// Whether one of three sets, one after the other at `sets`, contains a descriptor.
 fn is_selected(sets: usize, descriptor: usize) -> bool {
@@ -273,10 +340,9 @@ fn is_selected(sets: usize, descriptor: usize) -> bool {
 
 /// Counts what is ready in three sets, one after the other at `sets`; says which.
 fn select_entries(sets: usize, count: usize, mut each: impl FnMut(usize, usize)) -> isize {
-    let wanted = [IN | HANG_UP | ERROR, OUT | ERROR, 0x2];
     let mut ready = 0;
     for descriptor in 0..count {
-        for (which, events) in wanted.into_iter().enumerate() {
+        for (which, events) in SELECTED.into_iter().enumerate() {
             let byte: u8 = load(sets + which * SET + descriptor / 8);
             if byte >> (descriptor % 8) & 1 != 0 && of_descriptor(descriptor as i32) & events != 0 {
                 ready += 1;

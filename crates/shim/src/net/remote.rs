@@ -75,6 +75,8 @@ fn question(asked: Asked, name: Name, address: &Address) -> Question {
 /// What came of opening the connection with a name.
 fn opening(asked: Asked, name: Name, address: &Address) -> Opening {
     match trees().find(name) {
+        // A system is closed: nobody is outside.
+        _ if crate::system::is_one_of_several() => Opening::Refused,
         Some(known) => known,
         None => {
             ask(question(asked, name, address));

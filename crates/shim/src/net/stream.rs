@@ -2,16 +2,18 @@
 
 use super::address::{Address, INET6, UNIX, ephemeral_port};
 use super::buffer::CAPACITY;
+use super::faults;
 use super::message::Pieces;
 use super::{Call, End, Kind, Object, PIPE_CAPACITY, Patience, Stage, Transfer, Want};
+use super::{Unfinished, partner, remote, until_done, waits};
 use super::{bound, broken_pipe, failed, free, happened, is_unix, key, make, object, open};
-use super::{faults, partner, remote, until_done, waits};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
+use crate::system;
 use everypath_shim_abi::{Fault, Operation, moved};
 
 const PEEK: i32 = 2;
@@ -112,6 +114,7 @@ pub(super) fn bind(number: usize, wanted: Address) -> Result<isize, i32> {
         wanted
     };
     socket.local.set(named);
+    super::somebody_is_here();
     Ok(0)
 }
 
@@ -155,6 +158,7 @@ pub(super) fn listen(number: usize, backlog: i32) -> Result<isize, i32> {
     // The kernel takes one more than it was asked for.
     socket.backlog.set(backlog.clamp(0, 4096) as u16 + 1);
     socket.stage.set(Stage::Listening);
+    super::somebody_is_here();
     Ok(0)
 }
 
@@ -179,6 +183,9 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
     }
     let waits = waits(descriptor, 0);
     let to = to.concrete();
+    if system::is_one_of_several() {
+        return connect_in_system(descriptor, number, to, waits);
+    }
     loop {
         let listener = listener(&to);
         let here = listener.is_some();
@@ -206,6 +213,42 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
     }
 }
 
+/// Connects to another process of a system, or to this one. Processes start at the same time, but
+/// people start servers first: so a connection waits for somebody to listen, even if the program
+/// does not, and is refused only when nothing else can happen any more.
+fn connect_in_system(
+    descriptor: i32,
+    number: usize,
+    to: Address,
+    waits: bool,
+) -> Result<isize, i32> {
+    let touches = to.key();
+    let mut call = Call {
+        operation: Operation::Connect,
+        touches,
+        value: descriptor as u64,
+        want: Want::Somebody { kind: Kind::Stream, key: touches },
+        through: super::through(descriptor),
+        patience: Patience::Last,
+    };
+    loop {
+        let outcome = until_done(call, || {
+            let listener = listener(&to)?;
+            has_room(object(listener)).then(|| enter_queue(number, listener, to))
+        });
+        match outcome {
+            // Somebody is there who never accepts.
+            Err(Unfinished::TimedOut) if listener(&to).is_some() => {
+                call.patience = Patience::Forever;
+            }
+            Err(Unfinished::TimedOut) => {
+                return refuse(object(number), errno::ECONNREFUSED, waits);
+            }
+            other => return connected(number, other, waits),
+        }
+    }
+}
+
 /// Who listens at an address.
 fn listener(to: &Address) -> Option<usize> {
     bound(Kind::Stream, |other| is_listening(other) && other.local.get().receives(to))
@@ -217,13 +260,22 @@ pub(super) fn has_room(queue: &Object) -> bool {
 }
 
 fn connect_here(call: Call, number: usize, to: Address) -> Result<isize, i32> {
-    let socket = object(number);
     let waits = call.patience != Patience::None;
     let outcome = until_done(call, || {
         let Some(listener) = listener(&to) else { return Some(Err(errno::ECONNREFUSED)) };
         let queue = object(listener);
         has_room(queue).then(|| enter_queue(number, listener, to))
     });
+    connected(number, outcome, waits)
+}
+
+/// What a call is told of what came of connecting.
+fn connected(
+    number: usize,
+    outcome: Result<Result<(), i32>, Unfinished>,
+    waits: bool,
+) -> Result<isize, i32> {
+    let socket = object(number);
     match outcome {
         Ok(Ok(())) if !waits && !is_unix(socket) => {
             socket.stage.set(Stage::Connecting);

@@ -1,17 +1,19 @@
 //! Choices that the checker gives.
 
 use super::{Ending, STEPS, offers};
+use crate::conduct::{Common, Conduct};
 use crate::region::region;
 use crate::state::{State, Status};
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{Choice, Command, Outcome, TIMEOUT, TimeMode};
 
 /// How many choices are given.
-static COUNT: AtomicU32 = AtomicU32::new(0);
+static COUNT: Common<AtomicU32> = Common::at(offset_of!(Conduct, given));
 /// Whether a choice that is not there is left out, instead of ending the execution.
-static LENIENT: AtomicBool = AtomicBool::new(false);
+static LENIENT: Common<AtomicBool> = Common::at(offset_of!(Conduct, lenient));
 /// How many were taken or left out in a lenient execution.
-static USED: AtomicU32 = AtomicU32::new(0);
+static USED: Common<AtomicU32> = Common::at(offset_of!(Conduct, used));
 
 /// Takes over what a command asks for.
 pub(super) fn obey(command: &Command) {

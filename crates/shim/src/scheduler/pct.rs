@@ -12,22 +12,24 @@
 //! all others, so that one that tries again and again cannot keep others away for ever.
 
 use super::{STEPS, priorities};
+use crate::conduct::{Common, Conduct};
 use crate::region::region;
 use crate::state::State;
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{Choice, Command, MAX_DEPTH, TimeMode};
 
 /// How many priorities change.
-static CHANGES: AtomicU32 = AtomicU32::new(0);
-static HORIZON: AtomicU32 = AtomicU32::new(0);
+static CHANGES: Common<AtomicU32> = Common::at(offset_of!(Conduct, changes));
+static HORIZON: Common<AtomicU32> = Common::at(offset_of!(Conduct, horizon));
 /// After how many steps each of them does.
-static POINTS: [AtomicU32; MAX_DEPTH] = [const { AtomicU32::new(0) }; MAX_DEPTH];
+static POINTS: Common<[AtomicU32; MAX_DEPTH]> = Common::at(offset_of!(Conduct, points));
 /// How many steps there were when this was last looked at.
-static SEEN: AtomicU32 = AtomicU32::new(0);
+static SEEN: Common<AtomicU32> = Common::at(offset_of!(Conduct, seen));
 /// Below this are those who fell; a change leads between it and what was drawn.
 const CHANGED: u64 = priorities::DRAWN / 2;
 /// Who falls next falls to this.
-static FLOOR: AtomicU64 = AtomicU64::new(CHANGED);
+static FLOOR: Common<AtomicU64> = Common::at(offset_of!(Conduct, floor));
 
 /// Takes over what a command asks for.
 pub(super) fn obey(command: &Command) {

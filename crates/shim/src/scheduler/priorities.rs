@@ -1,8 +1,10 @@
 //! Priorities of threads: whoever has the highest goes on.
 
 use super::{offers, pick};
+use crate::conduct::{Common, Conduct};
 use crate::region::region;
 use crate::state::{State, Status, Thread};
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{Choice, MAX_THREADS, TIMEOUT, TimeMode};
 
@@ -10,8 +12,8 @@ use everypath_shim_abi::{Choice, MAX_THREADS, TIMEOUT, TimeMode};
 pub(super) const DRAWN: u64 = 1 << 63;
 
 /// The priority of each thread, and which thread it is of: numbers are used again.
-static PRIORITIES: [[AtomicU64; 2]; MAX_THREADS] =
-    [const { [AtomicU64::new(0), AtomicU64::new(NOBODY)] }; MAX_THREADS];
+static PRIORITIES: Common<[[AtomicU64; 2]; MAX_THREADS]> =
+    Common::at(offset_of!(Conduct, priorities));
 /// No path of a thread is this.
 const NOBODY: u64 = u64::MAX;
 

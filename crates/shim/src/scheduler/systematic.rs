@@ -5,19 +5,21 @@
 //! could have been chosen is written down.
 
 use super::{Ending, offers};
+use crate::conduct::{Common, Conduct};
 use crate::region::region;
 use crate::state::{State, Status, Thread};
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
     Choice, Command, MAX_ALTERNATIVES, Outcome, Pending, Request, TIMEOUT, TimeMode,
 };
 
 /// How many alternatives were written down in this execution.
-static WRITTEN: AtomicU32 = AtomicU32::new(0);
+static WRITTEN: Common<AtomicU32> = Common::at(offset_of!(Conduct, written));
 /// Of so many steps the checker knows what can be chosen.
-static KNOWN: AtomicU32 = AtomicU32::new(0);
+static KNOWN: Common<AtomicU32> = Common::at(offset_of!(Conduct, known));
 /// How many steps sleep.
-static SLEEPING: AtomicU32 = AtomicU32::new(0);
+static SLEEPING: Common<AtomicU32> = Common::at(offset_of!(Conduct, sleeping));
 
 /// Takes over what a command asks for.
 pub(super) fn obey(command: &Command) {

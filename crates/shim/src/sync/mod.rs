@@ -65,7 +65,7 @@ fn tid(thread: &Thread) -> i32 {
 
 /// Who holds what a thread waits for, plus one; 0 if that is nobody or not one.
 pub(crate) fn holder(thread: &Thread) -> u16 {
-    let object = thread.object.get();
+    let object = crate::system::address_of(thread.object.get());
     let owner = match thread.waiting.get() {
         Waiting::Mutex => mutex::owner(object),
         Waiting::Read | Waiting::Write => rwlock::writer(object),

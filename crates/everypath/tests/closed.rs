@@ -1,0 +1,201 @@
+//! Closed systems: several programs under one scheduler, in all schedules of all of them.
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use std::process::{Command, Output};
+use support::Programs;
+
+const FIRST_PORT: u16 = 7000;
+
+/// Runs the command line with other programs beside the one that is named last.
+fn run(programs: &Programs, with: &[&str], arguments: &str) -> Output {
+    let (options, program) = arguments.split_once("-- ").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_everypath"));
+    command.arg("check").args(options.split_whitespace());
+    for other in with {
+        command.args(["--with", other]);
+    }
+    command.arg("--").args(program.split_whitespace());
+    command.current_dir(programs.folder.path()).env_remove("RUST_BACKTRACE").output().unwrap()
+}
+
+/// Checks a system; the result.
+fn check(programs: &Programs, with: &[&str], arguments: &str) -> Value {
+    let output = run(programs, with, &format!("--json - {arguments}"));
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{with:?} {arguments}: {error}: {output:?}"))
+}
+
+/// Asserts that a system holds in all schedules.
+fn assert_holds(programs: &Programs, with: &[&str], arguments: &str) {
+    let result = check(programs, with, arguments);
+    assert_eq!(result["verdict"], "holds", "{arguments}: {result}");
+    assert_eq!(result["coverage"]["kind"], "exhaustive", "{arguments}: {result}");
+}
+
+/// Asserts that a system violates a property, and that it says so with these words.
+fn assert_violates(programs: &Programs, with: &[&str], arguments: &str, what: (&str, &str)) {
+    let result = check(programs, with, arguments);
+    assert_eq!(result["violation"]["property"], what.0, "{arguments}: {result}");
+    let message = result["violation"]["message"].as_str().unwrap();
+    assert!(message.contains(what.1), "{arguments}: {message}");
+}
+
+/// The endings of all schedules: no execution ends with code 255, so every one is told.
+fn endings(programs: &Programs, with: &[&str], reduction: &str, program: &str) -> Vec<Value> {
+    let options = format!("--reduction {reduction} --keep-going --exit-code 255");
+    let result = check(programs, with, &format!("{options} -- {program}"));
+    let endings = result["stats"]["endings"].as_array().unwrap();
+    endings.iter().map(|ending| ending["ending"].clone()).collect()
+}
+
+fn times_ten() -> Programs {
+    Programs::new(&["closed/times_ten_server.c", "closed/times_ten_client.c"])
+}
+
+#[test]
+fn dummy_and_lucky_hold_and_buggy_waits_for_ever() {
+    let programs = times_ten();
+    assert_holds(&programs, &["./times_ten_server 7000"], "-- ./times_ten_client 7000");
+    assert_holds(&programs, &["./times_ten_server 7000"], "-- ./times_ten_client 7000 lucky");
+    let waits = ("deadlock", "times_ten_client: main waits on condition signalled");
+    let buggy = ["./times_ten_server 7000 buggy"];
+    assert_violates(&programs, &buggy, "-- ./times_ten_client 7000 lucky", waits);
+}
+
+#[test]
+fn the_second_port_first_is_a_deadlock_of_the_system() {
+    let programs = Programs::new(&["closed/two_ports_server.c", "closed/two_ports_client.c"]);
+    let server = ["./two_ports_server 7000"];
+    assert_holds(&programs, &server, "-- ./two_ports_client 7000 ordered");
+    let waits = ("deadlock", "two_ports_server: main waits for a connection to accept");
+    assert_violates(&programs, &server, "-- ./two_ports_client 7000", waits);
+}
+
+#[test]
+fn the_same_question_gets_another_answer() {
+    let programs = Programs::new(&["closed/visits_server.c", "closed/visits_client.c"]);
+    let server = ["./visits_server 7000"];
+    assert_holds(&programs, &server, "-- ./visits_client 7000 once");
+    assert_violates(&programs, &server, "-- ./visits_client 7000", ("assertion", "'b'"));
+}
+
+#[test]
+fn an_impatient_backup_makes_two_registers() {
+    let programs = Programs::new(&[
+        "closed/register_primary.c",
+        "closed/register_backup.c",
+        "closed/register_client.c",
+    ]);
+    let backup = "./register_backup 7001 7002";
+    let client = "-- ./register_client 7000 7001";
+    let both = ["./register_primary 7000 7002", backup];
+    assert_violates(&programs, &both, client, ("assertion", "register_client: main"));
+    let fenced = ["./register_primary 7000 7002 fenced", backup];
+    let sample = "--strategy random --max-executions 300 -- ./register_client 7000 7001";
+    assert_eq!(check(&programs, &fenced, sample)["verdict"], "holds");
+}
+
+#[test]
+fn hasty_nodes_elect_two_leaders() {
+    let programs = Programs::new(&["closed/election_node.c", "closed/election_watch.c"]);
+    let nodes = |how: &str| [1, 2, 3].map(|node| format!("./election_node 7000 {node} 3 {how}"));
+    let (hasty, patient) = (nodes("hasty"), nodes(""));
+    let watch = "-- ./election_watch 7000 3";
+    let leaders = ("assertion", "election_watch: main");
+    assert_violates(&programs, &hasty.each_ref().map(String::as_str), watch, leaders);
+    let result = check(
+        &programs,
+        &patient.each_ref().map(String::as_str),
+        "--strategy random --max-executions 200 -- ./election_watch 7000 3",
+    );
+    assert_eq!(result["verdict"], "holds", "{result}");
+}
+
+#[test]
+fn sessions_with_a_server_of_several_threads() {
+    let programs = Programs::new(&["tcp/alphabet_server.c", "tcp/alphabet_client.c"]);
+    for (sessions, messages) in [(1, 1), (1, 3), (2, 1)] {
+        let server = format!("./alphabet_server {FIRST_PORT} {sessions}");
+        let client = format!("-- ./alphabet_client {FIRST_PORT} {sessions} {messages}");
+        assert_holds(&programs, &[&server], &client);
+        // A server that goes on for ever waits for more, which is as it should be.
+        assert_holds(&programs, &[&format!("./alphabet_server {FIRST_PORT}")], &client);
+    }
+}
+
+#[test]
+fn a_recorded_execution_is_repeated() {
+    let programs = times_ten();
+    let with = ["./times_ten_server 7000 buggy"];
+    let sampled = check(&programs, &with, "--strategy random -- ./times_ten_client 7000 lucky");
+    assert_eq!(sampled["violation"]["property"], "deadlock", "{sampled}");
+    let replayed = programs.everypath("replay everypath-trace.json");
+    let said = String::from_utf8_lossy(&replayed.stdout);
+    assert_eq!(replayed.status.code(), Some(1), "{said}");
+    assert!(said.contains("Replayed: every step as recorded, the same violation."), "{said}");
+    assert!(said.contains("times_ten_server: thread 1"), "{said}");
+}
+
+#[test]
+fn all_processes_end_with_the_checker() {
+    let programs = times_ten();
+    assert_holds(&programs, &["./times_ten_server 7000"], "-- ./times_ten_client 7000");
+    let left = fs::read_dir("/proc").unwrap().filter_map(Result::ok).filter(|entry| {
+        fs::read_link(entry.path().join("exe"))
+            .is_ok_and(|program| program.starts_with(programs.folder.path()))
+    });
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn what_cannot_be_started_is_said() {
+    let programs = times_ten();
+    let said = |with: &[&str], arguments: &str| {
+        let output = run(&programs, with, arguments);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let client = "-- ./times_ten_client 7000";
+    assert!(said(&["./missing"], client).contains("--with './missing'"));
+    assert!(said(&["'half"], client).contains("a quotation mark is missing"));
+    let server = ["./times_ten_server 7000"];
+    let peers = said(&server, "--peer ./times_ten_server -- ./times_ten_client 7000");
+    assert!(peers.contains("--with") && peers.contains("--peer"), "{peers}");
+    let states = said(&server, "--state-matching -- ./times_ten_client 7000");
+    assert!(states.contains("leave --with out"), "{states}");
+}
+
+#[test]
+fn nobody_at_a_port_refuses_and_a_second_listener_is_told() {
+    let programs = times_ten();
+    let elsewhere = check(&programs, &["./times_ten_server 7001"], "-- ./times_ten_client 7000");
+    let (_, alone) = programs.check("-- ./times_ten_client 7000");
+    for result in [elsewhere, alone] {
+        assert_eq!(result["violation"]["property"], "exit-code", "{result}");
+    }
+    let two = ["./times_ten_server 7000", "./times_ten_server 7000"];
+    let result = check(&programs, &two, "-- ./times_ten_client 7000");
+    assert_eq!(result["verdict"], "holds", "one of them cannot bind, and says so: {result}");
+}
+
+/// Scripts for `nodes.c`: the endings of all schedules are the same with and without reduction.
+#[test]
+fn scripts_of_several_processes_end_in_every_way() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/nodes.c"]);
+    for system in [
+        ["./nodes 1 C0w0t0", "./nodes 2 L0A0r0"],
+        ["./nodes 1 C0t0x0", "./nodes 2 L0A0w0"],
+        ["./nodes 1 L0A0p0r0", "./nodes 2 C0w0h0"],
+        ["./nodes 1 C0x0", "./nodes 2 L0A0w0w0"],
+        ["./nodes 1 B0R0", "./nodes 2 S0S0"],
+    ] {
+        let [first, second] = system;
+        let [reduced, plain] =
+            ["dpor", "none"].map(|reduction| endings(&programs, &[second], reduction, first));
+        assert_eq!(reduced, plain, "{system:?}");
+        assert!(!reduced.is_empty(), "{system:?}");
+    }
+}
