@@ -169,8 +169,7 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
     if state.exclusive.get() != 0 {
         stop!("the program waits ({}) inside an atomic section", thread.operation.get());
     }
-    let last = state.waiters_on(object).map(|other| other.place.get()).max();
-    thread.place.set(last.map_or(1, |place| place + 1));
+    thread.place.set(next_place(state, object));
     thread.object.set(system::own_object(object));
     thread.waiting.set(waiting);
     state.selectable.set(state.selectable.get() + u16::from(is_selectable(waiting)));
@@ -186,6 +185,14 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
         Interruption::None => Woken::Granted,
         kind => Woken::Interrupted { restart: kind == Interruption::Restarting },
     }
+}
+
+/// The place of who is the next to wait. Not inlined: what it looks at would stay on the stack of the
+/// thread that waits, and become part of its state.
+#[inline(never)]
+fn next_place(state: &State, object: usize) -> u16 {
+    let last = state.waiters_on(object).map(|other| other.place.get()).max();
+    last.map_or(1, |place| place + 1)
 }
 
 /// Lets a waiting thread go on.

@@ -228,7 +228,8 @@ fn count_unjoined(state: &State, more: i16) {
     }
 }
 
-/// The thread behind a `pthread_t`.
+/// The thread behind a `pthread_t`. Not inlined, so that nothing of it stays on a stack.
+#[inline(never)]
 pub(crate) fn find(handle: usize) -> Option<&'static Thread> {
     let state = state();
     state.own_threads().find(|thread| thread.status() != Status::Free && thread.tcb.get() == handle)
