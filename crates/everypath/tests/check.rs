@@ -78,6 +78,14 @@ const SCRIPTS: &[&str] = &[
     "V0X0 P0X0",
     "T0 T0",
     "P0V0 V0P0",
+    "P0P0X0 V0X0V0",
+    "P0X0 P0X0 V0X0",
+    "P2X0V2 V2X0P2",
+    "V2X0 V2X0P2 P2",
+    "P0X0P0 v0X0v0",
+    "P2G2 V2G2",
+    "D0X0 X0P0",
+    "D0X0 P0V0X0",
     "L0X0U0 T0T0",
     "[0X0X1]0 X1X0",
     "[0X0X1]0 [0X1X0]0",
@@ -255,8 +263,9 @@ fn the_number_of_workers_does_not_change_the_result() {
 
 #[test]
 fn a_large_sample_shows_the_classes_that_the_search_explores() {
-    let programs = Programs::new(&["philosophers.c", "buffer.c"]);
-    for program in ["./philosophers 3 fixed", "./buffer"] {
+    let scripts = "../crates/everypath/tests/programs/scripts.c";
+    let programs = Programs::new(&["philosophers.c", "buffer.c", scripts]);
+    for program in ["./philosophers 3 fixed", "./buffer", "./scripts P2P0P2V2 V0V2P2 V2P2V2 P0"] {
         let (_, searched) = programs.check(&format!("-- {program}"));
         let count = |name: &str| searched["stats"][name].as_u64().unwrap();
         let classes = count("executions") - count("redundant_executions");

@@ -50,6 +50,7 @@ impl Program {
                 footprint: Object(self.actors[at][next[at]]),
                 creates: None,
                 after: None,
+                provided_by: None,
                 resumes: false,
             });
             next[at] += 1;

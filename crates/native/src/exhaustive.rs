@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
+use crate::semaphores::{self, Unit};
 use crate::worker::{Launch, Modules, Worker};
 use everypath_explore::Control;
 use everypath_explore::reduction::{
@@ -9,7 +10,7 @@ use everypath_explore::reduction::{
 };
 use everypath_shim_abi::{
     Choice, Event, Footprint, Mode, Operation, Outcome, Part, Pending, Phase, Relation, Reply,
-    TIMEOUT,
+    TIMEOUT, units,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -153,6 +154,7 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
         })
         .collect();
     let mut providers = providers(events);
+    let mut unit_of = semaphores::taken(events);
     let mut waited = vec![false; usize::from(u16::MAX) + 1];
     let mut steps: Vec<Taken<Touch>> = events
         .iter()
@@ -162,7 +164,9 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
             let granted = !waited[thread];
             waited[thread] = event.phase == Phase::Resume;
             let provided = providers.pop().unwrap_or_default();
-            let what = (provided.operation(event), event.phase);
+            let unit = unit_of.pop().unwrap_or(Unit::Found);
+            let what = (unit.operation(provided.operation(event)), event.phase);
+            let granted = granted && event.value != units::NONE_YET;
             let footprint = match is_inside.pop() {
                 Some(true) => Footprint::nothing(),
                 _ => Footprint::new(what, (event.object, event.value), event.outcome, granted),
@@ -173,6 +177,7 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
                 footprint: Touch { pending: Pending::default(), footprint },
                 creates: creates.then_some(event.value as u16),
                 after: provided.by.or_else(|| (event.granted_by as usize).checked_sub(1)),
+                provided_by: unit.from(),
                 // A time-out is its own doing.
                 resumes: event.phase == Phase::Resume && event.outcome != TIMEOUT,
             }

@@ -44,6 +44,7 @@ pub mod program;
 mod region;
 mod replay;
 mod sample;
+mod semaphores;
 #[expect(unsafe_code, reason = "anonymous files need a system call that std does not have")]
 mod shim;
 mod shrink;

@@ -1,6 +1,6 @@
 //! What a step touches: the one table from which dependence follows.
 
-use crate::{Operation, PROCESS_BITS, Phase, TIMEOUT};
+use crate::{Operation, PROCESS_BITS, Phase, TIMEOUT, units};
 
 /// How a part of a step uses an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +142,9 @@ impl Footprint {
             };
             let unlimited =
                 Footprint::new((operation, Phase::Request), (object, value), 0, granted);
-            return unlimited.limited();
+            // Units that come early keep it from giving up.
+            let also = (operation == Operation::SemWait).then_some((Write, object));
+            return unlimited.limited(also);
         }
         let then = |first: Mode, object| match granted {
             true => Footprint::of(&[(first, object), (Acquire, object)]),
@@ -240,8 +242,6 @@ impl Footprint {
                 | Operation::TryWriteLock
                 | Operation::RwUnlock
                 | Operation::SpinTrylock
-                | Operation::SemTrywait
-                | Operation::SemPost
                 | Operation::OnceDone
                 | Operation::FutexWake
                 | Operation::CompareExchange
@@ -253,11 +253,24 @@ impl Footprint {
             (
                 Operation::WriteLock
                 | Operation::BarrierWait
-                | Operation::SemWait
                 | Operation::Once
                 | Operation::FutexWait,
                 _,
             ) => then(Write, object),
+            // Units are put in at one end and taken out at the other, in the order in which they are
+            // asked for. Who asks sees nothing of those who put in, but for the unit that it gets: the
+            // step that it came with is said of the step itself. It need not be the last such step.
+            (Operation::SemWait, _) => match granted {
+                true => Footprint::of(&[(Request, object + HEAD), (Acquire, object)]),
+                false => Footprint::of(&[(Request, object + HEAD)]),
+            },
+            (Operation::SemPost, _) if value != units::OVERFLOW => {
+                Footprint::of(&[(Write, object)])
+            }
+            // Who only looks or tries sees both ends.
+            (Operation::SemPost | Operation::SemTrywait, _) => {
+                Footprint::of(&[(Write, object), (Write, object + HEAD)])
+            }
             (Operation::FutexRequeue, _) => Footprint::of(&[(Write, object), (Write, value)]),
             (Operation::Fence, _) => Footprint::of(&[(Write, of_process(FENCES, object))]),
             (Operation::Output, _) => Footprint::of(&[(Write, object)]),
@@ -287,14 +300,15 @@ impl Footprint {
 
     /// What the step touches if it gives up after some time. It can do that only while it waits, so
     /// what is given back must not come before it asks as if that made no difference.
-    fn limited(self) -> Self {
-        let timers = Part { mode: Mode::Write, object: TIMERS };
+    fn limited(self, also: Option<(Mode, u64)>) -> Self {
+        let timers = [(Mode::Write, TIMERS)].into_iter().chain(also);
+        let timers = timers.map(|(mode, object)| Part { mode, object });
         let others = self.parts().map(|part| match part.mode {
             Mode::Request => Part { mode: Mode::Write, ..part },
             _ => part,
         });
         let mut limited = Footprint::default();
-        for (slot, part) in limited.parts.iter_mut().zip([timers].into_iter().chain(others)) {
+        for (slot, part) in limited.parts.iter_mut().zip(timers.chain(others)) {
             *slot = Some(part);
         }
         limited
@@ -373,6 +387,22 @@ mod tests {
         let lock = |object| step(Operation::MutexLock, object);
         assert!(!lock(8).commutes(&lock(8)));
         assert!(lock(8).commutes(&lock(16)));
+    }
+
+    #[test]
+    fn a_unit_is_put_in_unseen_by_who_waits_for_one() {
+        let post = step(Operation::SemPost, 64);
+        let wait = step(Operation::SemWait, 64);
+        assert!(post.commutes(&wait) && wait.commutes(&post));
+        assert!(!post.commutes(&post) && !wait.commutes(&wait));
+        assert!(!post.is_apart_from(&wait), "who has waited goes on by a step of its own");
+        let tries = step(Operation::SemTrywait, 64);
+        assert!(!tries.commutes(&post) && !tries.commutes(&wait));
+        let limited = Footprint::new((Operation::SemWait, Phase::Limited), (64, 0), 0, true);
+        assert!(!limited.commutes(&post) && !limited.commutes(&wait));
+        let overflowing =
+            Footprint::new((Operation::SemPost, Phase::Request), (64, units::OVERFLOW), 0, true);
+        assert!(!overflowing.commutes(&wait));
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod outcome;
 mod question;
 mod random;
 mod region;
+pub mod units;
 
 pub use faults::{Fault, Faults};
 pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};

@@ -123,12 +123,13 @@ fn note_waits(events: impl DoubleEndedIterator<Item = Event> + ExactSizeIterator
     }
 }
 
-/// Whether a thread goes on because it was given the lock that it asked for.
+/// Whether a thread goes on because it was given the lock, or the unit, that it asked for.
 fn gets_a_lock(event: &Event) -> bool {
     event.phase == Phase::Resume
         && event.outcome != TIMEOUT
         && match event.operation {
             Operation::MutexLock | Operation::SpinLock | Operation::Join => true,
+            Operation::SemWait => true,
             // Of the mutex that goes with a condition: before, the condition was waited for.
             Operation::CondWait => event.object == event.value,
             _ => false,

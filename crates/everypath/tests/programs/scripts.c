@@ -1,13 +1,15 @@
 // Each argument is the script of a thread: pairs of a letter and a digit.
 // L, U: lock and unlock mutex; T: try it, and give it back; X: exchange a word and remember what
 // was there; C: wait on condition (with mutex of the same number held); S, B: signal, broadcast;
-// P, V: post and wait for semaphore; [, ]: begin and end an atomic section; ?: choose among so many;
+// P, V: post and wait for semaphore, of which the last two have one to begin with; v, D: the same
+// without waiting, or for some time only; G: look how many there are; [, ]: begin and end an atomic section; ?: choose among so many;
 // !: assume that the last thing seen was not this. What was seen makes up the exit code.
 #include "../../../verify/include/everypath.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 static pthread_mutex_t mutexes[4];
 static pthread_cond_t conditions[4];
@@ -15,6 +17,7 @@ static sem_t semaphores[4];
 static atomic_int words[4];
 static unsigned seen[8];
 static char **scripts;
+static struct timespec soon;
 
 static void *run(void *argument) {
     long me = (long)argument;
@@ -36,6 +39,14 @@ static void *run(void *argument) {
         case 'B': pthread_cond_broadcast(&conditions[n]); break;
         case 'P': sem_post(&semaphores[n]); break;
         case 'V': sem_wait(&semaphores[n]); break;
+        case 'v': seen[me] = seen[me] * 3 + (sem_trywait(&semaphores[n]) == 0); break;
+        case 'D': seen[me] = seen[me] * 3 + (sem_timedwait(&semaphores[n], &soon) == 0); break;
+        case 'G': {
+            int units;
+            sem_getvalue(&semaphores[n], &units);
+            seen[me] = seen[me] * 5 + (unsigned)units;
+            break;
+        }
         case '[': everypath_atomic_begin(); break;
         case ']': everypath_atomic_end(); break;
         case '?': seen[me] = seen[me] * 5 + everypath_choose((unsigned)n); break;
@@ -48,11 +59,13 @@ static void *run(void *argument) {
 int main(int argc, char **argv) {
     pthread_t threads[8];
     scripts = argv + 1;
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_sec++;
     int count = argc - 1 > 8 ? 8 : argc - 1;
     for (int i = 0; i < 4; i++) {
         pthread_mutex_init(&mutexes[i], NULL);
         pthread_cond_init(&conditions[i], NULL);
-        sem_init(&semaphores[i], 0, 0);
+        sem_init(&semaphores[i], 0, i / 2);
     }
     for (long i = 0; i < count; i++) pthread_create(&threads[i], NULL, run, (void *)i);
     unsigned sum = 0;

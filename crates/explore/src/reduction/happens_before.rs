@@ -131,16 +131,17 @@ impl<F: Footprint> HappensBefore<F> {
         let introduced = (!self.identities.contains_key(&actor)).then_some(actor);
         let identity = self.identity(actor);
         let first = self.events.len();
-        let granted_by = step.after.and_then(|step| self.steps.get(step)).map(|of| of.end - 1);
+        let last_event = |step: Option<usize>| Some(self.steps.get(step?)?.end - 1);
+        let (after, provided_by) = (last_event(step.after), last_event(step.provided_by));
         let (uses, races) = (Vec::new(), Vec::new());
         let (end, replaced) = (0, None);
         self.steps.push(StepRecord { identity, first, end, introduced, replaced, uses, races });
         let parts = step.footprint.parts();
         let does = parts.iter().take_while(|&&part| !F::is_separable(part)).count();
-        self.add_event(actor, &parts[..does], granted_by);
+        self.add_event(actor, &parts[..does], after);
         self.events[first].is_grant = step.resumes;
         if does < parts.len() {
-            self.add_event(actor, &parts[does..], None);
+            self.add_event(actor, &parts[does..], provided_by);
             self.events[first + 1].is_grant = true;
         }
         let replaced = step.creates.map(|number| {
@@ -164,11 +165,11 @@ impl<F: Footprint> HappensBefore<F> {
         fresh
     }
 
-    fn add_event(&mut self, actor: u16, parts: &[F::Part], granted_by: Option<usize>) {
+    fn add_event(&mut self, actor: u16, parts: &[F::Part], after: Option<usize>) {
         let identity = self.identities[&actor];
         let mut clock =
             self.last[identity].last().map_or_else(Vec::new, |&at| self.events[at].clock.clone());
-        if let Some(event) = granted_by {
+        if let Some(event) = after {
             join(&mut clock, &self.events[event].clock);
         }
         let later = self.events.len();

@@ -43,6 +43,8 @@ pub struct Taken<F> {
     pub creates: Option<u16>,
     /// The step without which this one could not have been taken.
     pub after: Option<usize>,
+    /// The step without which this one would not have got at once what it asked for.
+    pub provided_by: Option<usize>,
     /// Whether the actor goes on after having waited: it gets what its step before asked for.
     pub resumes: bool,
 }

@@ -6,6 +6,7 @@ use everypath_explore::reduction::{
     self, Alternative, Choice, Ended, Executed, Executor, Scope, Taken,
 };
 use everypath_shim_abi::{Footprint, Mode, Operation, Part, Phase, Relation, TIMEOUT};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,7 @@ pub(crate) enum Op {
     Broadcast(u8),
     Take(u8),
     Post(u8),
+    TryTake(u8),
     Read(u8),
     /// As `Lock` and `Take`, but gives up after some time.
     LockFor(u8),
@@ -51,12 +53,15 @@ struct Thread {
 struct Machine {
     threads: Vec<Thread>,
     owners: Vec<Option<usize>>,
-    semaphores: Vec<u32>,
+    /// For each semaphore, the steps that put its units in.
+    semaphores: Vec<VecDeque<usize>>,
     /// For each variable, who wrote it in which order.
     written: Vec<Vec<usize>>,
     tries: Vec<(usize, bool)>,
     /// For each thread, how often what it read had been written.
     seen: Vec<Vec<usize>>,
+    /// The step that put in what the last one took out at once.
+    provided_by: Option<usize>,
     /// How many steps were taken.
     steps: usize,
     ended: bool,
@@ -105,10 +110,11 @@ impl Machine {
         Machine {
             threads: vec![Thread::default(); threads],
             owners: vec![None; OBJECTS],
-            semaphores: vec![0; OBJECTS],
+            semaphores: vec![VecDeque::new(); OBJECTS],
             written: vec![Vec::new(); OBJECTS],
             tries: Vec::new(),
             seen: vec![Vec::new(); threads],
+            provided_by: None,
             steps: 0,
             ended: false,
         }
@@ -158,6 +164,15 @@ impl Machine {
         free
     }
 
+    /// Takes a unit or queues for one; whether it was got at once.
+    fn take_unit(&mut self, thread: usize, semaphore: u8) -> bool {
+        self.provided_by = self.semaphores[usize::from(semaphore)].pop_front();
+        if self.provided_by.is_none() {
+            self.wait(thread, 's', semaphore);
+        }
+        self.provided_by.is_some()
+    }
+
     /// The operation, phase, object and value of a thread's next step.
     fn pending(&self, program: &[Vec<Op>], t: usize) -> Option<(Operation, Phase, u64, u64)> {
         let thread = &self.threads[t];
@@ -184,6 +199,7 @@ impl Machine {
             Op::End => (Operation::ProcessExit, phase, 0, 0),
             Op::Read(x) => (Operation::OnceSeen, phase, object(2, x), 0),
             Op::Post(s) => (Operation::SemPost, phase, object(4, s), 0),
+            Op::TryTake(s) => (Operation::SemTrywait, phase, object(4, s), 0),
         })
     }
 
@@ -286,18 +302,14 @@ impl Machine {
                     self.grant(waiter);
                 }
             }
-            Op::Take(s) | Op::TakeFor(s) => {
-                let value = &mut self.semaphores[usize::from(s)];
-                if *value > 0 {
-                    *value -= 1;
-                } else {
-                    self.wait(t, 's', s);
-                    granted = false;
-                }
+            Op::Take(s) | Op::TakeFor(s) => granted = self.take_unit(t, s),
+            Op::TryTake(s) => {
+                let taken = self.semaphores[usize::from(s)].pop_front();
+                self.tries.push((t, taken.is_some()));
             }
             Op::Post(s) => match self.waiters('s', s).first() {
                 Some(&waiter) => self.grant(waiter),
-                None => self.semaphores[usize::from(s)] += 1,
+                None => self.semaphores[usize::from(s)].push_back(self.steps),
             },
         }
         if granted {
@@ -317,17 +329,26 @@ impl Machine {
                 footprint: gives_up(),
                 creates: None,
                 after: None,
+                provided_by: None,
                 resumes: false,
             };
         }
         let (operation, phase, object, value) =
             self.pending(program, t).expect("the schedule is possible");
         let after = self.threads[t].granted_by.filter(|_| phase == Phase::Resume);
+        self.provided_by = None;
         let granted = self.step(program, t, choice.outcome);
         self.steps += 1;
         let footprint = Footprint::new((operation, phase), (object, value), 0, granted);
         let resumes = phase == Phase::Resume;
-        Taken { choice, footprint: Touch(footprint), creates: None, after, resumes }
+        Taken {
+            choice,
+            footprint: Touch(footprint),
+            creates: None,
+            after,
+            provided_by: self.provided_by,
+            resumes,
+        }
     }
 
     /// What can be seen at the end.
@@ -340,7 +361,8 @@ impl Machine {
         let pcs: Vec<usize> = self.threads.iter().zip(program).map(pc).collect();
         let mut tries = self.tries.clone();
         tries.sort_by_key(|&(t, _)| t);
-        format!("{pcs:?} {:?} {tries:?} {:?} {:?}", self.written, self.semaphores, self.seen)
+        let units: Vec<usize> = self.semaphores.iter().map(VecDeque::len).collect();
+        format!("{pcs:?} {:?} {tries:?} {units:?} {:?}", self.written, self.seen)
     }
 }
 

@@ -43,12 +43,14 @@ fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
                     footprint,
                     creates: None,
                     after: None,
+                    provided_by: None,
                     resumes: false,
                 });
             }
             for step in &executed.steps {
                 let after = step.after.map(|step| step + program.len());
-                order.push(&Taken { after, ..step.clone() });
+                let provided_by = step.provided_by.map(|step| step + program.len());
+                order.push(&Taken { after, provided_by, ..step.clone() });
             }
             outcomes.classes.insert(format!("{:?}", class(&order)));
         }
@@ -128,10 +130,23 @@ fn block() -> impl Strategy<Value = Vec<Op>> {
         1 => object().prop_map(|c| vec![Op::Signal(c)]),
         1 => object().prop_map(|c| vec![Op::Broadcast(c)]),
         1 => object().prop_map(|s| vec![Op::Take(s)]),
-        1 => object().prop_map(|s| vec![Op::Post(s)]),
+        2 => object().prop_map(|s| vec![Op::Post(s)]),
+        1 => object().prop_map(|s| vec![Op::TryTake(s)]),
         // Sending and receiving, the lock and the count of a channel being of the same number.
         1 => object().prop_map(|c| vec![Op::Lock(c), Op::Write(c), Op::Unlock(c), Op::Post(c)]),
         1 => object().prop_map(|c| vec![Op::Take(c), Op::Lock(c), Op::Write(c), Op::Unlock(c)]),
+    ]
+}
+
+/// What threads do with semaphores.
+fn semaphore_block() -> impl Strategy<Value = Vec<Op>> {
+    let object = || 0..2u8;
+    prop_oneof![
+        4 => object().prop_map(|s| vec![Op::Take(s)]),
+        4 => object().prop_map(|s| vec![Op::Post(s)]),
+        1 => object().prop_map(|s| vec![Op::TryTake(s)]),
+        1 => object().prop_map(|s| vec![Op::TakeFor(s)]),
+        2 => object().prop_map(|x| vec![Op::Write(x)]),
     ]
 }
 
@@ -180,9 +195,20 @@ proptest! {
     }
 
     #[test]
+    fn units_reach_whoever_can_get_them(program in programs(semaphore_block(), 2..4, 1..5)) {
+        compare_with_plain(&program);
+    }
+
+    #[test]
     fn no_execution_is_in_vain(program in programs(block(), 2..5, 1..3)) {
         compare_reductions(&program);
     }
+}
+
+#[test]
+fn one_who_posts_and_one_who_waits_are_one_class() {
+    let outcomes = search(&[vec![Op::Post(0); 4], vec![Op::Take(0); 4]], Reduction::Optimal);
+    assert_eq!(outcomes.unwrap().executions, 1);
 }
 
 #[test]

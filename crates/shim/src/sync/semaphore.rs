@@ -1,29 +1,65 @@
 //! Semaphores.
 
 use super::Patience;
+use crate::controller;
 use crate::libc::fail;
 use crate::memory::{load, store};
-use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
+use crate::scheduler::{Woken, amend, ask, first_waiter, grant, wait};
 use crate::state::state;
 use crate::sys::errno;
 use crate::time::REALTIME;
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{Event, Operation, Waiting, units};
 
 const MOST: u32 = i32::MAX as u32;
+
+/// A step at a semaphore, which says how many units it leaves there.
+struct Step {
+    operation: Operation,
+    /// Whether it is one: not if nobody else is there.
+    is_taken: bool,
+}
+
+impl Step {
+    /// Takes it.
+    fn take(operation: Operation, address: usize, deadline: Option<u64>) -> Self {
+        let is_taken = state().is_concurrent() && controller::is_running();
+        // No execution is so long that it could make few of many.
+        let overflows = operation == Operation::SemPost && load::<u32>(address) > MOST / 2;
+        let value = if overflows { units::OVERFLOW } else { units::UNKNOWN };
+        ask(operation, address, value, deadline);
+        Step { operation, is_taken: is_taken && !overflows }
+    }
+
+    /// Says how many units are left.
+    fn leaves(&self, units: u64) {
+        let thread = state().current.get();
+        let is_it = |event: &Event| {
+            event.thread == thread
+                && event.operation == self.operation
+                && event.value == units::UNKNOWN
+        };
+        if self.is_taken {
+            amend(is_it, units);
+        }
+    }
+}
 
 fn take(address: usize, patience: Patience) -> i32 {
     let trying = patience == Patience::Try;
     let operation = if trying { Operation::SemTrywait } else { Operation::SemWait };
-    ask(operation, address, 0, patience.deadline());
+    let step = Step::take(operation, address, patience.deadline());
     let value: u32 = load(address);
     if value > 0 {
         store(address, value - 1);
+        step.leaves(u64::from(value - 1));
         return 0;
     }
     if trying {
+        step.leaves(0);
         return fail(errno::EAGAIN) as i32;
     }
-    state().current().announce(Operation::SemWait, address, 0);
+    step.leaves(units::NONE_YET);
+    state().current().announce(Operation::SemWait, address, units::NONE_YET);
     match wait(Waiting::Semaphore, address, patience.deadline()) {
         Woken::Granted => 0,
         Woken::TimedOut => fail(errno::ETIMEDOUT) as i32,
@@ -66,15 +102,19 @@ extern "C" fn sem_clockwait(semaphore: usize, clock: i32, until: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_post(semaphore: usize) -> i32 {
-    point(Operation::SemPost, semaphore, 0);
+    let step = Step::take(Operation::SemPost, semaphore, None);
     match first_waiter(Waiting::Semaphore, semaphore) {
-        Some(waiter) => grant(waiter),
+        Some(waiter) => {
+            step.leaves(0);
+            grant(waiter);
+        }
         None => {
             let value: u32 = load(semaphore);
             if value == MOST {
                 return fail(errno::EOVERFLOW) as i32;
             }
             store(semaphore, value + 1);
+            step.leaves(u64::from(value + 1));
         }
     }
     0
@@ -83,7 +123,8 @@ extern "C" fn sem_post(semaphore: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_getvalue(semaphore: usize, value: usize) -> i32 {
-    point(Operation::SemTrywait, semaphore, 0);
+    let step = Step::take(Operation::SemTrywait, semaphore, None);
+    step.leaves(u64::from(load::<u32>(semaphore)));
     store(value, load::<i32>(semaphore));
     0
 }
