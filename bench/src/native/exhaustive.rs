@@ -20,6 +20,7 @@ const LONG: u64 = 20_000;
 /// Explores all schedules, or the first ones.
 fn explore(program: &Path, arguments: &[&str], executions: Option<u64>) -> Result<Explored> {
     let exhaustive = Exhaustive {
+        preemptions: None,
         launch: Launch {
             program: program.to_path_buf(),
             arguments: arguments.iter().map(Into::into).collect(),

@@ -79,10 +79,8 @@ const SCRIPTS: &[&str] = &[
     "T0 T0",
     "P0V0 V0P0",
     "P0P0X0 V0X0V0",
-    "P0X0 P0X0 V0X0",
     "P2X0V2 V2X0P2",
-    "V2X0 V2X0P2 P2",
-    "P0X0P0 v0X0v0",
+    "P0X0P0 v0v0",
     "P2G2 V2G2",
     "D0X0 X0P0",
     "D0X0 P0V0X0",
@@ -338,6 +336,22 @@ fn limits_make_a_search_inconclusive() {
     let (code, result) = programs.check("--max-depth 5 -- ./philosophers 3 fixed");
     assert_eq!(code, 3, "{result}");
     assert!(result["reason"].as_str().unwrap().contains("more than 5 steps"), "{result}");
+}
+
+#[test]
+fn few_preemptions_show_most_bugs_and_prove_nothing() {
+    let programs = Programs::new(&["philosophers.c", "buffer.c"]);
+    let (code, result) = programs.check("--preemptions 0 -- ./philosophers 3");
+    assert_eq!((code, result["coverage"]["kind"].as_str()), (0, Some("sampled")), "{result}");
+    assert_eq!(result["coverage"]["preemptions"], 0);
+    let (code, result) = programs.check("--preemptions 1 -- ./philosophers 3");
+    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
+    let (code, result) = programs.check("--preemptions 0 -- ./buffer one");
+    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
+    for options in ["--reduction dpor", "--state-matching", "--strategy random"] {
+        let refused = programs.everypath(&format!("check --preemptions 1 {options} -- ./buffer"));
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    }
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub struct Exhaustive {
     pub launch: Launch,
     /// What is left out because it can make no difference.
     pub reduction: Reduction,
+    /// How many preemptions an execution may have, if that is bounded; then nothing is left out.
+    pub preemptions: Option<u32>,
     /// How many executions at most.
     pub executions: Option<u64>,
     /// Whether to go on after the first one that is not as expected.
@@ -263,7 +265,10 @@ fn search(
     explored: &mut Explored,
 ) -> Result<Finished, Stop> {
     let mut cut = false;
-    let mut stateless = Stateless::new(reduction);
+    let mut stateless = match exhaustive.preemptions {
+        Some(most) => Stateless::bounded(most),
+        None => Stateless::new(reduction),
+    };
     let finished = stateless.run(runner, |stateless, runner, executed| {
         explored.executions += 1;
         explored.steps += executed.steps.len() as u64;

@@ -36,6 +36,11 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) state_matching: bool,
 
+    /// Explore only schedules with at most N preemptions, which are few and show most bugs; the
+    /// verdict is sampled (dfs, without reduction)
+    #[arg(long, value_name = "N")]
+    pub(crate) preemptions: Option<u32>,
+
     /// How many steps must come in a certain order for the bugs that are looked for (pct)
     #[arg(long, value_name = "D", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=everypath_native::MAX_DEPTH as i64))]

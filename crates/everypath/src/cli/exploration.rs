@@ -10,6 +10,8 @@ use everypath_explore::reduction::stateful::Sleep;
 pub(crate) enum Exploration {
     /// Schedules, each from the start.
     Schedules(Reduction),
+    /// Schedules with at most so many preemptions.
+    Bounded(u32),
     /// States.
     States(Sleep),
 }
@@ -17,6 +19,9 @@ pub(crate) enum Exploration {
 impl Exploration {
     /// What the options ask for, if they fit together.
     pub(crate) fn of(args: &CheckArgs) -> Result<Self, Usage> {
+        if let Some(most) = args.preemptions {
+            return Exploration::bounded(args, most);
+        }
         if args.state_matching {
             return Exploration::states(args);
         }
@@ -28,6 +33,21 @@ impl Exploration {
             Some(ReductionName::SourceDpor) => Ok(Exploration::Schedules(Reduction::Source)),
             Some(ReductionName::Dpor) | None => Ok(Exploration::Schedules(Reduction::Optimal)),
         }
+    }
+
+    fn bounded(args: &CheckArgs, most: u32) -> Result<Self, Usage> {
+        let refused = if args.strategy != CheckStrategy::Dfs {
+            "--preemptions bounds --strategy dfs; for samples with few preemptions choose \
+             --strategy pct"
+        } else if args.state_matching {
+            "--preemptions bounds schedules, and --state-matching explores states: leave one out"
+        } else if !matches!(args.reduction, None | Some(ReductionName::None)) {
+            "--preemptions needs --reduction none: what a reduction leaves out may be all that is \
+             within the bound"
+        } else {
+            return Ok(Exploration::Bounded(most));
+        };
+        Err(Usage::new(refused))
     }
 
     fn states(args: &CheckArgs) -> Result<Self, Usage> {
@@ -56,6 +76,7 @@ impl Exploration {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Exploration::Schedules(Reduction::None) => "dfs",
+            Exploration::Bounded(_) => "dfs with bounded preemptions",
             Exploration::Schedules(Reduction::Source) => "dfs with source-dpor",
             Exploration::Schedules(Reduction::Optimal) => "dfs with dpor",
             Exploration::States(Sleep::Never) => "dfs with state matching",

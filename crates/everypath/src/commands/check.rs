@@ -15,6 +15,7 @@ use crate::usage::Usage;
 use crate::watch::{Watch, executed};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_explore::Control;
+use everypath_explore::reduction::Reduction;
 use everypath_native::peers::{Options, Trouble};
 use everypath_native::{
     Choice, Companion, CompanionError, Ending, Error, Exhaustive, Explored, Launch, Names, Outside,
@@ -124,7 +125,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         Ok(explored) => explored,
         Err(error) => return Ok(Found::failed(&error)),
     };
-    let counted = Counted::of(&explored, took.as_secs_f64()).with_peers(args, &launch.outside);
+    let counted = Counted::of(&explored, took.as_secs_f64()).with_options(args, &launch.outside);
     let mut found = conclude(args, program, &launch, &explored);
     if found.trace.is_none()
         && let Some(why) = stopped
@@ -157,11 +158,13 @@ fn search(
     let keep_going = common.keep_going;
     let Some(sampler) = args.sampler() else {
         let executions = common.max_executions;
+        let schedules = |launch, reduction, preemptions| {
+            let exhaustive = Exhaustive { launch, reduction, preemptions, executions, keep_going };
+            everypath_native::explore(&exhaustive, control)
+        };
         return match exploration {
-            Exploration::Schedules(reduction) => {
-                let exhaustive = Exhaustive { launch, reduction, executions, keep_going };
-                everypath_native::explore(&exhaustive, control)
-            }
+            Exploration::Schedules(reduction) => schedules(launch, reduction, None),
+            Exploration::Bounded(most) => schedules(launch, Reduction::None, Some(most)),
             Exploration::States(sleep) => {
                 let states = common.max_states;
                 let space = StateSpace { launch, sleep, states, executions, keep_going };
@@ -194,6 +197,9 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
             Some(_) => Found::holds(Coverage::Sampled),
             None if explored.complete && explored.executions == 0 => {
                 Found::inconclusive("no execution comes to an end".into())
+            }
+            None if explored.complete && args.preemptions.is_some() => {
+                Found::holds(Coverage::Sampled)
             }
             None if explored.complete => Found::holds(Coverage::Exhaustive),
             None => Found::inconclusive(match explored.states {

@@ -135,6 +135,10 @@ struct Frame<F: Footprint> {
     branches: Vec<Branch<F::Part>>,
     /// How many ways from here were explored.
     done: usize,
+    /// Who took the step before.
+    before: Option<u16>,
+    /// How many more preemptions there may be; none if that does not matter.
+    preemptions: Option<u32>,
 }
 
 impl<F: Footprint> Frame<F> {
@@ -157,9 +161,26 @@ impl<F: Footprint> Frame<F> {
         self.offered(self.taken.key).is_some_and(|of| self.taken.outcome < of.outcomes)
     }
 
+    /// Whether another actor takes a step although the one before could have gone on.
+    fn preempts(&self, actor: u16) -> bool {
+        self.before.is_some_and(|before| {
+            let goes_on = Key { actor: before, by_itself: None };
+            before != actor && self.offered(goes_on).is_some()
+        })
+    }
+
+    /// How many more preemptions there may be after what is being explored.
+    fn preemptions_after(&self) -> Option<u32> {
+        let preempts = u32::from(self.preempts(self.taken.key.actor));
+        self.preemptions.map(|left| left.saturating_sub(preempts))
+    }
+
     /// Explores whatever is possible from here.
     fn expand(&mut self) {
-        let missing = self.alternatives.iter().filter(|alternative| !self.has(alternative.key()));
+        let missing = self.alternatives.iter().filter(|alternative| {
+            !self.has(alternative.key())
+                && (self.preemptions != Some(0) || !self.preempts(alternative.actor))
+        });
         let leaves: Vec<_> = missing.map(|alternative| alternative.leaf(0)).collect();
         self.branches.extend(leaves);
     }
@@ -236,6 +257,8 @@ pub struct Stateless<F: Footprint> {
     open: Vec<Race>,
     /// How many executions were absorbed.
     executions: u64,
+    /// How many preemptions an execution may have.
+    preemptions: Option<u32>,
 }
 
 impl<F: Footprint> Stateless<F> {
@@ -248,7 +271,18 @@ impl<F: Footprint> Stateless<F> {
             order: HappensBefore::default(),
             open: Vec::new(),
             executions: 0,
+            preemptions: None,
         }
+    }
+
+    /// A plain search of the schedules with at most so many preemptions: switches away from an actor
+    /// that could have gone on (Madanlal Musuvathi, Shaz Qadeer: Iterative Context Bounding for
+    /// Systematic Testing of Multithreaded Programs, PLDI 2007).
+    ///
+    /// Nothing is reduced. A schedule within the bound may be equivalent to none but such that are
+    /// beyond it, in which the races are that lead to it.
+    pub fn bounded(preemptions: u32) -> Self {
+        Stateless { preemptions: Some(preemptions), ..Stateless::new(Reduction::None) }
     }
 
     /// Runs executions until all that make a difference were, or `visit` breaks. It sees each of them
@@ -357,7 +391,11 @@ impl<F: Footprint> Stateless<F> {
         if !branches.is_empty() {
             self.ahead = mem::take(&mut branches.remove(0).then);
         }
-        let mut frame = Frame { alternatives, sleep, taken, branches, done: 0 };
+        let last = self.frames.last();
+        let before = last.map(|last| last.taken.key.actor);
+        let preemptions = last.map_or(self.preemptions, Frame::preemptions_after);
+        let mut frame =
+            Frame { alternatives, sleep, taken, branches, done: 0, before, preemptions };
         frame.begin_outcomes(&self.ahead);
         // A step that depends on everything may end everything, or something may take away from it
         // what makes it possible: then no race tells of what else could have been.

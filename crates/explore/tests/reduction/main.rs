@@ -3,13 +3,15 @@
 mod machine;
 
 use everypath_explore::reduction::happens_before::{Clocked, HappensBefore};
-use everypath_explore::reduction::{Choice, Ended, Finished, Reduction, Stateless, Taken};
+use everypath_explore::reduction::{
+    Choice, Ended, Executor, Finished, Reduction, Stateless, Taken,
+};
 use everypath_shim_abi::{Footprint, Mode, Operation, Part, Phase};
 use machine::{Interpreter, Op, Touch};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 
 #[derive(Debug, Default)]
@@ -98,6 +100,44 @@ fn compare_with_plain(program: &[Vec<Op>]) -> bool {
         assert!(once, "{} for {classes} classes: {program:?} by {reduction:?}", reduced.complete);
     }
     true
+}
+
+/// The schedules of a search, each with its number of preemptions; unless they are too many.
+fn schedules(
+    program: &[Vec<Op>],
+    mut stateless: Stateless<Touch>,
+) -> Option<BTreeMap<Vec<Choice>, usize>> {
+    let mut interpreter = Interpreter { program, end: String::new() };
+    let mut schedules = BTreeMap::new();
+    let finished = stateless.run(&mut interpreter, |_, interpreter, executed| {
+        let schedule: Vec<Choice> = executed.steps.iter().map(|step| step.choice).collect();
+        let Ok(whole) = interpreter.run(&schedule, 0, &[]);
+        let could_go_on = |step: usize, actor: u16| {
+            whole.alternatives[step].iter().any(|of| of.actor == actor && of.by_itself.is_none())
+        };
+        let preempts = |step: &usize| {
+            let (before, now) = (schedule[step - 1].actor, schedule[*step].actor);
+            before != now && could_go_on(*step, before)
+        };
+        let preemptions = (1..schedule.len()).filter(preempts).count();
+        schedules.insert(schedule, preemptions);
+        match schedules.len() as u64 > TOO_MANY / 2 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    (finished.expect("an interpreter never fails") == Finished::Complete).then_some(schedules)
+}
+
+/// Compares searches with bounded preemptions with the plain one, unless that is too large.
+fn compare_with_bounded(program: &[Vec<Op>]) {
+    let Some(all) = schedules(program, Stateless::new(Reduction::None)) else { return };
+    for most in 0..3 {
+        let bounded = schedules(program, Stateless::bounded(most)).expect("it is no larger");
+        let mut within = all.clone();
+        within.retain(|_, preemptions| *preemptions <= most as usize);
+        assert_eq!(bounded, within, "at most {most} preemptions of {program:?}");
+    }
 }
 
 /// Compares the reduced searches with each other, unless they are too large; how many executions the
@@ -197,6 +237,11 @@ proptest! {
     #[test]
     fn units_reach_whoever_can_get_them(program in programs(semaphore_block(), 2..4, 1..5)) {
         compare_with_plain(&program);
+    }
+
+    #[test]
+    fn all_within_a_bound_of_preemptions_is_explored(program in programs(block(), 2..4, 1..3)) {
+        compare_with_bounded(&program);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(super) struct Counted {
     sites: usize,
     sample: Option<Sample>,
     remaining: Option<Remaining>,
+    /// How many preemptions executions could have, if that was bounded.
+    preemptions: Option<u32>,
     seconds: f64,
     /// What was asked of peers; none if there was nobody to ask.
     cache: Option<JsonCache>,
@@ -55,8 +57,9 @@ pub(super) struct JsonCache {
 }
 
 impl Counted {
-    /// Adds what was asked of peers.
-    pub(super) fn with_peers(mut self, args: &CheckArgs, outside: &Outside) -> Self {
+    /// Adds what the options asked for: bounds, and what was asked of peers.
+    pub(super) fn with_options(mut self, args: &CheckArgs, outside: &Outside) -> Self {
+        self.preemptions = args.preemptions;
         let asked = outside.statistics();
         if asked.connections > 0 || !args.network.peer.is_empty() {
             self.cache = Some(JsonCache {
@@ -182,6 +185,8 @@ struct JsonCheckCoverage {
     sample: Option<Sample>,
     #[serde(flatten)]
     remaining: Option<Remaining>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preemptions: Option<u32>,
 }
 
 /// The counterexample.
@@ -245,6 +250,7 @@ impl Report {
                 coverage: JsonCoverage::new(found.coverage),
                 sample: found.sample().cloned(),
                 remaining: found.remaining().cloned(),
+                preemptions: counted.preemptions,
             },
             assumption: ASSUMPTION,
             assumptions_about_peers: counted.assumptions.clone(),
@@ -297,7 +303,12 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
             match found.coverage {
                 Coverage::Exhaustive if counted.cycles > 0 => "every schedule that ends".into(),
                 Coverage::Exhaustive => "every schedule".into(),
-                _ => format!("all {} sampled schedules", grouped(counted.executions)),
+                _ => match counted.preemptions {
+                    Some(most) => {
+                        format!("all schedules with at most {}", several(most.into(), "preemption"))
+                    }
+                    None => format!("all {} sampled schedules", grouped(counted.executions)),
+                },
             }
         ),
     };
