@@ -56,3 +56,40 @@ fn downloads_are_equal_to_the_original() {
     let (code, said) = download(folder, "other.txt", 17_123, &curl);
     assert!(code == Some(1) && said.starts_with("VIOLATED: oracle"), "{said}");
 }
+
+/// Checks a scenario of `studies/`; the exit code and what was said.
+fn study(name: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies").join(name);
+    let output = Command::new(env!("CARGO_BIN_EXE_everypath"))
+        .arg("check")
+        .arg(scenario)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn studies_of_downloads() {
+    for (tool, code, said) in [
+        ("curl", 0, "HOLDS (exhaustive)"),
+        ("wget", 0, "HOLDS (exhaustive)"),
+        ("axel", 3, "cancels a thread (pthread_cancel)"),
+    ] {
+        if are_installed(&[tool, "python3"]) {
+            let result = study(&format!("downloads/{tool}.toml"));
+            assert!(result.0 == Some(code) && result.1.contains(said), "{result:?}");
+        }
+    }
+}
+
+#[test]
+fn memcached_counts_right() {
+    if !are_installed(&["memcached", "python3"]) {
+        return;
+    }
+    let (code, said) = study("memcached/scenario.toml");
+    assert!(code == Some(0) && said.starts_with("HOLDS (sampled)"), "{said}");
+    assert!(!said.contains("found wrong"), "{said}");
+}

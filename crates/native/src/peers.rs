@@ -228,7 +228,11 @@ impl Peers {
         if !address.is_local() {
             return Err(Trouble::Elsewhere { address: address.clone() });
         }
-        let Some(socket) = self.dial(address)? else {
+        let found = match address.is_name_cache() {
+            true => self.attempt(address)?,
+            false => self.dial(address)?,
+        };
+        let Some(socket) = found else {
             self.assumptions.insert(format!(
                 "nobody listens on {address}: connections to it were always refused"
             ));

@@ -118,11 +118,14 @@ pub(crate) mod number {
     pub(crate) const TIMES: i64 = 100;
     pub(crate) const GETUID: i64 = 102;
     pub(crate) const GETGID: i64 = 104;
+    pub(crate) const SETUID: i64 = 105;
+    pub(crate) const SETGID: i64 = 106;
     pub(crate) const GETEUID: i64 = 107;
     pub(crate) const GETEGID: i64 = 108;
     pub(crate) const GETPPID: i64 = 110;
     pub(crate) const GETPGRP: i64 = 111;
     pub(crate) const GETGROUPS: i64 = 115;
+    pub(crate) const SETGROUPS: i64 = 116;
     pub(crate) const GETRESUID: i64 = 118;
     pub(crate) const GETRESGID: i64 = 120;
     pub(crate) const SIGALTSTACK: i64 = 131;

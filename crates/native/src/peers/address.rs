@@ -59,6 +59,13 @@ impl Address {
         }
     }
 
+    /// Whether the C library asks there for users and hosts, and does without if nobody answers: no
+    /// peer is meant.
+    pub(super) fn is_name_cache(&self) -> bool {
+        let paths = ["/var/run/nscd/socket", "/run/nscd/socket"];
+        matches!(self, Address::Path(path) if paths.iter().any(|it| path.as_os_str() == *it))
+    }
+
     pub(super) fn family(&self) -> AddressFamily {
         match self {
             Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,

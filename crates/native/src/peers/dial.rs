@@ -76,7 +76,8 @@ impl Peers {
         }
     }
 
-    fn attempt(&mut self, address: &Address) -> Result<Option<Socket>, Trouble> {
+    /// Connects to whoever listens now.
+    pub(super) fn attempt(&mut self, address: &Address) -> Result<Option<Socket>, Trouble> {
         let patience = self.options.patience;
         let timer = self.timer()?;
         let failed = |error| system("connect to", address, error);
