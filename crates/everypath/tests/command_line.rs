@@ -308,6 +308,32 @@ fn experiments_print_the_papers_figures_beside_ours() {
     assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 12);
 }
 
+#[test]
+fn experiments_with_peers_count_as_the_papers_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = everypath(folder.path(), "experiments table-IV --quick --json -");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = results[0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 5 * 5);
+    for row in rows.iter().filter(|row| row["cache"] == "branching") {
+        assert_eq!(row["outcome"], "holds", "{row}");
+        let count = |what: &str| {
+            let ours = row["stats"]["cache"][what].to_string();
+            let paper = row["paper"][what].as_str().unwrap_or_default().to_string();
+            (ours, paper)
+        };
+        let (connections, theirs) = count("connections");
+        assert_eq!(connections, theirs, "{row}");
+        // Its HTTP headers are longer than ours.
+        let (misses, theirs) = count("misses");
+        assert!(misses == theirs || row["program"] == "HTTP server/counter", "{row}");
+    }
+    let refused = rows.iter().filter(|row| row["outcome"] == "mismatch");
+    assert!(refused.clone().all(|row| row["cache"] == "linear"), "{rows:?}");
+    assert_eq!(refused.count(), 4, "the chat server and the page counter, in two searches each");
+}
+
 /// Runs `everypath simulate … --json -` and returns the result.
 fn simulate(arguments: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();

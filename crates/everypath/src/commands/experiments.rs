@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::cli::ExperimentsArgs;
-use crate::experiments::{self, Experiment, Figures, Outcome, Row, Runner, incremental};
+use crate::experiments::{self, Experiment, Figures, Outcome, Row, Runner, incremental, peers};
 use crate::output::{self, Json};
 use crate::suggest;
 use crate::usage::Usage;
@@ -12,9 +12,11 @@ use serde_json::{Value, json};
 
 /// Runs the experiments of these names, or all.
 pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage> {
-    let (all, incremental) = (experiments::all(), incremental::all());
+    let (all, incremental, peers) = (experiments::all(), incremental::all(), peers::all());
     let searches = all.iter().map(|e| (e.name, e.title, e.source));
-    let listed = searches.chain(incremental.iter().map(|e| (e.name, e.title, e.source)));
+    let listed = searches
+        .chain(incremental.iter().map(|e| (e.name, e.title, e.source)))
+        .chain(peers.iter().map(|e| (e.name, e.title, e.source)));
     if args.list {
         for (name, title, source) in listed {
             output::print(&format!("{name:12} {title} ({source})\n"));
@@ -52,6 +54,18 @@ pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage
             output::error(&format!("{}: {stopped}; the rest is left out", experiment.name));
             code = INCONCLUSIVE;
             break;
+        }
+    }
+    for experiment in peers.iter().filter(|experiment| code == HOLDS && chosen(experiment.name)) {
+        print(&format!("{} ({})\n\n", experiment.title, experiment.source));
+        match peers::run(experiment, args.quick, &print) {
+            Ok(rows) => results
+                .push(json!({"name": experiment.name, "source": experiment.source, "rows": rows})),
+            Err(missing) => {
+                output::error(&format!("{}: {missing}; it is left out", experiment.name));
+                code = INCONCLUSIVE;
+                break;
+            }
         }
     }
     json.write(&results)?;

@@ -2,13 +2,16 @@
 //!
 //! An experiment is a table of a paper; its parts are the table's sections. A row names a search
 //! in the paper's own way; beside our figures the paper's are printed. `run.rs` runs them,
-//! `strategy.rs` reads the names, `incremental/` is chapter 8 of Sobeih (2008), the other files are the tables.
+//! `strategy.rs` reads the names, `incremental/` is chapter 8 of Sobeih (2008), `peers.rs` has native
+//! programs, which `sources.rs` compiles, the other files are the tables.
 
 mod aodv;
 mod arq;
 mod diffusion;
 pub(crate) mod incremental;
+pub(crate) mod peers;
 mod run;
+pub(crate) mod sources;
 mod strategy;
 
 use everypath_explore::VisitedKind;
