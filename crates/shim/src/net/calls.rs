@@ -3,7 +3,9 @@
 use super::address::{Address, INET, INET6, UNIX};
 use super::message::{self, Pieces};
 use super::ready::{self, duration, milliseconds};
-use super::{Kind, Patience, Stage, datagram, epoll, event, make, object, options, stream};
+use super::{
+    Kind, Patience, Stage, datagram, epoll, event, make, object, options, stream, transfer,
+};
 use crate::descriptors::{self, Kind as OpenKind, NONBLOCK, Open};
 use crate::fail::stop;
 use crate::memory::{load, store};
@@ -199,9 +201,9 @@ fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
     let number = descriptors::object(descriptor)?;
     let end = object(number);
     match end.kind.get() {
-        Kind::Stream => stream::receive(descriptor, pieces, flags),
+        Kind::Stream => transfer::receive(descriptor, pieces, flags),
         Kind::Pipe if end.shut_receiving.get() => Err(errno::EBADF),
-        Kind::Pipe => stream::receive(descriptor, pieces, flags),
+        Kind::Pipe => transfer::receive(descriptor, pieces, flags),
         Kind::Datagram => {
             datagram::receive(descriptor, pieces, flags).map(|got| got.length as isize)
         }
@@ -215,9 +217,9 @@ fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
     let number = descriptors::object(descriptor)?;
     let end = object(number);
     match end.kind.get() {
-        Kind::Stream => stream::send(descriptor, pieces, flags),
+        Kind::Stream => transfer::send(descriptor, pieces, flags),
         Kind::Pipe if end.shut_sending.get() => Err(errno::EBADF),
-        Kind::Pipe => stream::send(descriptor, pieces, flags),
+        Kind::Pipe => transfer::send(descriptor, pieces, flags),
         Kind::Datagram => datagram::send(descriptor, pieces, None, flags),
         Kind::Event => event::write(descriptor, number, pieces),
         Kind::Timer | Kind::Epoll | Kind::Free => Err(errno::EINVAL),
@@ -234,7 +236,7 @@ fn transferring(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> Option<Result<is
                 let to = if e == 0 { None } else { Some(Address::read(e, f)?) };
                 datagram::send(descriptor, pieces, to, flags)
             }
-            _ => stream::send(descriptor, pieces, flags),
+            _ => transfer::send(descriptor, pieces, flags),
         }),
         number::RECVFROM => socket(descriptor).and_then(|number| match object(number).kind.get() {
             Kind::Datagram => {
@@ -242,7 +244,7 @@ fn transferring(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> Option<Result<is
                 got.from.tell(e, f);
                 Ok(got.length as isize)
             }
-            _ => stream::receive(descriptor, pieces, flags),
+            _ => transfer::receive(descriptor, pieces, flags),
         }),
         number::SENDMSG => message::send(descriptor, b, c as i32),
         number::RECVMSG => message::receive(descriptor, b, c as i32),

@@ -1,7 +1,7 @@
 //! What a call sends or where it receives: one piece of memory or several.
 
 use super::address::Address;
-use super::{Kind, calls, datagram, object, stream};
+use super::{Kind, calls, datagram, object, transfer};
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::sys::errno;
@@ -96,7 +96,7 @@ pub(super) fn send(descriptor: i32, header: usize, flags: i32) -> Result<isize, 
             let to = if name == 0 { None } else { Some(Address::read(name, length)?) };
             datagram::send(descriptor, pieces_of(header), to, flags)
         }
-        _ => stream::send(descriptor, pieces_of(header), flags),
+        _ => transfer::send(descriptor, pieces_of(header), flags),
     }
 }
 
@@ -117,7 +117,7 @@ pub(super) fn receive(descriptor: i32, header: usize, flags: i32) -> Result<isiz
         }
         _ => {
             store(header + NAME_LENGTH, 0u32);
-            stream::receive(descriptor, pieces_of(header), flags)?
+            transfer::receive(descriptor, pieces_of(header), flags)?
         }
     };
     store(header + CONTROL_LENGTH, 0usize);

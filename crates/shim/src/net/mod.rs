@@ -19,6 +19,7 @@ mod options;
 mod ready;
 mod remote;
 mod stream;
+mod transfer;
 
 use crate::descriptors::{self, Kind as OpenKind, LIMIT, NONBLOCK, Open};
 use crate::memory::{OBJECTS, view};
@@ -223,17 +224,17 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
     let number = usize::from(number).checked_sub(1)?;
     let length = length as usize;
     match thread.operation.get() {
-        Operation::Send if waits && !stream::can_send(number, length) => {
+        Operation::Send if waits && !transfer::can_send(number, length) => {
             Some((Operation::AwaitSpace, 0))
         }
         // A connection may break before, while or after its bytes are awaited.
         Operation::Receive if divisible && faults::may_reset(object(number)) => None,
-        Operation::Receive if waits && !stream::can_receive(number) => {
+        Operation::Receive if waits && !transfer::can_receive(number) => {
             Some((Operation::AwaitBytes, 0))
         }
-        Operation::Send => Some(stream::sending(number, length)),
+        Operation::Send => Some(transfer::sending(number, length)),
         // Who does not wait sees that nothing is there, so whatever comes makes a difference.
-        Operation::Receive if waits => Some(stream::receiving(number, length)),
+        Operation::Receive if waits => Some(transfer::receiving(number, length)),
         _ => None,
     }
 }

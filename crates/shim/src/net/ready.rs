@@ -1,7 +1,7 @@
 //! Whether something can happen at once: `poll`, `select`, and what waits are woken by.
 
 use super::{Call, End, Kind, Object, Patience, Stage, Unfinished, Want, failed, key, object};
-use super::{epoll, event, partner, remote, stream, until_done};
+use super::{epoll, event, partner, remote, stream, transfer, until_done};
 use crate::conduct::{Common, Conduct, MAX_WATCHED};
 use crate::descriptors::{self, Kind as OpenKind};
 use crate::memory::{load, store, write, zero};
@@ -72,7 +72,7 @@ fn of_stream(number: usize) -> u32 {
         let (waiting, end) = remote::readiness(socket);
         (waiting, end, true)
     } else {
-        let room = partner(socket).is_none_or(|other| stream::has_space(socket, object(other)));
+        let room = partner(socket).is_none_or(|other| transfer::has_space(socket, object(other)));
         (socket.waiting() > 0, socket.partner_end.get(), room)
     };
     let over = end != End::Open || socket.shut_receiving.get();
@@ -94,7 +94,7 @@ fn of_pipe(end: &Object) -> u32 {
     let reads = end.shut_sending.get();
     match partner(end) {
         Some(other) if !reads => {
-            if stream::has_space(end, object(other)) {
+            if transfer::has_space(end, object(other)) {
                 OUT
             } else {
                 0
@@ -124,7 +124,7 @@ pub(super) fn is_satisfied(want: Want) -> bool {
         Want::Ready { number, events } => {
             of_object(usize::from(number)) & (events | ERROR | HANG_UP | READ_HANG_UP) != 0
         }
-        Want::Space { number, length } => stream::can_send(usize::from(number), length as usize),
+        Want::Space { number, length } => transfer::can_send(usize::from(number), length as usize),
         Want::Room { listener } => stream::has_room(object(usize::from(listener))),
         Want::Poll { entries, count } => (0..count).any(|at| poll_entry(entries + at * ENTRY) != 0),
         Want::Select { sets, count } => select_entries(sets, count, |_, _| {}) > 0,

@@ -1,0 +1,302 @@
+//! Sending and receiving on streams.
+
+use super::buffer::CAPACITY;
+use super::faults;
+use super::message::Pieces;
+use super::{Call, End, Kind, Object, PIPE_CAPACITY, Patience, Stage, Transfer, Want};
+use super::{broken_pipe, failed, happened, is_unix, key, object, partner, remote};
+use super::{until_done, waits};
+use crate::descriptors;
+use crate::state::state;
+use crate::sys::errno;
+use everypath_shim_abi::{Fault, Operation, moved};
+
+const PEEK: i32 = 2;
+const WAIT_ALL: i32 = 0x100;
+const OUT_OF_BAND: i32 = 1;
+/// Writes of at most so many bytes to a pipe are not divided.
+const PIPE_ATOMIC: usize = 4096;
+
+/// How many bytes the other end can hold.
+fn capacity(object: &Object) -> usize {
+    if object.kind.get() == Kind::Pipe { PIPE_CAPACITY } else { CAPACITY }
+}
+
+/// Whether one end can send to the other at once.
+pub(super) fn has_space(from: &Object, to: &Object) -> bool {
+    let needed = if from.kind.get() == Kind::Pipe { PIPE_ATOMIC } else { 1 };
+    to.room(capacity(from)) >= needed
+}
+
+/// Notes what the running thread sends or receives next.
+fn about_to_move(number: usize, length: usize, patience: Patience, divisible: bool) {
+    let waits = patience != Patience::None;
+    let (object, length) = (number as u16 + 1, length as u32);
+    let transfer = Transfer { object, waits, divisible, length };
+    state().current().transfer.set(transfer);
+}
+
+/// Whether a call that sends can do so at once, or fail.
+pub(super) fn can_send(number: usize, length: usize) -> bool {
+    let socket = object(number);
+    let is_connected = matches!(socket.stage.get(), Stage::Connected | Stage::Connecting);
+    let fails = !is_connected || socket.shut_sending.get() || socket.error.get() != 0;
+    match partner(socket).map(object) {
+        _ if fails || length == 0 => true,
+        None => true,
+        Some(far) if is_unix(socket) && far.shut_receiving.get() => true,
+        Some(far) => sendable(socket, far, length) > 0,
+    }
+}
+
+/// Whether a call that receives can do so at once, or fail.
+pub(super) fn can_receive(number: usize) -> bool {
+    super::ready::is_satisfied(Want::Ready { number: number as u16, events: super::ready::IN })
+}
+
+/// How many of so many bytes one end can send to the other at once.
+fn sendable(from: &Object, to: &Object, length: usize) -> usize {
+    let room = to.room(capacity(from));
+    let is_undivided = from.kind.get() == Kind::Pipe && length <= PIPE_ATOMIC;
+    if is_undivided && room < length { 0 } else { room.min(length) }
+}
+
+/// What sending so many bytes turns out to be now.
+pub(super) fn sending(number: usize, length: usize) -> (Operation, u64) {
+    let socket = object(number);
+    if remote::is_remote(socket) {
+        return (Operation::SendWhole, remote::UNKNOWN);
+    }
+    let Some(far) = partner(socket).map(object) else { return (Operation::Send, 0) };
+    let put = far.put.get();
+    // It must fit even if nothing had ever been taken out: then who takes out makes no difference.
+    let is_whole = put + length as u64 <= capacity(socket) as u64 && length > 0;
+    let count = sendable(socket, far, length);
+    let operation = if is_whole { Operation::SendWhole } else { Operation::Send };
+    (operation, moved(put + count as u64, count as u64))
+}
+
+/// What receiving so many bytes turns out to be now.
+pub(super) fn receiving(number: usize, length: usize) -> (Operation, u64) {
+    let socket = object(number);
+    let (waiting, taken) = match remote::is_remote(socket) {
+        true => (remote::available(socket), remote::taken(socket)),
+        false => (socket.waiting(), socket.taken.get()),
+    };
+    let is_whole = waiting >= length && length > 0;
+    let count = waiting.min(length) as u64;
+    let operation = if is_whole { Operation::ReceiveWhole } else { Operation::Receive };
+    (operation, moved(taken + count, count))
+}
+
+/// Sends bytes.
+pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
+    let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
+    let number = usize::from(descriptors::opened(description).get().index);
+    let socket = object(number);
+    if flags & OUT_OF_BAND != 0 {
+        return Err(errno::EOPNOTSUPP);
+    }
+    let patience = match waits(descriptor, flags) {
+        true => Patience::of_option(socket.options.get().send_timeout),
+        false => Patience::None,
+    };
+    let total = pieces.length();
+    let want = Want::Space { number: number as u16, length: total as u32 };
+    let touches = partner(socket).map_or(key(number), key);
+    let (value, through) = (descriptor as u64, Some((descriptor, description)));
+    let call = Call { operation: Operation::Send, touches, value, want, through, patience };
+    descriptors::hold(description);
+    let mut sent = 0;
+    if remote::is_remote(socket) && may_fail(number, patience) {
+        descriptors::release(description);
+        return Err(errno::EINTR);
+    }
+    about_to_move(number, total, patience, true);
+    let outcome = until_done(call, || {
+        let result = send_now(number, pieces, &mut sent, flags);
+        about_to_move(number, total - sent, patience, true);
+        // What waits sends everything, part by part; what peers are sent arrives as they are.
+        let is_partial = sent < total && !remote::is_remote(socket);
+        match result {
+            Some(Ok(_)) if is_partial && call.patience != Patience::None => None,
+            other => other,
+        }
+    });
+    state().current().transfer.set(Transfer::default());
+    descriptors::release(description);
+    match outcome {
+        Ok(Ok(())) => Ok(sent as isize),
+        Ok(Err(_)) | Err(_) if sent > 0 => Ok(sent as isize),
+        Ok(Err(errno::EPIPE)) => Err(broken_pipe(flags)),
+        Ok(Err(error)) => Err(error),
+        Err(unfinished) => Err(failed(unfinished)),
+    }
+}
+
+/// Lets the search choose what goes wrong before something is sent to a peer; says whether the call
+/// is interrupted.
+fn may_fail(number: usize, patience: Patience) -> bool {
+    if patience != Patience::None && faults::strikes(Fault::Interrupt, 0) {
+        return true;
+    }
+    let socket = object(number);
+    if !remote::is_reset(socket) && faults::strikes(Fault::Reset, key(number)) {
+        remote::reset(socket);
+    }
+    false
+}
+
+/// Sends what can be sent at once; none if nothing can.
+fn send_now(
+    number: usize,
+    pieces: Pieces,
+    sent: &mut usize,
+    flags: i32,
+) -> Option<Result<(), i32>> {
+    let socket = object(number);
+    if let Some(error) = socket.takes_error() {
+        return Some(Err(error));
+    }
+    let connected = matches!(socket.stage.get(), Stage::Connected | Stage::Connecting);
+    if socket.shut_sending.get() {
+        return Some(Err(errno::EPIPE));
+    }
+    if !connected {
+        return Some(Err(if is_unix(socket) { errno::ENOTCONN } else { errno::EPIPE }));
+    }
+    if remote::is_remote(socket) {
+        return Some(remote::send(number, pieces, flags).map(|count| *sent = count));
+    }
+    let total = pieces.length();
+    let Some(other) = partner(socket) else {
+        if is_unix(socket) || socket.kind.get() == Kind::Pipe {
+            return Some(Err(errno::EPIPE));
+        }
+        // The other machine takes it and answers that nobody is there.
+        *sent = total;
+        socket.error.set(errno::EPIPE);
+        socket.shut_sending.set(true);
+        return Some(Ok(()));
+    };
+    if is_unix(socket) && object(other).shut_receiving.get() {
+        return Some(Err(errno::EPIPE));
+    }
+    let left = total - *sent;
+    let count = sendable(socket, object(other), left);
+    if left > 0 && count == 0 {
+        return None;
+    }
+    pieces.each(*sent, count, |address, length| object(other).push(other, address, length));
+    *sent += count;
+    if count > 0 {
+        happened(other);
+    }
+    Some(Ok(()))
+}
+
+/// Receives bytes.
+pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
+    let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
+    let number = usize::from(descriptors::opened(description).get().index);
+    let socket = object(number);
+    if flags & OUT_OF_BAND != 0 {
+        return Err(errno::EINVAL);
+    }
+    let patience = match waits(descriptor, flags) {
+        true => Patience::of_option(socket.options.get().receive_timeout),
+        false => Patience::None,
+    };
+    // What cannot wait is answered at once.
+    let is_connected = !matches!(socket.stage.get(), Stage::Fresh | Stage::Listening);
+    let patience = if is_connected && pieces.length() > 0 { patience } else { Patience::None };
+    let want = Want::Ready { number: number as u16, events: super::ready::IN };
+    let (touches, value) = (key(number), descriptor as u64);
+    let through = Some((descriptor, description));
+    let call = Call { operation: Operation::Receive, touches, value, want, through, patience };
+    descriptors::hold(description);
+    let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
+    let mut received = 0;
+    let is_interrupted = remote::is_remote(socket)
+        && patience != Patience::None
+        && faults::strikes(Fault::Interrupt, 0);
+    if is_interrupted {
+        descriptors::release(description);
+        return Err(errno::EINTR);
+    }
+    if flags & PEEK == 0 {
+        about_to_move(number, pieces.length(), patience, !all);
+    }
+    let outcome = until_done(call, || {
+        loop {
+            let before = received;
+            let result = receive_now(number, pieces, &mut received, flags);
+            if flags & PEEK == 0 {
+                about_to_move(number, pieces.length() - received, patience, !all);
+            }
+            match result? {
+                // More may be there, or come.
+                Ok(()) if all && received > before && received < pieces.length() => {}
+                result => return Some(result),
+            }
+        }
+    });
+    state().current().transfer.set(Transfer::default());
+    descriptors::release(description);
+    match outcome {
+        Ok(Ok(())) => Ok(received as isize),
+        _ if received > 0 => Ok(received as isize),
+        Ok(Err(error)) => Err(error),
+        Err(unfinished) => Err(failed(unfinished)),
+    }
+}
+
+/// Receives what is there; none if nothing is, but something may come.
+fn receive_now(
+    number: usize,
+    pieces: Pieces,
+    received: &mut usize,
+    flags: i32,
+) -> Option<Result<(), i32>> {
+    let socket = object(number);
+    if matches!(socket.stage.get(), Stage::Fresh | Stage::Listening) {
+        let unix = is_unix(socket);
+        return Some(Err(if unix { errno::EINVAL } else { errno::ENOTCONN }));
+    }
+    let left = pieces.length() - *received;
+    if left == 0 {
+        return Some(Ok(()));
+    }
+    if remote::is_remote(socket) {
+        return remote::receive(number, pieces, received, flags & PEEK != 0);
+    }
+    let waiting = socket.waiting();
+    if waiting > 0 {
+        let count = left.min(waiting);
+        let from = socket.contents(number).as_ptr() as usize;
+        let mut taken = 0;
+        pieces.each(*received, count, |address, length| {
+            crate::memory::copy(address, from + taken, length);
+            taken += length;
+        });
+        *received += count;
+        if flags & PEEK == 0 {
+            socket.skip(count);
+            if let Some(other) = partner(socket) {
+                happened(other);
+            }
+        }
+        return Some(Ok(()));
+    }
+    let finished = socket.partner_end.get() == End::Finished;
+    if finished || socket.shut_receiving.get() {
+        return Some(Ok(()));
+    }
+    if let Some(error) = socket.takes_error() {
+        return Some(Err(error));
+    }
+    match socket.partner_end.get() {
+        End::Open if socket.stage.get() != Stage::Over => None,
+        _ => Some(Ok(())),
+    }
+}
