@@ -315,7 +315,7 @@ fn experiments_with_peers_count_as_the_papers_do() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = results[0]["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 5 * 5);
+    assert_eq!(rows.len(), 6 * 5);
     for row in rows.iter().filter(|row| row["cache"] == "branching") {
         assert_eq!(row["outcome"], "holds", "{row}");
         let count = |what: &str| {
@@ -331,7 +331,7 @@ fn experiments_with_peers_count_as_the_papers_do() {
     }
     let refused = rows.iter().filter(|row| row["outcome"] == "mismatch");
     assert!(refused.clone().all(|row| row["cache"] == "linear"), "{rows:?}");
-    assert_eq!(refused.count(), 4, "the chat server and the page counter, in two searches each");
+    assert_eq!(refused.count(), 6, "two chats and the page counter, in two searches each");
 }
 
 /// Runs `everypath simulate … --json -` and returns the result.

@@ -74,6 +74,31 @@ fn a_chat_has_every_order_of_messages() {
 }
 
 #[test]
+fn a_chat_of_n_clients_needs_n_times_n_factorial_connections() {
+    let programs = Programs::new(&["tcp/chat_server.c", "tcp/chat_client.rs"]);
+    let port = free_port();
+    for (clients, connections) in [(2, 4), (3, 18), (4, 96)] {
+        let names = ["a", "b", "c", "d"].into_iter().take(clients);
+        let peers: Vec<String> =
+            names.map(|name| format!("./chat_client {port} {clients} {name}")).collect();
+        let result = check(&programs, &peers, &format!("-- ./chat_server {port} {clients}"));
+        assert_eq!(counted(&result), json!(["holds", connections, connections]));
+    }
+}
+
+#[test]
+fn states_are_gone_back_to_although_peers_are_not() {
+    let programs = Programs::new(&["tcp/chat_server.c", "tcp/chat_client.rs"]);
+    let port = free_port();
+    let peers = ["a", "b"].map(|name| format!("./chat_client {port} 2 {name}"));
+    for reduction in ["sleep", "none"] {
+        let options = format!("--state-matching --reduction {reduction}");
+        let result = check(&programs, &peers, &format!("{options} -- ./chat_server {port} 2"));
+        assert_eq!(counted(&result), json!(["holds", 4, 4]), "{reduction}");
+    }
+}
+
+#[test]
 fn a_timer_that_starts_too_early_runs_out_too_early() {
     let programs = Programs::new(&["tcp/http_server.rs", "tcp/probe.rs"]);
     let port = free_port();

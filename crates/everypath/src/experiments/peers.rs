@@ -72,7 +72,7 @@ const ALL_SOURCES: [Source; 9] = [
     source!("alphabet_client.c"),
     source!("alphabet_server.c"),
     source!("chat_client.rs"),
-    source!("chat_server.rs"),
+    source!("chat_server.c"),
 ];
 
 impl Application {
@@ -225,6 +225,7 @@ const TABLE_III: &[Row] = &[
     row(Application::AbstractChat, (2, 1), false, [took("0:03", "1,100"), took("0:06", "1,500")]),
     row(Application::Chat, (2, 1), false, [took("mismatch", ""), took("0:10", "1,500")]),
     row(Application::Chat, (3, 1), false, [took("mismatch", ""), took("0:57", "46,500")]),
+    row(Application::Chat, (4, 1), false, [took("mismatch", ""), took("24:25", "2,718,000")]),
 ];
 
 const TABLE_IV: &[Row] = &[
@@ -241,7 +242,8 @@ const TABLE_IV: &[Row] = &[
     row(Application::AlphabetServer, (4, 5), false, used("310,039", "20", "4")),
     row(Application::AbstractChat, (2, 1), false, used("229", "2", "2")),
     row(Application::Chat, (2, 1), true, used("229", "4", "4")),
-    row(Application::Chat, (3, 1), false, used("11,207", "18", "18")),
+    row(Application::Chat, (3, 1), true, used("11,207", "18", "18")),
+    row(Application::Chat, (4, 1), false, used("873,089", "96", "96")),
 ];
 
 /// How long a search may take, in seconds: what takes longer is told as far as it came.
