@@ -21,6 +21,7 @@ const LONG: u64 = 20_000;
 fn explore(program: &Path, arguments: &[&str], executions: Option<u64>) -> Result<Explored> {
     let exhaustive = Exhaustive {
         preemptions: None,
+        workers: 1,
         launch: Launch {
             program: program.to_path_buf(),
             arguments: arguments.iter().map(Into::into).collect(),

@@ -260,6 +260,29 @@ fn the_number_of_workers_does_not_change_the_result() {
 }
 
 #[test]
+fn the_number_of_workers_does_not_change_a_search_of_all_schedules() {
+    let scripts = "../crates/everypath/tests/programs/scripts.c";
+    let programs = Programs::new(&["philosophers.c", scripts]);
+    for (command, least) in [
+        // All classes, the same up to a limit, and a violation that comes late.
+        ("--keep-going --exit-code 255 -- ./scripts X0X1X2X0X1 X1X2X0X1 X2X0X1", 700),
+        ("--reduction none --max-executions 1000 -- ./philosophers 3 fixed", 1000),
+        ("--reduction none -- ./philosophers 2", 400),
+    ] {
+        let run = |threads| {
+            let (code, mut result) = programs.check(&format!("--threads {threads} {command}"));
+            assert!(result["stats"]["executions"].as_u64() >= Some(least), "{result}");
+            for measured in ["seconds", "peak_rss_bytes"] {
+                result["stats"][measured].take();
+            }
+            let trace = std::fs::read(programs.folder.path().join("everypath-trace.json")).ok();
+            (code, result, trace)
+        };
+        assert_eq!(run(1), run(3), "{command}");
+    }
+}
+
+#[test]
 fn a_large_sample_shows_the_classes_that_the_search_explores() {
     let scripts = "../crates/everypath/tests/programs/scripts.c";
     let programs = Programs::new(&["philosophers.c", "buffer.c", scripts]);

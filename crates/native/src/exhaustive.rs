@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::semaphores::{self, Unit};
+use crate::team::{self, Team};
 use crate::worker::{Launch, Modules, Worker};
 use everypath_explore::Control;
 use everypath_explore::reduction::{
@@ -10,7 +11,7 @@ use everypath_explore::reduction::{
 };
 use everypath_shim_abi::{
     Choice, Event, Footprint, Mode, Operation, Outcome, Part, Pending, Phase, Relation, Reply,
-    TIMEOUT, units,
+    Setup, TIMEOUT, units,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -28,6 +29,8 @@ pub struct Exhaustive {
     pub executions: Option<u64>,
     /// Whether to go on after the first one that is not as expected.
     pub keep_going: bool,
+    /// How many workers run them. The result does not depend on it.
+    pub workers: usize,
 }
 
 /// What a step touches, and the step itself if it is one that could be taken.
@@ -69,6 +72,31 @@ impl reduction::Footprint for Touch {
     }
 }
 
+/// An execution to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    schedule: Vec<Choice>,
+    known: usize,
+    sleep: Vec<Pending>,
+}
+
+impl Order {
+    /// As the search puts it.
+    pub(crate) fn new(
+        schedule: &[reduction::Choice],
+        known: usize,
+        sleep: &[Alternative<Touch>],
+    ) -> Self {
+        let choice =
+            |choice: &reduction::Choice| Choice { thread: choice.actor, outcome: choice.outcome };
+        Order {
+            schedule: schedule.iter().map(choice).collect(),
+            known,
+            sleep: sleep.iter().map(|sleeping| sleeping.footprint.pending).collect(),
+        }
+    }
+}
+
 /// A worker that runs executions for the search.
 pub(crate) struct Runner<'a> {
     worker: Worker,
@@ -87,33 +115,43 @@ pub(crate) enum Stop {
 impl<'a> Runner<'a> {
     /// Starts a worker.
     pub(crate) fn start(launch: &Launch, control: &'a Control) -> Result<Self, Error> {
-        let worker = Worker::start(launch, &Modules::default())?;
+        Runner::join(launch, control, &Modules::default())
+    }
+
+    /// Starts a worker beside others.
+    pub(crate) fn join(
+        launch: &Launch,
+        control: &'a Control,
+        modules: &Modules,
+    ) -> Result<Self, Error> {
+        let worker = Worker::start(launch, modules)?;
         Ok(Runner { worker, control, reply: Reply::default() })
+    }
+
+    /// The worker itself.
+    pub(crate) fn worker(&self) -> &Worker {
+        &self.worker
     }
 
     /// How the last execution ended.
     pub(crate) fn reply(&self) -> &Reply {
         &self.reply
     }
-}
 
-impl Executor for Runner<'_> {
-    type Footprint = Touch;
-    type Error = Stop;
+    /// Runs an execution, and keeps it if it is not as expected.
+    pub(crate) fn perform(&mut self, order: &Order, setup: &Setup) -> Result<Performed, Stop> {
+        let executed = self.execute(order)?;
+        let in_vain = matches!(executed.ended, Ended::Redundant | Ended::Astray);
+        let expected = in_vain || setup.expects(self.reply.outcome, self.reply.detail);
+        let unexpected = (!expected).then(|| Execution::of(&self.worker, &self.reply, 0));
+        Ok(Performed { executed, outcome: self.reply.outcome, unexpected })
+    }
 
-    fn run(
-        &mut self,
-        schedule: &[reduction::Choice],
-        known: usize,
-        sleep: &[Alternative<Touch>],
-    ) -> Result<Executed<Touch>, Stop> {
-        let choices: Vec<Choice> = schedule
-            .iter()
-            .map(|choice| Choice { thread: choice.actor, outcome: choice.outcome })
-            .collect();
-        let sleep: Vec<Pending> = sleep.iter().map(|sleeping| sleeping.footprint.pending).collect();
+    fn execute(&mut self, order: &Order) -> Result<Executed<Touch>, Stop> {
+        let Order { schedule, known, sleep } = order;
+        let known = *known;
         let reply =
-            self.worker.explore(&choices, known, &sleep, self.control).map_err(Stop::Failed)?;
+            self.worker.explore(schedule, known, sleep, self.control).map_err(Stop::Failed)?;
         self.reply = reply.ok_or(Stop::Stopped)?;
         let alternatives = self.worker.alternatives(known).into_iter();
         Ok(Executed {
@@ -129,6 +167,30 @@ impl Executor for Runner<'_> {
             },
         })
     }
+}
+
+impl Executor for Runner<'_> {
+    type Footprint = Touch;
+    type Error = Stop;
+
+    fn run(
+        &mut self,
+        schedule: &[reduction::Choice],
+        known: usize,
+        sleep: &[Alternative<Touch>],
+    ) -> Result<Executed<Touch>, Stop> {
+        self.execute(&Order::new(schedule, known, sleep))
+    }
+}
+
+/// An execution that was run.
+pub(crate) struct Performed {
+    /// As the search sees it.
+    pub(crate) executed: Executed<Touch>,
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+    /// All of it, if it is not as expected; without its number.
+    pub(crate) unexpected: Option<Execution>,
 }
 
 fn alternative(pending: Pending) -> Alternative<Touch> {
@@ -241,27 +303,27 @@ fn providers(events: &[Event]) -> Vec<Provided> {
 
 /// Explores until an execution is not as expected, all were run, or somebody stops it.
 pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, Error> {
-    let mut runner = Runner::start(&exhaustive.launch, control)?;
-    let sites = runner.worker.sites();
-    let mut explored = Explored { sites, ..Explored::default() };
-    let mut finished = search(exhaustive, exhaustive.reduction, &mut runner, &mut explored);
-    if matches!(finished, Ok(Finished::Unsuitable)) {
-        explored.begin_anew();
-        finished = search(exhaustive, Reduction::Source, &mut runner, &mut explored);
-    }
-    match finished {
-        Ok(finished) => explored.complete = finished == Finished::Complete,
-        Err(Stop::Stopped) => {}
-        Err(Stop::Failed(error)) => return Err(error),
-    }
-    Ok(explored)
+    team::with(exhaustive, control, |team| {
+        let mut explored = Explored { sites: team.sites(), ..Explored::default() };
+        let mut finished = search(exhaustive, exhaustive.reduction, team, &mut explored);
+        if matches!(finished, Ok(Finished::Unsuitable)) {
+            explored.begin_anew();
+            finished = search(exhaustive, Reduction::Source, team, &mut explored);
+        }
+        match finished {
+            Ok(finished) => explored.complete = finished == Finished::Complete,
+            Err(Stop::Stopped) => {}
+            Err(Stop::Failed(error)) => return Err(error),
+        }
+        Ok(explored)
+    })
 }
 
 /// Explores with a reduction.
 fn search(
     exhaustive: &Exhaustive,
     reduction: Reduction,
-    runner: &mut Runner<'_>,
+    team: &mut Team<'_>,
     explored: &mut Explored,
 ) -> Result<Finished, Stop> {
     let mut cut = false;
@@ -269,33 +331,31 @@ fn search(
         Some(most) => Stateless::bounded(most),
         None => Stateless::new(reduction),
     };
-    let finished = stateless.run(runner, |stateless, runner, executed| {
+    let finished = stateless.run(team, |stateless, team, executed| {
         explored.executions += 1;
         explored.steps += executed.steps.len() as u64;
         let in_vain = matches!(executed.ended, Ended::Redundant | Ended::Astray);
         explored.redundant += u64::from(in_vain);
-        explored.abandoned += u64::from(runner.reply.outcome == Outcome::Abandoned);
+        let (outcome, unexpected) = team.last();
+        explored.abandoned += u64::from(outcome == Outcome::Abandoned);
         if explored.executions.is_multiple_of(64) {
             explored.estimate = stateless.estimate();
-            runner.control.publish(explored.progress());
+            team.publish(&explored.progress());
         }
-        let reply = &runner.reply;
-        let expected = in_vain || exhaustive.launch.setup.expects(reply.outcome, reply.detail);
-        if !expected {
-            let number = explored.executions - 1;
-            explored.keep(Execution::of(&runner.worker, reply, number));
-            if !exhaustive.keep_going || is_final(reply.outcome) {
+        if let Some(execution) = unexpected {
+            explored.keep(Execution { number: explored.executions - 1, ..execution });
+            if !exhaustive.keep_going || is_final(outcome) {
                 return ControlFlow::Break(());
             }
         }
-        cut |= reply.outcome == Outcome::TooLong;
+        cut |= outcome == Outcome::TooLong;
         match exhaustive.executions {
             Some(most) if explored.executions >= most => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
     });
     explored.estimate = stateless.estimate();
-    explored.hits = runner.worker.counters().cache_hits;
+    explored.hits = team.hits();
     match finished {
         Ok(Finished::Complete) if cut => Ok(Finished::Stopped),
         finished => finished,

@@ -50,6 +50,7 @@ mod shim;
 mod shrink;
 mod states;
 pub mod symbols;
+mod team;
 mod variety;
 mod words;
 #[expect(unsafe_code, reason = "starts and reads processes in ways that std does not offer")]

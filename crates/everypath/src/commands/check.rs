@@ -156,10 +156,14 @@ fn search(
     let common = &args.common;
     let launch = launch.clone();
     let keep_going = common.keep_going;
+    // Peers answer one program at a time.
+    let alone = !args.network.peer.is_empty();
+    let workers = if alone { 1 } else { common.threads.map_or_else(cores, usize::from) };
     let Some(sampler) = args.sampler() else {
         let executions = common.max_executions;
         let schedules = |launch, reduction, preemptions| {
-            let exhaustive = Exhaustive { launch, reduction, preemptions, executions, keep_going };
+            let exhaustive =
+                Exhaustive { launch, reduction, preemptions, executions, keep_going, workers };
             everypath_native::explore(&exhaustive, control)
         };
         return match exploration {
@@ -172,9 +176,6 @@ fn search(
             }
         };
     };
-    // Peers answer one program at a time.
-    let alone = !args.network.peer.is_empty();
-    let workers = if alone { 1 } else { common.threads.map_or_else(cores, usize::from) };
     let executions = common.max_executions.unwrap_or(DEFAULT_EXECUTIONS);
     let seed = common.seed;
     let sampling = Sampling { launch, sampler, seed, executions, workers, keep_going };

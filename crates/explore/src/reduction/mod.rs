@@ -19,7 +19,7 @@ pub mod wakeup_tree;
 
 pub use estimate::Estimate;
 pub use stateless::{
-    Alternative, Choice, Ended, Executed, Executor, Finished, Key, Stateless, Taken,
+    Alternative, Choice, Ended, Executed, Executor, Finished, Key, Run, Stateless, Taken,
 };
 
 /// What is left out of a search because it can make no difference.

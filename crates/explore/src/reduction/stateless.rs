@@ -102,6 +102,25 @@ pub trait Executor {
         known: usize,
         sleep: &[Alternative<Self::Footprint>],
     ) -> Result<Executed<Self::Footprint>, Self::Error>;
+
+    /// How many executions it would like to hear of in advance.
+    fn foresight(&self) -> usize {
+        0
+    }
+
+    /// Tells of executions that will probably be asked for, the most probable first.
+    fn foresee(&mut self, _likely: Vec<Run<Self::Footprint>>) {}
+}
+
+/// An execution to be run, as [`Executor::run`] is told of it.
+#[derive(Clone, Debug)]
+pub struct Run<F> {
+    /// What it follows.
+    pub schedule: Vec<Choice>,
+    /// How many steps of that are possible.
+    pub known: usize,
+    /// What sleeps where the schedule ends.
+    pub sleep: Vec<Alternative<F>>,
 }
 
 /// An actor's step, or something that happens to the actor by itself.
@@ -213,13 +232,10 @@ impl<F: Footprint> Frame<F> {
     fn advance(&mut self, reduction: Reduction) -> Option<Vec<Branch<F::Part>>> {
         let explored = self.taken.key;
         let more_outcomes = self.branches.first().is_some_and(|next| next.key == explored);
-        if !more_outcomes && reduction != Reduction::None {
-            let explored = self.offered(explored).cloned();
-            self.sleep.extend(explored);
-        }
         if self.branches.is_empty() {
             return None;
         }
+        self.sleep = self.sleep_before_next(reduction);
         self.taken = self.branches.remove(0);
         self.done += 1;
         let then = mem::take(&mut self.taken.then);
@@ -227,6 +243,14 @@ impl<F: Footprint> Frame<F> {
             self.begin_outcomes(&then);
         }
         Some(then)
+    }
+
+    /// What sleeps here when the next thing is explored.
+    fn sleep_before_next(&self, reduction: Reduction) -> Vec<Alternative<F>> {
+        let more_outcomes = self.branches.first().is_some_and(|next| next.key == self.taken.key);
+        let explored = self.offered(self.taken.key);
+        let explored = explored.filter(|_| !more_outcomes && reduction != Reduction::None);
+        self.sleep.iter().chain(explored).cloned().collect()
     }
 
     /// What sleeps after what is being explored.
@@ -293,11 +317,12 @@ impl<F: Footprint> Stateless<F> {
         mut visit: impl FnMut(&Self, &mut E, &Executed<F>) -> ControlFlow<()>,
     ) -> Result<Finished, E::Error> {
         loop {
-            let known = self.frames.len();
-            let taken = self.frames.iter().map(|frame| frame.taken.choice());
-            let ahead = wakeup_tree::to_first_leaf(&self.ahead).map(Branch::choice);
-            let schedule: Vec<Choice> = taken.chain(ahead).collect();
-            let executed = executor.run(&schedule, known, &self.sleep_ahead())?;
+            match executor.foresight() {
+                0 => {}
+                most => executor.foresee(self.likely(most)),
+            }
+            let Run { schedule, known, sleep } = self.next();
+            let executed = executor.run(&schedule, known, &sleep)?;
             let enough = visit(self, executor, &executed).is_break();
             if self.reduction == Reduction::Optimal && !optimal_dpor::is_suitable(&executed) {
                 return Ok(if enough { Finished::Stopped } else { Finished::Unsuitable });
@@ -326,10 +351,37 @@ impl<F: Footprint> Stateless<F> {
         })
     }
 
-    /// What sleeps where the schedule ends.
-    fn sleep_ahead(&self) -> Vec<Alternative<F>> {
+    /// The execution to be run now.
+    fn next(&self) -> Run<F> {
         let sleep = self.frames.last().map_or_else(Vec::new, Frame::sleep_after);
-        wakeup_tree::to_first_leaf(&self.ahead).fold(sleep, still_asleep)
+        let path: Vec<_> = wakeup_tree::to_first_leaf(&self.ahead).collect();
+        self.run_through(self.frames.len(), &path, sleep)
+    }
+
+    /// Executions that will be run, unless those before them bring up something else: from each
+    /// state, the deepest first, what is to be explored next.
+    fn likely(&self, most: usize) -> Vec<Run<F>> {
+        let next = |(depth, frame): (usize, &Frame<F>)| {
+            let next = frame.branches.first()?;
+            let then = wakeup_tree::to_first_leaf(&next.then);
+            let path: Vec<_> = std::iter::once(next).chain(then).collect();
+            let run = self.run_through(depth, &path, frame.sleep_before_next(self.reduction));
+            Some(Run { known: depth + 1, ..run })
+        };
+        self.frames.iter().enumerate().rev().filter_map(next).take(most).collect()
+    }
+
+    /// The execution that follows the first `known` steps of this one and then a path.
+    fn run_through(
+        &self,
+        known: usize,
+        path: &[&Branch<F::Part>],
+        sleep: Vec<Alternative<F>>,
+    ) -> Run<F> {
+        let taken = self.frames[..known].iter().map(|frame| frame.taken.choice());
+        let schedule = taken.chain(path.iter().map(|step| step.choice())).collect();
+        let sleep = path.iter().fold(sleep, |sleep, step| still_asleep(sleep, step));
+        Run { schedule, known, sleep }
     }
 
     /// Takes the steps that are new into the tree, with what they make necessary.

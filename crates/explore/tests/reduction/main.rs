@@ -4,7 +4,7 @@ mod machine;
 
 use everypath_explore::reduction::happens_before::{Clocked, HappensBefore};
 use everypath_explore::reduction::{
-    Choice, Ended, Executor, Finished, Reduction, Stateless, Taken,
+    Alternative, Choice, Ended, Executed, Executor, Finished, Reduction, Run, Stateless, Taken,
 };
 use everypath_shim_abi::{Footprint, Mode, Operation, Part, Phase};
 use machine::{Interpreter, Op, Touch};
@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 #[derive(Debug, Default)]
@@ -312,5 +313,69 @@ fn estimates_are_of_the_right_size() {
     for reduction in [Reduction::None, Reduction::Source, Reduction::Optimal] {
         let error = error_of_estimates(reduction);
         assert!(error < 1.5_f64.ln(), "by a factor of {} in the mean", error.exp());
+    }
+}
+
+/// Runs executions, and counts those that it had heard of before.
+struct Foresighted<'a> {
+    interpreter: Interpreter<'a>,
+    heard_of: BTreeSet<String>,
+    runs: u64,
+    foreseen: u64,
+}
+
+/// All that an execution depends on.
+fn in_words(schedule: &[Choice], known: usize, sleep: &[Alternative<Touch>]) -> String {
+    format!("{schedule:?} {known} {sleep:?}")
+}
+
+impl Executor for Foresighted<'_> {
+    type Footprint = Touch;
+    type Error = Infallible;
+
+    fn run(
+        &mut self,
+        schedule: &[Choice],
+        known: usize,
+        sleep: &[Alternative<Touch>],
+    ) -> Result<Executed<Touch>, Infallible> {
+        self.runs += 1;
+        self.foreseen += u64::from(self.heard_of.contains(&in_words(schedule, known, sleep)));
+        self.interpreter.run(schedule, known, sleep)
+    }
+
+    fn foresight(&self) -> usize {
+        4
+    }
+
+    fn foresee(&mut self, likely: Vec<Run<Touch>>) {
+        self.heard_of.extend(likely.iter().map(|of| in_words(&of.schedule, of.known, &of.sleep)));
+    }
+}
+
+#[test]
+fn many_executions_are_foreseen_and_none_in_vain() {
+    for reduction in [Reduction::None, Reduction::Source, Reduction::Optimal] {
+        let mut runner = TestRunner::deterministic();
+        let three_threads = programs(block(), 3..4, 2..3);
+        let (mut runs, mut foreseen, mut heard) = (0, 0, 0);
+        for _ in 0..100 {
+            let tree = three_threads.new_tree(&mut runner).expect("nothing is rejected");
+            let program = tree.current();
+            let interpreter = Interpreter { program: &program, end: String::new() };
+            let heard_of = BTreeSet::new();
+            let mut foresighted = Foresighted { interpreter, heard_of, runs: 0, foreseen: 0 };
+            let few = |_: &Stateless<Touch>, of: &mut Foresighted<'_>, _: &Executed<Touch>| {
+                if of.runs < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            let Ok(_) = Stateless::new(reduction).run(&mut foresighted, few);
+            // Nobody can foresee the first.
+            runs += foresighted.runs - 1;
+            foreseen += foresighted.foreseen;
+            heard += foresighted.heard_of.len() as u64;
+        }
+        assert!(foreseen * 3 > runs, "{reduction:?}: {foreseen} of {runs}");
+        // What was not asked for may still have been when the search was stopped.
+        assert!(foreseen * 100 > heard * 95, "{reduction:?}: {foreseen} of {heard} were needed");
     }
 }
