@@ -8,7 +8,9 @@ use std::process::Command;
 fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates' folder");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    for part in ["shim/src", "shim/Cargo.toml", "shim/Cargo.lock", "shim-abi/src", "commtree/src"] {
+    let manifest = ["shim/Cargo.toml", "shim/Cargo.lock"];
+    let sources = ["shim/src", "shim-abi/src", "commtree/src", "perturb/src"];
+    for part in manifest.into_iter().chain(sources) {
         println!("cargo::rerun-if-changed={}", crates.join(part).display());
     }
     let target = out.join("shim");

@@ -1,12 +1,14 @@
 //! The options, as `--help` shows them.
 
 mod check;
+mod datagrams;
 mod exploration;
 mod graph;
 mod network;
 mod simulate;
 
 pub(crate) use check::{CheckArgs, CheckStrategy, Placement, ReductionName, RestartName, Setting};
+pub(crate) use datagrams::DatagramArgs;
 pub(crate) use exploration::Exploration;
 pub(crate) use graph::GraphArgs;
 pub(crate) use network::{CacheName, IdleName, NetworkArgs, faults};

@@ -32,6 +32,11 @@ fn peers_guide() {
 }
 
 #[test]
+fn the_guide_to_datagrams() {
+    page("../../docs/guide/udp.md");
+}
+
+#[test]
 fn scenarios_guide() {
     page("../../docs/guide/scenarios.md");
 }

@@ -274,23 +274,24 @@ impl Provided {
 /// For each step that took bytes out of a stream, where they came from.
 fn providers(events: &[Event]) -> Vec<Provided> {
     // Where the bytes that each step put in begin and end, by stream.
-    let mut sent: BTreeMap<u64, Vec<(u64, u64, usize)>> = BTreeMap::new();
+    let mut sent: BTreeMap<u64, BTreeMap<u64, (u64, usize)>> = BTreeMap::new();
     let provided = |(step, event): (usize, &Event)| {
         let (before, after) = event.bytes_moved();
         match event.operation {
-            // What was not known beforehand and never came to be put nothing in.
-            _ if event.value == u64::MAX => Provided::default(),
+            // What was not known beforehand and never came to be put nothing in; and what another
+            // receiver put there has no value.
+            _ if event.value == u64::MAX || event.value == 0 => Provided::default(),
             Operation::Send | Operation::SendWhole if after > before => {
-                sent.entry(event.object).or_default().push((before, after, step));
+                sent.entry(event.object).or_default().insert(before, (after, step));
                 Provided::default()
             }
             // It could have come before them, and given up.
             Operation::ReceiveWhole if event.phase == Phase::Limited => Provided::default(),
             Operation::ReceiveWhole => {
-                let runs = sent.get(&event.object).map_or(&[][..], Vec::as_slice);
-                let run = runs.get(runs.partition_point(|&(_, end, _)| end <= before));
-                match run.filter(|run| run.0 <= before) {
-                    Some(&(_, end, step)) => Provided { by: Some(step), in_parts: end < after },
+                let runs = sent.get(&event.object);
+                let run = runs.and_then(|runs| runs.range(..=before).next_back());
+                match run.map(|(_, &run)| run).filter(|&(end, _)| end > before) {
+                    Some((end, step)) => Provided { by: Some(step), in_parts: end < after },
                     // They were put in while nothing was a step, at least the first.
                     None => Provided { by: None, in_parts: true },
                 }

@@ -75,9 +75,10 @@ pub use variety::{Promise, Variety};
 pub use words::{Ending, Names};
 pub use worker::Launch;
 
+pub use everypath_perturb::{BadRules, Budget, Direction, Multiplicities, Rules};
 pub use everypath_shim_abi::{
-    Backend, Choice, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_OUTPUT, Outcome, Restart,
-    Setup, TimeMode,
+    Backend, Choice, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_OUTPUT, Outcome,
+    Restart, Setup, TimeMode,
 };
 
 /// The generator behind sampled schedules, as traces name it.

@@ -95,30 +95,12 @@ impl World {
             }
             Asked::Write => peers.send(trees, from, Sent::Bytes(message)).map(drop),
             Asked::Finish => peers.send(trees, from, Sent::End).map(drop),
-            Asked::Datagram => return datagram(trees, name, &place()?),
+            Asked::Datagram => {
+                let to = place()?.by_datagrams().ok_or("datagrams go to the Internet only")?;
+                peers.connect(trees, name, &to).map(drop)
+            }
             Asked::Nothing | Asked::Refused => return Err("nothing was asked".into()),
         };
         answered.map_err(|trouble| trouble.to_string())
     }
-}
-
-/// Whether anybody receives a datagram: if nobody does, that is the answer.
-fn datagram(trees: &Memory, name: Name, to: &Address) -> Result<(), String> {
-    let Address::Tcp(to) = to else { return Err(format!("there are no datagrams to {to}")) };
-    let bound = ["/proc/net/udp", "/proc/net/udp6"].iter().any(|file| {
-        let table = std::fs::read_to_string(file).unwrap_or_default();
-        // A line has its number, and then its address and port in hexadecimal.
-        let ports = table.lines().filter_map(|line| {
-            let local = line.split_whitespace().nth(1)?;
-            u16::from_str_radix(local.rsplit(':').next()?, 16).ok()
-        });
-        ports.into_iter().any(|port| port == to.port())
-    });
-    if bound {
-        return Err(format!(
-            "the program sends a datagram to {to}, where a peer is: peers over UDP are not \
-             modelled yet"
-        ));
-    }
-    trees.refuse(name).map_err(|_| Trouble::Full.to_string())
 }

@@ -12,9 +12,10 @@
 //! - `dial`: reaching a server, and letting clients reach us.
 //! - `socket`, `address`, `trouble`: our ends, where they lead to, and what can go wrong.
 //!
-//! Peers over datagrams would be another kind of connection, whose tree has the same nodes.
+//! - `datagram`: connections that consist of datagrams; their trees have the same nodes.
 
 mod address;
+mod datagram;
 mod diagnosis;
 mod dial;
 mod exchange;
@@ -347,8 +348,12 @@ impl Peers {
     fn take(&mut self, memory: &Memory, stops: &[Position]) -> Result<Connection, Trouble> {
         let (_, way) = stops.split_last().expect("a way ends somewhere");
         for stop in way.iter().rev() {
-            if let Some(place) = self.connections.iter().position(|open| open.at == *stop) {
-                return Ok(self.connections.remove(place));
+            while let Some(place) = self.connections.iter().position(|open| open.at == *stop) {
+                let mut connection = self.connections.remove(place);
+                // A server that said something again is not where the program stands.
+                if !connection.socket.has_been_impatient() {
+                    return Ok(connection);
+                }
             }
         }
         self.open_again(memory, stops[0])

@@ -4,7 +4,8 @@ use crate::execution::Execution;
 use crate::panics::Panic;
 use crate::replay::{Replayed, Stack};
 use everypath_shim_abi::{
-    Event, Fault, Operation, Outcome, Phase, Setup, TIMEOUT, ThreadEntry, Waiting, text,
+    Delivery, Event, Fault, Operation, Outcome, Phase, Setup, TIMEOUT, TO_PEER, ThreadEntry,
+    Waiting, text,
 };
 use everypath_trace::{Line, RacingStep, Step, TraceStep, Violation};
 use std::collections::BTreeMap;
@@ -109,6 +110,7 @@ impl<'a> Names<'a> {
             (Operation::Choose, ..) => format!("chooses {} of {}", event.outcome, event.value),
             (Operation::Fault, .., 0) => "is spared a fault".into(),
             (Operation::Fault, ..) => format!("meets a fault: {}", fault(event.value)),
+            (Operation::Deliver, ..) => delivery(event.value),
             (Operation::Note, ..) => format!("notes: {}", self.note(event)),
             (Operation::AtomicBegin, ..) => "begins an atomic section".into(),
             (Operation::AtomicEnd, ..) => "ends its atomic section".into(),
@@ -128,7 +130,13 @@ impl<'a> Names<'a> {
         };
         match event.outcome {
             0 | TIMEOUT => words,
-            _ if matches!(event.operation, Operation::Choose | Operation::Fault) => words,
+            _ if matches!(
+                event.operation,
+                Operation::Choose | Operation::Fault | Operation::Deliver
+            ) =>
+            {
+                words
+            }
             _ if event.operation == Operation::ConnectPeer => format!("{words}, and is refused"),
             outcome if matches!(event.operation, Operation::Send | Operation::SendWhole) => {
                 format!("{words}, which takes only {outcome} bytes")
@@ -441,6 +449,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Receive
         | Operation::SendWhole
         | Operation::ReceiveWhole
+        | Operation::Arrive
         | Operation::AwaitSpace
         | Operation::AwaitBytes
         | Operation::Shutdown
@@ -462,6 +471,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::ProcessExit
         | Operation::Choose
         | Operation::Fault
+        | Operation::Deliver
         | Operation::Note
         | Operation::AtomicBegin
         | Operation::AtomicEnd => return None,
@@ -476,6 +486,27 @@ fn fault(number: u64) -> &'static str {
         Some(Fault::ShortWrite) => "less is written than could be",
         Some(Fault::Interrupt) => "its call is interrupted",
         None => "an unknown one",
+    }
+}
+
+/// What the network did to a datagram, in words.
+fn delivery(word: u64) -> String {
+    let to_peer = word & TO_PEER != 0;
+    let whose = if to_peer { "the peer gets" } else { "gets" };
+    let packet = |packet: u32| format!("{whose} packet {} from the network", packet + 1);
+    match Delivery::from_word(word & !TO_PEER) {
+        Some(Delivery::Nothing { lost: 0 }) => format!("{whose} nothing more from the network"),
+        Some(Delivery::Nothing { lost: 1 }) => {
+            format!("{whose} nothing: the network lost a packet")
+        }
+        Some(Delivery::Nothing { lost }) => {
+            format!("{whose} nothing: the network lost {lost} packets")
+        }
+        Some(Delivery::InOrder { packet: number }) => packet(number),
+        Some(Delivery::Again { packet: number }) => packet(number) + " again",
+        Some(Delivery::Late { packet: number }) => packet(number) + ", late",
+        Some(Delivery::Early { packet: number }) => packet(number) + " before others",
+        None => format!("{whose} something from the network"),
     }
 }
 
@@ -521,7 +552,7 @@ fn verb(operation: Operation) -> &'static str {
         Operation::Connect | Operation::ConnectPeer => "connects to address",
         Operation::Accept => "accepts a connection at address",
         Operation::Send | Operation::SendWhole => "sends to socket",
-        Operation::Receive | Operation::ReceiveWhole => "receives from socket",
+        Operation::Receive | Operation::ReceiveWhole | Operation::Arrive => "receives from socket",
         Operation::AwaitSpace => "waits for space at socket",
         Operation::AwaitBytes => "waits for bytes from socket",
         Operation::Shutdown => "shuts down socket",

@@ -174,6 +174,13 @@ impl<const N: usize> Channel<N> {
             .filter(|&next| self.after(next, rules, account).is_some())
     }
 
+    /// What a receiver sees next if the network does nothing to what is on its way.
+    #[must_use]
+    pub fn undisturbed(&self) -> Next {
+        let fresh = self.live().iter().position(|packet| packet.copies == 0);
+        fresh.map_or(Next::Nothing, |at| Next::Packet(self.oldest + at as u32))
+    }
+
     /// The channel and the account after a receiver saw this, or `None` if it cannot.
     #[must_use]
     pub fn after(&self, next: Next, rules: &Rules, account: &Account) -> Option<(Self, Account)> {

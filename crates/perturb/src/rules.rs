@@ -8,6 +8,7 @@ const MOST_CHOICES: usize = 16;
 
 /// How often a packet may be delivered: a set of numbers, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Multiplicities {
     // Only the first `len` count; never none, never one twice.
     order: [u8; MOST_CHOICES],
@@ -66,6 +67,16 @@ impl Multiplicities {
     }
 }
 
+impl Display for Multiplicities {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (at, choice) in self.choices().iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            write!(f, "{comma}{choice}")?;
+        }
+        Ok(())
+    }
+}
+
 impl FromStr for Multiplicities {
     type Err = BadRules;
 
@@ -84,6 +95,7 @@ impl FromStr for Multiplicities {
 
 /// How many faults there may be in one execution; `u32::MAX` is as many as the other rules allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Budget {
     /// Packets that never arrive.
     pub loss: u32,
@@ -99,6 +111,24 @@ impl Budget {
     /// No limit but those of multiplicities and capacity.
     pub const UNLIMITED: Self =
         Budget { loss: u32::MAX, duplication: u32::MAX, reordering: u32::MAX, total: u32::MAX };
+}
+
+impl Display for Budget {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut comma = "";
+        for (key, number) in [
+            ("loss", self.loss),
+            ("dup", self.duplication),
+            ("reorder", self.reordering),
+            ("total", self.total),
+        ] {
+            if number != u32::MAX {
+                write!(f, "{comma}{key}={number}")?;
+                comma = ",";
+            }
+        }
+        Ok(())
+    }
 }
 
 impl FromStr for Budget {
@@ -134,6 +164,16 @@ pub enum Direction {
     Both,
 }
 
+impl Display for Direction {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Direction::Send => "send",
+            Direction::Receive => "receive",
+            Direction::Both => "both",
+        })
+    }
+}
+
 impl FromStr for Direction {
     type Err = BadRules;
 
@@ -149,6 +189,7 @@ impl FromStr for Direction {
 
 /// What a network may do to packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Rules {
     pub(crate) multiplicities: Multiplicities,
     pub(crate) capacity: u32,
@@ -177,6 +218,30 @@ impl Rules {
             return Err(BadRules::BudgetWithoutOne);
         }
         Ok(Rules { multiplicities, capacity, budget })
+    }
+
+    /// Whether every packet arrives exactly once, and in the order of sending.
+    #[must_use]
+    pub fn is_reliable(&self) -> bool {
+        self.multiplicities.choices() == [1] && self.capacity == 1
+    }
+
+    /// Whether packets arrive in the order of sending.
+    #[must_use]
+    pub fn keeps_order(&self) -> bool {
+        self.capacity == 1
+    }
+
+    /// Whether there is a limit to the faults of an execution.
+    #[must_use]
+    pub fn is_budgeted(&self) -> bool {
+        self.budget != Budget::UNLIMITED
+    }
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules::RELIABLE
     }
 }
 

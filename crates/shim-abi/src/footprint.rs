@@ -112,6 +112,8 @@ const FILES: u64 = 1;
 const NETWORK: u64 = 2;
 /// What waits at an object is taken out here, and put in at the object itself.
 const HEAD: u64 = 8;
+/// The faults of the network that an execution has left.
+const BUDGET: u64 = 5;
 /// All that happens after some time: which of them comes first depends on who began to wait.
 const TIMERS: u64 = 4;
 
@@ -203,6 +205,18 @@ impl Footprint {
                 Footprint::of(&[(Read, object), (Read, object + HEAD), (Touch, NETWORK)])
             }
             (Operation::Poll, _) => Footprint::of(&[(Read, NETWORK)]),
+            // What is on its way is lost or arrives when somebody looks. Who may lose what depends
+            // on what others lost if there is a limit, which the value says.
+            (Operation::Arrive, _) => {
+                let limit = if value == 0 { Nothing } else { Write };
+                let parts = [(Write, object), (Write, object + HEAD), (Touch, NETWORK)];
+                let [first, second, third] = if object == 0 {
+                    [(Write, NETWORK), (Nothing, 0), (Nothing, 0)]
+                } else {
+                    parts
+                };
+                Footprint::of(&[first, second, third, (limit, BUDGET)])
+            }
             // Whoever goes on after having waited comes after the step that let it: that is said of
             // the step itself, since no table can know which of several it was.
             (Operation::CondWait, Phase::Resume) => then(Request, value),
@@ -215,6 +229,7 @@ impl Footprint {
                 | Operation::Pause
                 | Operation::Sleep
                 | Operation::Choose
+                | Operation::Deliver
                 | Operation::Note
                 | Operation::AtomicEnd,
                 _,

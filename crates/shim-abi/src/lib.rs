@@ -5,6 +5,7 @@
 //! - [`Footprint`]: what a step touches, from which follows which steps depend on each other.
 //! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
 //! - [`Question`]: what a program asks in the middle of an execution, because only a peer knows it.
+//! - [`Datagrams`], [`Delivery`]: what the network may do to datagrams, and what it did.
 //! - [`Faults`]: what may go wrong with connections to peers.
 //! - [`FileHeader`]: files that are handed over.
 //! - [`Splitmix`]: the generator behind sampled schedules.
@@ -14,6 +15,7 @@
 
 #![no_std]
 
+mod delivery;
 mod faults;
 mod file;
 mod footprint;
@@ -24,6 +26,7 @@ mod random;
 mod region;
 pub mod units;
 
+pub use delivery::{Delivery, TO_PEER};
 pub use faults::{Fault, Faults};
 pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
 pub use footprint::{Footprint, Mode, Part, Pending, Relation};
@@ -32,8 +35,8 @@ pub use outcome::{Outcome, Waiting};
 pub use question::{Asked, MAX_ADDRESS, MAX_MESSAGE, Question};
 pub use random::Splitmix;
 pub use region::{
-    Backend, Command, Counters, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH,
-    MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS, MAX_TEXT,
-    MAX_THREADS, ModuleEntry, OUTPUTS, Output, PROCESS_BITS, Policy, Region, Reply, Request,
-    Restart, SYSTEM_LENGTH, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
+    Backend, Command, Counters, Datagrams, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH,
+    MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS,
+    MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, Output, PROCESS_BITS, Policy, Region, Reply,
+    Request, Restart, SYSTEM_LENGTH, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
 };

@@ -88,6 +88,8 @@ operations! {
     Shutdown = "shutdown",
     Close = "close",
     Poll = "poll",
+    Arrive = "arrive",
+    Deliver = "deliver",
     EpollControl = "epoll-control",
     SocketState = "socket-state",
     TimerSet = "timer-set",

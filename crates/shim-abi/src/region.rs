@@ -4,6 +4,7 @@ use crate::{
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
+use everypath_perturb::Rules;
 
 /// Changes whenever the layout or the meaning of anything here does.
 pub const VERSION: u32 = 4;
@@ -131,6 +132,18 @@ pub struct Setup {
     pub process: u16,
     /// How many processes the system has; 0 if the program is alone.
     pub processes: u16,
+    /// What becomes of datagrams on their way.
+    pub datagrams: Datagrams,
+}
+
+/// What a network may do to datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Datagrams {
+    /// To those that the program sends to a peer.
+    pub sent: Rules,
+    /// To those that it receives, from a peer or from itself.
+    pub received: Rules,
 }
 
 /// What the worker shall do next.

@@ -327,7 +327,7 @@ fn outcomes(state: &State, thread: &Thread) -> u32 {
             let most = thread.value.get() as u32;
             choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
         }
-        Operation::Choose => thread.value.get() as u32,
+        Operation::Choose | Operation::Deliver => thread.value.get() as u32,
         Operation::Fault | Operation::ConnectPeer | Operation::Send | Operation::Receive
             if crate::net::faults::are_explored() =>
         {

@@ -109,6 +109,8 @@ pub(crate) struct Thread {
     pub(crate) transfer: Cell<crate::net::Transfer>,
     /// How often in a row it looked at a socket in vain, without waiting.
     pub(crate) vain_looks: Cell<u16>,
+    /// Whether the network does nothing to the datagrams that it looks for.
+    pub(crate) undisturbed: Cell<bool>,
     /// How often it read the clock without doing anything else.
     pub(crate) clock_reads: Cell<u32>,
     /// What the last patched instruction worked on, and what was there before it.
@@ -224,6 +226,8 @@ pub(crate) struct State {
     pub(crate) exclusive: Cell<u16>,
     /// In how many atomic sections it is, one inside the other.
     pub(crate) sections: Cell<u16>,
+    /// What the network did to datagrams.
+    pub(crate) account: Cell<everypath_perturb::Account>,
     /// Virtual nanoseconds since the start.
     pub(crate) clock: Cell<u64>,
     /// Rounds in which every thread that could run stood back.

@@ -83,6 +83,14 @@ extern "C" fn everypath_note(text: usize, length: usize) {
     event.set(Event { value, ..event.get() });
 }
 
+/// Lets the network lose, duplicate and reorder what the thread looks for from now on, as far as
+/// options allow it, or not if `on` is 0.
+#[unsafe(no_mangle)]
+extern "C" fn everypath_unreliable(on: i32) {
+    require_main("everypath_unreliable");
+    state().current().undisturbed.set(on == 0);
+}
+
 /// Until the end of the section no other thread moves.
 #[unsafe(no_mangle)]
 extern "C" fn everypath_atomic_begin() {

@@ -114,6 +114,9 @@ pub struct Network {
     /// Whether answers might arrive in pieces.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub chunks: bool,
+    /// The options that say what the network may do to datagrams.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub datagrams: Vec<String>,
 }
 
 impl Network {

@@ -60,6 +60,14 @@ static inline void everypath_note_(const char *text) {
     if (found) ((void (*)(const char *, size_t))found)(text, strlen(text));
 }
 
+/* Whether the network may lose, duplicate and reorder the datagrams that this thread looks for from
+   now on, as far as the options of the checker allow it, which they do from the start. */
+static inline void everypath_unreliable_(int on) {
+    static void *known;
+    void *found = everypath_find_(&known, "everypath_unreliable");
+    if (found) ((void (*)(int))found)(on);
+}
+
 /* An atomic section: the checker lets no other thread move between begin and end. A call that has
    to wait inside it makes the verdict inconclusive. Sections may be nested. */
 static inline void everypath_atomic_begin_(void) {
@@ -84,6 +92,7 @@ static inline void everypath_atomic_end_(void) {
 #define everypath_assume(condition) everypath_assume_(!!(condition))
 #define everypath_always(condition, message) everypath_always_(!!(condition), message)
 #define everypath_note(text) everypath_note_(text)
+#define everypath_unreliable(on) everypath_unreliable_(!!(on))
 #define everypath_atomic_begin() everypath_atomic_begin_()
 #define everypath_atomic_end() everypath_atomic_end_()
 

@@ -69,6 +69,8 @@ functions! {
     fn always(condition: i32, message: *const u8, length: usize) = c"everypath_always";
     /// Writes down `length` bytes.
     fn note(text: *const u8, length: usize) = c"everypath_note";
+    /// Whether the network is unreliable for what the thread looks for from now on.
+    fn unreliable(on: i32) = c"everypath_unreliable";
     /// Begins an atomic section.
     fn atomic_begin() = c"everypath_atomic_begin";
     /// Ends it.

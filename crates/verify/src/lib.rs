@@ -4,6 +4,7 @@
 //! - [`assume()`]: executions in which something does not hold do not count.
 //! - [`always()`]: an assertion. No output and no panic is needed for it.
 //! - [`note()`]: a line in the trace.
+//! - [`unreliable()`]: whether datagrams that the thread looks for may be lost, or worse.
 //! - [`atomic()`]: until the section ends, no other thread moves.
 //!
 //! A program that runs by itself has nobody to ask, and all of them do nothing: `choose` returns 0,
@@ -47,6 +48,13 @@ pub fn always(condition: bool, message: &str) {
 /// Makes `text` a step of the trace.
 pub fn note(text: &str) {
     checker::note(text.as_ptr(), text.len());
+}
+
+/// Whether the network may lose, duplicate and reorder the datagrams that this thread looks for
+/// from now on, as far as the options of the checker allow it, which they do from the start. Without
+/// it, what was sent arrives once and in order.
+pub fn unreliable(on: bool) {
+    checker::unreliable(i32::from(on));
 }
 
 /// Begins an atomic section: the checker lets no other thread move until the value is dropped.

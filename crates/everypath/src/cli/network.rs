@@ -1,5 +1,6 @@
 //! The options of `everypath check` that are about the network.
 
+use super::datagrams::DatagramArgs;
 use clap::{Args, ValueEnum};
 use everypath_native::peers::{Cache, Options};
 use everypath_native::{Fault, Faults, IdleMode};
@@ -56,6 +57,9 @@ pub(crate) struct NetworkArgs {
     /// a violation unless the program listens
     #[arg(long, value_enum)]
     pub(crate) idle: Option<IdleName>,
+
+    #[command(flatten)]
+    pub(crate) datagrams: DatagramArgs,
 }
 
 impl NetworkArgs {

@@ -8,7 +8,8 @@ mod surroundings;
 
 use super::{program_folders, replay_command};
 use crate::cli::{
-    CacheName, CheckArgs, Exploration, IdleName, NetworkArgs, ReplayArgs, RestartName, faults,
+    CacheName, CheckArgs, DatagramArgs, Exploration, IdleName, NetworkArgs, ReplayArgs,
+    RestartName, faults,
 };
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
@@ -86,6 +87,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         idle: args.network.idle_mode(),
         faults: args.network.faults(),
         max_steps: common.max_depth.unwrap_or(DEFAULT_STEPS),
+        datagrams: args.network.datagrams.rules()?,
         ..Setup::default()
     };
     let Prepared { folder, environment, files, judge } = prepare(&surroundings::of(args))?;
@@ -315,14 +317,16 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
              again, or say --force to try anyway"
         )));
     }
+    let network = network_args(network)?;
     let setup = Setup {
         time: time_mode(time).ok_or_else(|| {
             Usage::new(format!("cannot replay {path}: it names an unknown time mode, {time}"))
         })?,
         exit_code: *exit_code,
-        idle: network_args(network).idle_mode(),
-        faults: network_args(network).faults(),
+        idle: network.idle_mode(),
+        faults: network.faults(),
         max_steps: recorded.steps.len() as u32 + DEFAULT_STEPS,
+        datagrams: network.datagrams.rules()?,
         ..Setup::default()
     };
     let Prepared { folder, environment, files, judge } = prepare(surroundings)
@@ -330,7 +334,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     let companions = companions(&network.with, folder.as_deref())
         .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
     let launch = Launch {
-        outside: outside(&network_args(network), folder.as_deref())?,
+        outside: outside(&network, folder.as_deref())?,
         companions,
         program: surroundings::seen_from(folder.as_deref(), &opened.path),
         arguments: arguments.iter().map(Into::into).collect(),
@@ -386,20 +390,22 @@ fn network_record(network: &NetworkArgs) -> Network {
         cache = network.cache.name().into();
     }
     let with = network.with.clone();
-    Network { peers, cache, with, idle, tcp_faults, chunks }
+    let datagrams = network.datagrams.words();
+    Network { peers, cache, with, idle, tcp_faults, chunks, datagrams }
 }
 
 /// The options about the network that a trace was recorded with.
-fn network_args(network: &Network) -> NetworkArgs {
-    NetworkArgs {
+fn network_args(network: &Network) -> Result<NetworkArgs, Usage> {
+    Ok(NetworkArgs {
         peer: network.peers.clone(),
         with: network.with.clone(),
         cache: CacheName::from_name(&network.cache).unwrap_or_default(),
         idle: network.idle.as_deref().and_then(IdleName::from_name),
         tcp_faults: network.tcp_faults.as_deref().and_then(|text| faults(text).ok()),
         chunks: network.chunks,
+        datagrams: DatagramArgs::from_words(&network.datagrams)?,
         ..NetworkArgs::default()
-    }
+    })
 }
 
 fn time_mode(name: &str) -> Option<TimeMode> {

@@ -8,11 +8,13 @@ use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The address of a stream socket.
+/// The address of a socket.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Address {
     /// TCP, over IPv4 or IPv6.
     Tcp(SocketAddr),
+    /// UDP, over IPv4 or IPv6.
+    Udp(SocketAddr),
     /// A Unix socket in the file system.
     Path(PathBuf),
     /// A Unix socket with an abstract name.
@@ -48,10 +50,18 @@ impl Address {
         }
     }
 
+    /// The same place, reached by datagrams.
+    pub(crate) fn by_datagrams(self) -> Option<Self> {
+        match self {
+            Address::Tcp(address) | Address::Udp(address) => Some(Address::Udp(address)),
+            Address::Path(_) | Address::Abstract(_) => None,
+        }
+    }
+
     /// Whether only processes on this machine can be there.
     pub(super) fn is_local(&self) -> bool {
         match self {
-            Address::Tcp(address) => {
+            Address::Tcp(address) | Address::Udp(address) => {
                 let ip = address.ip().to_canonical();
                 ip.is_loopback() || ip.is_unspecified()
             }
@@ -68,15 +78,19 @@ impl Address {
 
     pub(super) fn family(&self) -> AddressFamily {
         match self {
-            Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
-            Address::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,
+            Address::Tcp(SocketAddr::V4(_)) | Address::Udp(SocketAddr::V4(_)) => {
+                AddressFamily::INET
+            }
+            Address::Tcp(SocketAddr::V6(_)) | Address::Udp(SocketAddr::V6(_)) => {
+                AddressFamily::INET6
+            }
             Address::Path(_) | Address::Abstract(_) => AddressFamily::UNIX,
         }
     }
 
     pub(super) fn to_system(&self) -> Result<SocketAddrAny, Errno> {
         Ok(match self {
-            Address::Tcp(address) => (*address).into(),
+            Address::Tcp(address) | Address::Udp(address) => (*address).into(),
             Address::Path(path) => SocketAddrUnix::new(path)?.into(),
             Address::Abstract(name) => SocketAddrUnix::new_abstract_name(name)?.into(),
         })
@@ -87,6 +101,7 @@ impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Address::Tcp(address) => write!(formatter, "{address}"),
+            Address::Udp(address) => write!(formatter, "{address} over UDP"),
             Address::Path(path) => write!(formatter, "{}", path.display()),
             Address::Abstract(name) => write!(formatter, "@{}", name.escape_ascii()),
         }

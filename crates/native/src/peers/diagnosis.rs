@@ -1,4 +1,4 @@
-//! What the kernel says about the other end of a TCP connection.
+//! What the kernel says about the other end of a TCP connection, and about who gets datagrams.
 //!
 //! Asking for one socket by its addresses takes microseconds (`sock_diag(7)`); the table in
 //! `/proc/net/tcp` takes milliseconds, since all of the kernel's hash table is walked for it.
@@ -34,6 +34,15 @@ pub(super) struct Endpoint {
     pub(super) counts: Option<Counts>,
 }
 
+/// A socket that gets datagrams.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Receiver {
+    /// The number of the socket, by which its owner is found.
+    pub(super) inode: u64,
+    /// How much memory what was not read takes.
+    pub(super) unread: u32,
+}
+
 /// How many bytes an end has transferred.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
@@ -51,6 +60,7 @@ const HEADER: usize = 16;
 const BY_FAMILY: u16 = 20;
 const REQUEST: u16 = 1;
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 const ESTABLISHED: u8 = 1;
 const OPENING: [u8; 2] = [3, 12];
 const CLOSE_WAIT: u8 = 8;
@@ -92,16 +102,34 @@ impl Diagnosis {
         [four, six].into_iter().any(|address| self.listening(address).is_some())
     }
 
+    /// The socket that gets what is sent from one address to another.
+    pub(super) fn datagrams(&self, from: SocketAddr, to: SocketAddr) -> Option<Receiver> {
+        const UNREAD: usize = HEADER + 56;
+        // Of datagrams, the kernel takes the addresses in the order of the packet.
+        let reply = self.exchange(&request(UDP, from, to))?;
+        let number = |at: usize| Some(u32::from_ne_bytes(reply.get(at..at + 4)?.try_into().ok()?));
+        let kind = u16::from_ne_bytes(reply.get(4..6)?.try_into().ok()?);
+        (kind == BY_FAMILY).then_some(())?;
+        Some(Receiver { inode: number(INODE)?.into(), unread: number(UNREAD)? })
+    }
+
     fn ask(&self, local: SocketAddr, remote: SocketAddr) -> Option<Endpoint> {
-        send(&self.socket, &request(local, remote), SendFlags::empty()).ok()?;
-        let mut reply = [0; 2048];
-        let (_, length) = recv(&self.socket, &mut reply, RecvFlags::empty()).ok()?;
-        parse(reply.get(..length)?)
+        parse(&self.exchange(&request(TCP, local, remote))?)
+    }
+
+    fn exchange(&self, request: &[u8]) -> Option<Vec<u8>> {
+        send(&self.socket, request, SendFlags::empty()).ok()?;
+        let mut reply = vec![0; 2048];
+        let (_, length) = recv(&self.socket, &mut reply[..], RecvFlags::empty()).ok()?;
+        reply.truncate(length);
+        Some(reply)
     }
 }
 
+const INODE: usize = HEADER + 68;
+
 /// `struct nlmsghdr`, then `struct inet_diag_req_v2`.
-fn request(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
+fn request(protocol: u8, local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
     const LENGTH: usize = HEADER + 56;
     let family = if local.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let mut bytes = Vec::with_capacity(LENGTH);
@@ -109,7 +137,7 @@ fn request(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
     bytes.extend(BY_FAMILY.to_ne_bytes());
     bytes.extend(REQUEST.to_ne_bytes());
     bytes.extend([0; 8]);
-    bytes.extend([family.as_raw() as u8, TCP, WITH_INFO, 0]);
+    bytes.extend([family.as_raw() as u8, protocol, WITH_INFO, 0]);
     bytes.extend(u32::MAX.to_ne_bytes());
     bytes.extend(local.port().to_be_bytes());
     bytes.extend(remote.port().to_be_bytes());
@@ -130,7 +158,6 @@ fn request(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
 /// `struct nlmsghdr`, `struct inet_diag_msg`, then attributes.
 fn parse(reply: &[u8]) -> Option<Endpoint> {
     const STATE: usize = HEADER + 1;
-    const INODE: usize = HEADER + 68;
     const ATTRIBUTES: usize = HEADER + 72;
     let number = |at: usize| Some(u32::from_ne_bytes(reply.get(at..at + 4)?.try_into().ok()?));
     let short = |at: usize| Some(u16::from_ne_bytes(reply.get(at..at + 2)?.try_into().ok()?));

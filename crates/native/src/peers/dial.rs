@@ -1,5 +1,6 @@
 //! Reaching a server, and letting clients reach us.
 
+use super::diagnosis::Receiver;
 use super::exchange::Pause;
 use super::process::Process;
 use super::socket::{Attempt, Listener, Socket};
@@ -8,6 +9,7 @@ use super::watch::{self, Look, Watch};
 use super::{Address, Host, Peer, Peers, Role, system};
 use everypath_commtree::Name;
 use rustix::io::Errno;
+use std::net::SocketAddr;
 
 impl Peers {
     /// Connects to a server. If nobody listens, the peers that were not needed yet are started in
@@ -25,11 +27,17 @@ impl Peers {
             };
             if is_needed {
                 self.peers[number].role = Role::Server(self.start(number)?);
+            }
+            // Who listens for connections may be about to receive datagrams, too.
+            let is_starting = matches!(address, Address::Udp(_))
+                && matches!(self.peers[number].role, Role::Server(_));
+            if is_needed || is_starting {
                 connected = self.await_server(number, address)?;
             }
         }
         match &connected {
             Some(socket) => self.identify(address, socket),
+            None if matches!(address, Address::Udp(_)) => {}
             None => self.check_listening(address)?,
         }
         Ok(connected)
@@ -68,6 +76,13 @@ impl Peers {
         }
     }
 
+    /// Who gets datagrams that are sent to an address.
+    fn receiver(&self, to: SocketAddr) -> Option<Receiver> {
+        // Any port that is not theirs will do.
+        let from = SocketAddr::new(to.ip(), if to.port() == 1 { 2 } else { 1 });
+        self.diagnosis.as_ref()?.datagrams(from, to)
+    }
+
     /// Whether anybody on this machine listens on a port.
     fn is_listened_on(&self, port: u16) -> bool {
         match &self.diagnosis {
@@ -78,6 +93,11 @@ impl Peers {
 
     /// Connects to whoever listens now.
     pub(super) fn attempt(&mut self, address: &Address) -> Result<Option<Socket>, Trouble> {
+        if let Address::Udp(to) = address {
+            let open = |_| Socket::datagrams(address);
+            let socket = self.receiver(*to).map(open).transpose();
+            return socket.map_err(|error| system("send to", address, error));
+        }
         let patience = self.options.patience;
         let timer = self.timer()?;
         let failed = |error| system("connect to", address, error);
@@ -180,13 +200,16 @@ impl Peers {
         }
         let inode = match (address, &self.diagnosis) {
             (Address::Tcp(at), Some(diagnosis)) => diagnosis.listening(*at).map(|it| it.inode),
+            (Address::Udp(at), Some(_)) => self.receiver(*at).map(|it| it.inode),
             _ => None,
         };
         let mut ours = self.peers.iter_mut().filter_map(|peer| match &mut peer.role {
             Role::Server(process) => Some(process),
             Role::Unused | Role::Client { .. } => None,
         });
-        let listener = socket.listening_process().filter(|_| !matches!(address, Address::Tcp(_)));
+        let listener = socket
+            .listening_process()
+            .filter(|_| matches!(address, Address::Path(_) | Address::Abstract(_)));
         let is_ours = ours.any(|process| {
             let owns = |process: &Process| {
                 let is_owner = |it: &u32| match listener {

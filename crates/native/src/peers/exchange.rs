@@ -88,7 +88,7 @@ impl Peers {
             let waited = connection.socket.wait(writing, &timer, pause.next());
             waited.map_err(|error| self.broken(connection, error))?;
         }
-        self.statistics.misses += answer.len() as u64;
+        self.statistics.misses += connection.socket.length(&answer) as u64;
         if connection.client.is_some() {
             self.check_single(connection)?;
         }

@@ -1,13 +1,14 @@
 //! Our end of a connection to a peer, and the sockets on which peers reach us.
 
 use super::address::Address;
+use super::datagram::{self, Contact};
 use super::diagnosis::Diagnosis;
 use everypath_commtree::End;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
-    RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind, connect,
-    getpeername, getsockname, listen, recv, send, shutdown, socket_with, sockopt,
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind,
+    connect, getpeername, getsockname, listen, recv, send, shutdown, socket_with, sockopt,
 };
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
@@ -31,6 +32,8 @@ pub(super) struct Socket {
     shut: bool,
     /// Whether the peer will send more.
     end: End,
+    /// Whom it sends datagrams to, if it does.
+    contact: Option<Contact>,
 }
 
 /// What happens between the ends of a connection.
@@ -78,6 +81,25 @@ impl Socket {
         Ok(if is_with_itself { Attempt::Refused } else { Attempt::Connected(socket) })
     }
 
+    /// A socket for datagrams to a server, from a port of its own.
+    pub(super) fn datagrams(address: &Address) -> Result<Self, Errno> {
+        let descriptor = socket_with(address.family(), SocketType::DGRAM, FLAGS, None)?;
+        let any = match address.family() {
+            AddressFamily::INET6 => SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1_u16], 0)),
+            _ => SocketAddr::from(([127, 0, 0, 1], 0)),
+        };
+        bind(&descriptor, &any)?;
+        let own = SocketAddr::try_from(getsockname(&descriptor)?).ok();
+        let mut socket = Socket::with_ends(descriptor, own.map(|own| (own, own)));
+        socket.contact = Some(Contact::default());
+        Ok(socket)
+    }
+
+    fn with_ends(descriptor: OwnedFd, ends: Option<(SocketAddr, SocketAddr)>) -> Self {
+        let (written, read, shut, end, contact) = (0, 0, false, End::Open, None);
+        Socket { descriptor, ends, written, read, shut, end, contact }
+    }
+
     fn new(descriptor: OwnedFd) -> Result<Self, Errno> {
         let peer = getpeername(&descriptor)?.and_then(|address| SocketAddr::try_from(address).ok());
         let own = SocketAddr::try_from(getsockname(&descriptor)?).ok();
@@ -85,7 +107,7 @@ impl Socket {
         if ends.is_some() {
             sockopt::set_tcp_nodelay(&descriptor, true)?;
         }
-        Ok(Socket { descriptor, ends, written: 0, read: 0, shut: false, end: End::Open })
+        Ok(Socket::with_ends(descriptor, ends))
     }
 
     /// Writes as much as can be written now, and says how much that was. What nobody will read any
@@ -93,6 +115,9 @@ impl Socket {
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         if bytes.is_empty() {
             return Ok(0);
+        }
+        if let Some(contact) = &mut self.contact {
+            return contact.write(self.descriptor.as_fd(), bytes);
         }
         match send(&self.descriptor, bytes, SendFlags::NOSIGNAL) {
             Ok(length) => {
@@ -121,6 +146,9 @@ impl Socket {
     /// Reads what can be read now to the end of `bytes`, which shall not get longer than `limit` by
     /// much; says whether anything came, be it the end.
     pub(super) fn drain(&mut self, bytes: &mut Vec<u8>, limit: usize) -> Result<bool, Errno> {
+        if let Some(contact) = &mut self.contact {
+            return contact.drain(self.descriptor.as_fd(), bytes);
+        }
         let mut buffer = [0; 16384];
         let mut came = false;
         while self.end == End::Open && bytes.len() <= limit {
@@ -149,9 +177,22 @@ impl Socket {
         self.end
     }
 
+    /// How many bytes of an answer are the peer's.
+    pub(super) fn length(&self, answer: &[u8]) -> usize {
+        if self.contact.is_some() { datagram::content(answer) } else { answer.len() }
+    }
+
+    /// Whether a server has said something without being asked, because it waited in vain.
+    pub(super) fn has_been_impatient(&mut self) -> bool {
+        self.contact.is_some() && !matches!(self.drain(&mut Vec::new(), 0), Ok(false))
+    }
+
     /// What is on its way: a busy machine may deliver late, even to itself.
     pub(super) fn wire(&self, diagnosis: &Diagnosis) -> Wire {
         let Some((peer, own)) = self.ends else { return Wire::Still };
+        if let Some(contact) = &self.contact {
+            return if contact.is_moving(own, diagnosis) { Wire::Moving } else { Wire::Still };
+        }
         let Some(far) = diagnosis.connected(peer, own) else {
             // It is over, and we are told unless we know: that it ended, and that what we wrote
             // since then was not wanted.

@@ -219,6 +219,7 @@ fn sockets(process: u32) -> Vec<String> {
 pub(super) fn listens(process: u32) -> bool {
     let open = sockets(process);
     let all = tcp_listeners().into_iter().map(|(_, inode)| inode).chain(unix_listeners());
+    let all = all.chain(datagram_receivers());
     all.into_iter().any(|inode| open.contains(&format!("socket:[{inode}]")))
 }
 
@@ -232,6 +233,12 @@ pub(super) fn tcp_listeners() -> Vec<(u16, u64)> {
         Some((port, row.get(9)?.parse().ok()?))
     };
     listeners.filter_map(entry).collect()
+}
+
+/// The numbers of the sockets that datagrams can be sent to.
+fn datagram_receivers() -> Vec<u64> {
+    let rows = table("udp").into_iter().chain(table("udp6"));
+    rows.filter_map(|row| row.get(9)?.parse().ok()).collect()
 }
 
 fn unix_listeners() -> Vec<u64> {

@@ -141,6 +141,17 @@ impl Address {
         group
     }
 
+    /// The address of a family with a host in the longer form, in which both families meet.
+    pub(super) fn of_host(family: u16, host: &[u8], port: &[u8]) -> Address {
+        let mut address = Address::any(family);
+        match family {
+            INET => address.bytes[4..8].copy_from_slice(&host[12..16]),
+            _ => address.bytes[8..24].copy_from_slice(host),
+        }
+        address.bytes[2..4].copy_from_slice(port);
+        address
+    }
+
     /// Whether it stands for a group of receivers.
     pub(super) fn is_multicast(&self) -> bool {
         match self.family() {

@@ -209,7 +209,7 @@ fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
         }
         Kind::Event => event::read(descriptor, number, pieces),
         Kind::Timer => event::read_timer(descriptor, number, pieces),
-        Kind::Epoll | Kind::Free => Err(errno::EINVAL),
+        Kind::Epoll | Kind::Outbox | Kind::Free => Err(errno::EINVAL),
     }
 }
 
@@ -222,7 +222,7 @@ fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
         Kind::Pipe => transfer::send(descriptor, pieces, flags),
         Kind::Datagram => datagram::send(descriptor, pieces, None, flags),
         Kind::Event => event::write(descriptor, number, pieces),
-        Kind::Timer | Kind::Epoll | Kind::Free => Err(errno::EINVAL),
+        Kind::Timer | Kind::Epoll | Kind::Outbox | Kind::Free => Err(errno::EINVAL),
     }
 }
 

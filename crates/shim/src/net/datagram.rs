@@ -2,24 +2,18 @@
 
 use super::address::{Address, INET, INET6};
 use super::message::Pieces;
-use super::{Call, Kind, Object, Patience, Want, failed, happened, is_unix, key, object, partner};
-use super::{remote, stream, touches, until_done, waits};
+use super::outbox::{self, Put};
+use super::transit::{self, Found, HEAD, Head};
+use super::{Call, Kind, Object, Patience, Transfer, Want, failed, happened, is_unix, key, object};
+use super::{partner, remote, stream, touches, until_done, waits};
 use crate::descriptors;
 use crate::memory::{bytes, load};
 use crate::scheduler::point;
+use crate::state::state;
 use crate::sys::errno;
 use crate::system;
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{Operation, moved};
 
-/// What precedes a message in the buffer of its receiver.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-struct Head {
-    from: Address,
-    length: u32,
-}
-
-const HEAD: usize = size_of::<Head>();
 /// The longest message of the Internet.
 const LONGEST: usize = 65_507;
 /// So many bytes of messages wait at most; the next ones are lost, as they are in the kernel.
@@ -121,15 +115,22 @@ pub(super) fn send(
         let own = if is_unix(socket) { any } else { stream::with_free_port(Kind::Datagram, any)? };
         socket.local.set(own);
     }
+    let is_to_many = to.is_broadcast() || to.is_multicast();
+    let is_alone = !is_unix(socket) && !system::is_one_of_several();
+    if is_alone && !is_to_many && receivers(socket, &to).next().is_none() {
+        return outbox::send(number, &to, pieces);
+    }
+    let only = receivers(socket, &to).next().filter(|_| receivers(socket, &to).count() == 1);
+    about_to_move(only, false, length);
     point(Operation::Send, to.key(), descriptor as u64);
+    about_to_move(None, false, 0);
     if let Some(error) = socket.takes_error() {
         return Err(error);
     }
-    let head = Head { from: source(socket, &to), length: length as u32 };
+    let head = Head { from: source(socket, &to), length: length as u32, put: Put::BySender };
     let mut anybody = false;
     let is_looped = !to.is_multicast() || !socket.options.get().no_loop;
-    let to_one = !to.is_multicast() && !to.is_broadcast();
-    if to_one && system::is_one_of_several() && receivers(socket, &to).next().is_none() {
+    if !is_to_many && system::is_one_of_several() && receivers(socket, &to).next().is_none() {
         await_receiver(descriptor, &to);
     }
     for receiver in receivers(socket, &to) {
@@ -138,7 +139,7 @@ pub(super) fn send(
             deliver(receiver, head, pieces);
         }
     }
-    if anybody || to.is_multicast() || to.is_broadcast() {
+    if anybody || is_to_many {
         return Ok(length as isize);
     }
     if is_unix(socket) {
@@ -146,7 +147,7 @@ pub(super) fn send(
         let taken = super::bound(Kind::Datagram, |other| other.local.get().receives(&to));
         return Err(if taken.is_some() { errno::EPERM } else { errno::ECONNREFUSED });
     }
-    remote::datagram(number, &to, pieces)?;
+    remote::datagram(number, &to, pieces, Put::BySender)?;
     Ok(length as isize)
 }
 
@@ -174,12 +175,14 @@ fn source(socket: &Object, to: &Address) -> Address {
 }
 
 /// Puts a message into the buffer of its receiver, or loses it if that is full.
-fn deliver(receiver: usize, head: Head, pieces: Pieces) {
+pub(super) fn deliver(receiver: usize, head: Head, pieces: Pieces) {
     let socket = object(receiver);
     let length = head.length as usize;
     if socket.room(CAPACITY) < HEAD + length {
         return;
     }
+    transit::enter(receiver);
+    socket.entered.set(socket.entered.get() + 1);
     socket.push(receiver, (&raw const head) as usize, HEAD);
     pieces.each(0, length, |address, length| socket.push(receiver, address, length));
     happened(receiver);
@@ -196,7 +199,8 @@ fn send_to_partner(
     let (operation, value) = (Operation::Send, descriptor as u64);
     let through = super::through(descriptor);
     let call = Call { operation, touches: key(other), value, want, through, patience };
-    let head = Head { from: Address::default(), length: pieces.length() as u32 };
+    let (from, length) = (Address::default(), pieces.length() as u32);
+    let head = Head { from, length, put: Put::BySender };
     let done = until_done(call, || {
         let fits = object(other).room(CAPACITY) >= HEAD + pieces.length();
         fits.then(|| deliver(other, head, pieces))
@@ -205,15 +209,59 @@ fn send_to_partner(
     Ok(pieces.length() as isize)
 }
 
-/// The head of the first message that waits.
-fn first(number: usize) -> Option<Head> {
-    let socket = object(number);
-    (socket.waiting() >= HEAD).then(|| load(socket.contents(number).as_ptr() as usize))
-}
-
 /// How long the first message is that waits.
 pub(super) fn first_length(number: usize) -> usize {
-    first(number).map_or(0, |head| head.length as usize)
+    outbox::settle(number);
+    match transit::look(number) {
+        Found::Message(at) => transit::size(number, at) - HEAD,
+        Found::Lost | Found::Nothing => 0,
+    }
+}
+
+/// Notes which socket the running thread is about to send to, or to receive from.
+pub(super) fn about_to_move(number: Option<usize>, waits: bool, length: usize) {
+    let object = number.map_or(0, |number| number as u16 + 1);
+    state().current().transfer.set(Transfer {
+        object,
+        waits,
+        divisible: false,
+        length: length as u32,
+    });
+}
+
+/// What stands for so many messages of a socket, among all that have its address.
+pub(super) fn mark(number: usize, messages: u32) -> u64 {
+    (number as u64) << 24 | u64::from(messages)
+}
+
+/// What sending to a socket or receiving from it turns out to be now. Who waits for a message gets
+/// the first one, whatever is sent after it.
+pub(super) fn refined(
+    operation: Operation,
+    number: usize,
+    (waits, length): (bool, usize),
+) -> Option<(Operation, u64)> {
+    let socket = object(number);
+    let one = |number: usize, before: u32| moved(mark(number, before + 1), 1);
+    match operation {
+        Operation::Send => {
+            // It must fit even if nothing had ever been taken out.
+            let fits = socket.put.get() as usize + HEAD + length <= CAPACITY;
+            let operation = if fits { Operation::SendWhole } else { Operation::Send };
+            Some((operation, one(number, socket.entered.get())))
+        }
+        Operation::Receive if waits => match (transit::oldest(number), outbox::of(number)) {
+            _ if socket.error.get() != 0 || socket.shut_receiving.get() => None,
+            // Receivers come one after the other, and one of them put it here.
+            (Some(Head { put: Put::ByReceiver, .. }), _) => Some((Operation::ReceiveWhole, 0)),
+            (Some(_), _) => Some((Operation::ReceiveWhole, one(number, socket.left.get()))),
+            (None, Some(outbox)) if object(outbox).waiting() > 0 => {
+                Some((Operation::ReceiveWhole, one(outbox, object(outbox).left.get())))
+            }
+            (None, _) => Some((Operation::AwaitBytes, 0)),
+        },
+        _ => None,
+    }
 }
 
 /// Receives a message.
@@ -228,25 +276,33 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
         false => Patience::None,
     };
     let want = Want::Ready { number: number as u16, events: super::ready::IN };
-    let (operation, value) = (Operation::Receive, descriptor as u64);
+    let is_separate = transit::is_separate(number);
+    let (operation, value) = match is_separate {
+        true => (Operation::Receive, descriptor as u64),
+        false => (Operation::Arrive, transit::limit()),
+    };
     let through = Some((descriptor, description));
     let call = Call { operation, touches: touches(number), value, want, through, patience };
     descriptors::hold(description);
+    if is_separate && partner(socket).is_none() && flags & PEEK == 0 {
+        about_to_move(Some(number), patience.lasts(), 0);
+    }
     let outcome = until_done(call, || {
         if let Some(error) = socket.takes_error() {
             return Some(Err(error));
         }
-        let Some(head) = first(number) else {
-            let over = socket.shut_receiving.get();
+        let Found::Message(at) = outbox::look(number) else {
+            let over = socket.shut_receiving.get() && socket.waiting() == 0;
             let nothing = Received { length: 0, from: Address::default(), is_truncated: false };
             return over.then_some(Ok(nothing));
         };
+        let start = socket.contents(number).as_ptr() as usize + at;
+        let head: Head = load(start);
         let length = head.length as usize;
         let taken = length.min(pieces.length());
-        let start = socket.contents(number).as_ptr() as usize + HEAD;
-        pieces.fill(bytes(start, taken));
+        pieces.fill(bytes(start + HEAD, taken));
         if flags & PEEK == 0 {
-            socket.skip(HEAD + length);
+            transit::take(number);
             if let Some(other) = partner(socket) {
                 happened(other);
             }
@@ -254,6 +310,7 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
         let told = if flags & WHOLE_LENGTH != 0 { length } else { taken };
         Some(Ok(Received { length: told, from: head.from, is_truncated: taken < length }))
     });
+    about_to_move(None, false, 0);
     descriptors::release(description);
     outcome.map_err(failed)?
 }
@@ -273,6 +330,7 @@ pub(super) fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
 
 /// The last descriptor of a socket is gone.
 pub(super) fn close(number: usize) {
+    outbox::close(number);
     if let Some(other) = partner(object(number)) {
         object(other).partner.set(0);
         happened(other);

@@ -145,14 +145,9 @@ pub(super) fn wait(epoll: i32, (at, most): (usize, i32), patience: Patience) -> 
         return Err(errno::EINVAL);
     }
     let want = Want::Ready { number: number as u16, events: ready::IN };
-    let call = Call {
-        operation: Operation::Poll,
-        touches: 0,
-        value: 0,
-        want,
-        through: super::through(epoll),
-        patience,
-    };
+    let (operation, value) = ready::looking(want);
+    let through = super::through(epoll);
+    let call = Call { operation, touches: 0, value, want, through, patience };
     let outcome = until_done(call, || match collect(number, at, most as usize) {
         0 => None,
         found => Some(found as isize),

@@ -16,20 +16,23 @@ mod event;
 pub(crate) mod faults;
 mod message;
 mod options;
+mod outbox;
 mod ready;
 mod remote;
 mod stream;
 mod transfer;
+mod transit;
 
 use crate::descriptors::{self, Kind as OpenKind, LIMIT, NONBLOCK, Open};
 use crate::memory::{OBJECTS, view};
+use crate::region::setup;
 use crate::scheduler::{LAST, Woken, ask, grant, point, stand_back, wait};
 use crate::state::{State, Status, Thread, state};
 use crate::sys::errno;
 use crate::system;
 use address::{Address, UNIX};
 use core::cell::Cell;
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{Operation, TimeMode, Waiting};
 use options::Options;
 use remote::Remote;
 
@@ -49,6 +52,8 @@ pub(crate) enum Kind {
     Stream,
     /// A datagram socket.
     Datagram,
+    /// What a datagram socket has sent to peers, as long as nobody looks for an answer.
+    Outbox,
     /// An end of a pipe.
     Pipe,
     /// `eventfd`.
@@ -99,11 +104,15 @@ pub(crate) struct Object {
     /// Whether this end neither receives nor sends any more.
     shut_receiving: Cell<bool>,
     shut_sending: Cell<bool>,
+    /// Whether the network may do something to the messages that are on their way here.
+    unreliable: Cell<bool>,
     /// Whether it was freed by a thread that it does not belong to.
     retired: Cell<bool>,
     family: Cell<u16>,
     /// One more than the number of the other end, if that is in this program.
     partner: Cell<u16>,
+    /// One more than the number of its outbox.
+    outbox: Cell<u16>,
     /// How many connections may wait to be accepted.
     backlog: Cell<u16>,
     /// How many connections of peers were accepted.
@@ -119,6 +128,9 @@ pub(crate) struct Object {
     /// How many bytes were ever put in and taken out.
     put: Cell<u64>,
     taken: Cell<u64>,
+    /// How many messages.
+    entered: Cell<u32>,
+    left: Cell<u32>,
     local: Cell<Address>,
     foreign: Cell<Address>,
     options: Cell<Options>,
@@ -196,11 +208,11 @@ fn check_flags(flags: i32) -> Result<(), i32> {
     if unknown == 0 { Ok(()) } else { Err(errno::EINVAL) }
 }
 
-/// What a thread is about to send or receive on a stream.
+/// What a thread is about to send or receive.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Transfer {
-    /// One more than the number of the object; 0 if it is no stream.
+    /// One more than the number of the stream, or of the socket that receives; 0 if neither.
     object: u16,
     /// Whether it would wait for bytes, or for space.
     waits: bool,
@@ -223,6 +235,9 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
     let Transfer { object: number, waits, length, divisible } = thread.transfer.get();
     let number = usize::from(number).checked_sub(1)?;
     let length = length as usize;
+    if matches!(object(number).kind.get(), Kind::Datagram | Kind::Outbox) {
+        return datagram::refined(thread.operation.get(), number, (waits, length));
+    }
     match thread.operation.get() {
         Operation::Send if waits && !transfer::can_send(number, length) => {
             Some((Operation::AwaitSpace, 0))
@@ -306,6 +321,18 @@ impl Patience {
     }
 }
 
+impl Patience {
+    /// Whether a call waits until it gets what it asks for, if anything else can still happen: who
+    /// may give up before must not ask later than he could, as if that made no difference.
+    fn lasts(self) -> bool {
+        match self {
+            Patience::None | Patience::Last => false,
+            Patience::Until(_) => setup().time == TimeMode::Quiescent,
+            Patience::Forever => true,
+        }
+    }
+}
+
 /// Why a call could not be finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unfinished {
@@ -329,12 +356,20 @@ fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T
     }
     loop {
         let thread = state().current();
+        if call.operation == Operation::Arrive {
+            ready::settle(call.want);
+        }
         if let Some(done) = attempt() {
             thread.vain_looks.set(0);
             return Ok(done);
         }
         if crate::signals::deliver_pending(state()) {
             return Err(Unfinished::Interrupted);
+        }
+        if ready::is_satisfied(call.want) {
+            // What was there was lost on its way, and there is more.
+            ask(call.operation, call.touches, call.value, deadline);
+            continue;
         }
         match call.patience {
             Patience::None => {
@@ -450,7 +485,7 @@ pub(crate) fn close(number: usize, description: usize) {
     match object.kind.get() {
         Kind::Stream | Kind::Pipe => stream::close(number),
         Kind::Datagram => datagram::close(number),
-        Kind::Event | Kind::Timer | Kind::Epoll | Kind::Free => {}
+        Kind::Event | Kind::Timer | Kind::Epoll | Kind::Outbox | Kind::Free => {}
     }
     free(number);
 }

@@ -1,7 +1,7 @@
 //! Whether something can happen at once: `poll`, `select`, and what waits are woken by.
 
-use super::{Call, End, Kind, Object, Patience, Stage, Unfinished, Want, failed, key, object};
-use super::{epoll, event, partner, remote, stream, transfer, until_done};
+use super::{Call, End, Kind, Object, Patience, Stage, Unfinished, Want, failed, object};
+use super::{epoll, event, outbox, partner, remote, stream, transfer, transit, until_done};
 use crate::conduct::{Common, Conduct, MAX_WATCHED};
 use crate::descriptors::{self, Kind as OpenKind};
 use crate::memory::{load, store, write, zero};
@@ -29,7 +29,8 @@ pub(super) fn of_object(number: usize) -> u32 {
         Kind::Stream => of_stream(number),
         Kind::Pipe => of_pipe(object),
         Kind::Datagram => {
-            let has_data = object.waiting() > 0 || object.shut_receiving.get();
+            let is_coming = object.waiting() > 0 || outbox::is_waiting(number);
+            let has_data = is_coming || object.shut_receiving.get();
             let failed = object.error.get() != 0;
             OUT | if has_data || failed { IN } else { 0 } | if failed { ERROR } else { 0 }
         }
@@ -48,7 +49,7 @@ pub(super) fn of_object(number: usize) -> u32 {
                 0
             }
         }
-        Kind::Free => INVALID,
+        Kind::Outbox | Kind::Free => INVALID,
     };
     let also = |given: u32, normal: u32| if events & given != 0 { normal } else { 0 };
     events | also(IN, NORMAL_IN) | also(OUT, NORMAL_OUT)
@@ -208,7 +209,7 @@ fn touched(mut descriptors: impl Iterator<Item = (i32, u32)>) -> usize {
         let number = descriptors::object(descriptor).ok()?;
         let plain = matches!(object(number).kind.get(), Kind::Stream | Kind::Datagram | Kind::Pipe)
             && object(number).stage.get() != Stage::Listening;
-        (plain && events & (OUT | NORMAL_OUT) == 0).then(|| key(number))
+        (plain && events & (OUT | NORMAL_OUT) == 0).then(|| super::touches(number))
     };
     match (descriptors.next(), descriptors.next()) {
         (Some(first), None) => only(first).unwrap_or(0),
@@ -270,6 +271,23 @@ pub(super) fn is_about(want: Want, number: usize) -> bool {
     found
 }
 
+/// Decides what becomes of the messages that are on their way to what a wait is about.
+pub(super) fn settle(want: Want) {
+    each_watched(want, &mut |number| {
+        if object(number).kind.get() == Kind::Datagram {
+            outbox::settle(number);
+        }
+    });
+}
+
+/// What a call that looks at several descriptors is, and the value that goes with it: what becomes
+/// of messages may be decided by it.
+pub(super) fn looking(want: Want) -> (Operation, u64) {
+    let mut decides = false;
+    each_watched(want, &mut |number| decides |= transit::decides(number));
+    if decides { (Operation::Arrive, transit::limit()) } else { (Operation::Poll, 0) }
+}
+
 /// How long a call waits that was given milliseconds; less than 0 is for ever.
 pub(super) fn milliseconds(timeout: i32) -> Patience {
     match timeout {
@@ -302,8 +320,8 @@ pub(super) fn poll(entries: usize, count: usize, patience: Patience) -> Result<i
         all().map(|entry| (load(entry), u32::from(load::<u16>(entry + 4)))).filter(|e| e.0 >= 0),
     );
     let want = Want::Poll { entries, count };
-    let call =
-        Call { operation: Operation::Poll, touches, value: 0, want, through: None, patience };
+    let (operation, value) = looking(want);
+    let call = Call { operation, touches, value, want, through: None, patience };
     let outcome = until_done(call, || {
         let ready = all().filter(|&entry| {
             let events = poll_entry(entry);
@@ -376,8 +394,8 @@ pub(super) fn select(count: usize, given: [usize; 3], patience: Patience) -> Res
         (descriptor, if writes { OUT } else { IN })
     }));
     let want = Want::Select { sets, count };
-    let call =
-        Call { operation: Operation::Poll, touches, value: 0, want, through: None, patience };
+    let (operation, value) = looking(want);
+    let call = Call { operation, touches, value, want, through: None, patience };
     let outcome = until_done(call, || match select_entries(sets, count, |_, _| {}) {
         0 => None,
         ready => Some(ready),

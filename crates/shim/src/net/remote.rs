@@ -5,10 +5,12 @@
 
 use super::address::{Address, UNIX};
 use super::message::Pieces;
+use super::outbox::Put;
+use super::transit::Head;
 use super::{End, Kind, Object, Stage, faults, happened, object, stream};
 use crate::descriptors;
 use crate::fail::stop;
-use crate::memory::{bytes, copy};
+use crate::memory::{bytes, copy, write};
 use crate::region::{count, hand_over, region, reply, trees};
 use crate::state::state;
 use crate::sys::errno;
@@ -96,6 +98,7 @@ pub(super) const UNKNOWN: u64 = u64::MAX;
 
 const TO_SERVER: u64 = 1;
 const FROM_CLIENT: u64 = 2;
+const BY_DATAGRAMS: u64 = 3;
 
 /// Connects to a server outside.
 pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, i32> {
@@ -299,21 +302,65 @@ pub(super) fn readiness(socket: &Object) -> (bool, End) {
     (available(socket) > 0, end)
 }
 
-/// Sends a datagram to somebody outside.
-pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces) -> Result<(), i32> {
+/// What precedes the content of a datagram in the trees: an address, its port, and the length.
+const FRAME: usize = 16 + 2 + 2;
+
+/// Sends a datagram to somebody outside, and puts the answers into the buffer of the socket.
+pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces, put: Put) -> Result<(), i32> {
     let socket = object(number);
     if !to.is_local() {
         stop!("the program sends a datagram to another machine; peers must run on this one");
     }
-    gather(pieces, 0, pieces.length());
-    let name = name(0, to, 0, 0);
-    match opening(Asked::Datagram, name, to) {
-        Opening::Open(_) => {
-            stop!("the program talks to a peer over UDP, which is not modelled yet")
+    if !is_remote(socket) {
+        let name = name(BY_DATAGRAMS, to, number as u64, 0);
+        match opening(Asked::Datagram, name, to) {
+            Opening::Open(position) => {
+                let reader = Reader::default();
+                let is_reset = false;
+                socket.remote.set(Remote { is_connected: true, is_reset, position, reader });
+            }
+            Opening::Refused => {
+                let is_told = socket.foreign.get().is_some();
+                socket.error.set(if is_told { errno::ECONNREFUSED } else { 0 });
+                happened(number);
+                return Ok(());
+            }
         }
-        Opening::Refused if socket.foreign.get().is_some() => socket.error.set(errno::ECONNREFUSED),
-        Opening::Refused => {}
     }
-    happened(number);
+    let remote = socket.remote.get();
+    let place = region().message.as_ptr() as usize;
+    write(place, &to.host());
+    write(place + 16, &to.port().to_be_bytes());
+    write(place + 18, &(pieces.length() as u16).to_le_bytes());
+    let mut at = place + FRAME;
+    pieces.each(0, pieces.length(), |address, length| {
+        copy(at, address, length);
+        at += length;
+    });
+    let position = reach(remote.position, Sent::Bytes(bytes(place, FRAME + pieces.length())));
+    socket.remote.set(Remote { position, ..remote });
+    absorb(number, put);
     Ok(())
+}
+
+/// Puts what a peer has answered into the buffer of a socket.
+fn absorb(number: usize, put: Put) {
+    let socket = object(number);
+    let mut remote = socket.remote.get();
+    let place = region().message.as_ptr() as usize;
+    while trees().readable(remote.reader, remote.position) > 0 {
+        let mut frame = [0; FRAME];
+        trees().read(&mut remote.reader, remote.position, &mut frame, Take::Read);
+        let length = u16::from_le_bytes([frame[18], frame[19]]);
+        let content = crate::memory::bytes_mut(place, usize::from(length));
+        trees().read(&mut remote.reader, remote.position, content, Take::Read);
+        socket.remote.set(remote);
+        let from = Address::of_host(socket.family.get(), &frame[..16], &frame[16..18]);
+        let foreign = socket.foreign.get();
+        if !foreign.is_some() || foreign == from {
+            let head = Head { from, length: length.into(), put };
+            let pieces = Pieces::One { address: place, length: length.into() };
+            super::datagram::deliver(number, head, pieces);
+        }
+    }
 }

@@ -74,6 +74,7 @@ impl Counted {
         self.assumptions.extend(args.network.budget().map(|budget| {
             format!("no more than {budget} goes wrong with connections to peers in one execution")
         }));
+        self.assumptions.extend(args.network.datagrams.assumption());
         self
     }
 

@@ -1,0 +1,241 @@
+//! Datagrams: what the network may do to them is what definition 5 of Sebih et al. (2015) says, each
+//! delivery once, and nothing is decided before somebody looks.
+
+mod support;
+
+use everypath_perturb::{Budget, Deliveries, Multiplicities, Rules};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::net::UdpSocket;
+use std::os::unix::fs::PermissionsExt;
+use support::Programs;
+
+fn packets() -> Programs {
+    Programs::new(&["../crates/everypath/tests/programs/packets.c"])
+}
+
+/// What a program prints in all of its executions, and how many there are.
+fn outputs(programs: &Programs, options: &str) -> (u64, BTreeSet<String>) {
+    let folder = programs.folder.path();
+    let (collect, collected) = (folder.join("collect"), folder.join("collected"));
+    fs::write(&collect, format!("#!/bin/sh\ncat >> {}\n", collected.display())).unwrap();
+    fs::set_permissions(&collect, Permissions::from_mode(0o755)).unwrap();
+    fs::write(&collected, "").unwrap();
+    let (code, result) = programs.check(&format!("--oracle {} {options}", collect.display()));
+    assert_eq!(code, 0, "{options}: {result}");
+    let lines = fs::read_to_string(&collected).unwrap();
+    (result["stats"]["executions"].as_u64().unwrap(), lines.lines().map(Into::into).collect())
+}
+
+/// All deliveries of so many packets, as digits.
+fn deliveries(packets: usize, rules: Rules) -> BTreeSet<String> {
+    let digits = |delivery: Vec<u32>| delivery.iter().map(|packet| packet.to_string()).collect();
+    Deliveries::of(packets, rules).unwrap().map(digits).collect()
+}
+
+#[test]
+fn a_program_sees_every_delivery_once() {
+    let programs = packets();
+    for (packets, multiply, window, count) in [
+        (2, "0,1,2", 2, 19),
+        (2, "1,2", 2, 14),
+        (2, "0,1", 2, 5),
+        (3, "1", 2, 4),
+        (3, "0,1", 3, 16),
+        (3, "0,1,2", 1, 27),
+        (3, "0,1,2", 2, 135),
+        (4, "0,1", 3, 59),
+        (3, "1", 1, 1),
+    ] {
+        let multiplicities: Multiplicities = multiply.parse().unwrap();
+        let rules = Rules::new(multiplicities, window, Budget::UNLIMITED).unwrap();
+        let options = format!("--udp-multiply {multiply} --udp-window {window}");
+        let seen = outputs(&programs, &format!("{options} -- ./packets {packets}"));
+        assert_eq!(seen, (count, deliveries(packets, rules)), "{packets} packets, {options}");
+    }
+}
+
+#[test]
+fn whoever_looks_sees_the_same() {
+    let programs = packets();
+    for how in ["recv", "poll", "select", "epoll"] {
+        let (executions, seen) = outputs(
+            &programs,
+            &format!("--udp-multiply 1,0,2 --udp-window 2 -- ./packets 2 {how}"),
+        );
+        assert_eq!((executions, seen.len()), (19, 19), "{how}");
+    }
+}
+
+#[test]
+fn packets_that_nobody_reads_cause_no_choices() {
+    let (executions, _) =
+        outputs(&packets(), "--udp-multiply 1,0,2 --udp-window 2 -- ./packets 3 never");
+    assert_eq!(executions, 1);
+}
+
+#[test]
+fn faults_are_limited_in_number_and_to_a_part_of_the_program() {
+    let programs = packets();
+    let budget = |text: &str| -> Budget { text.parse().unwrap() };
+    for (options, multiply, window) in [
+        ("loss=1", "1,0", 1),
+        ("dup=1", "1,2", 1),
+        ("loss=1,dup=1", "1,0,2", 1),
+        ("reorder=1", "1", 2),
+        ("total=1", "1,0,2", 2),
+    ] {
+        let rules = Rules::new(multiply.parse().unwrap(), window, budget(options)).unwrap();
+        let expected = deliveries(3, rules);
+        let seen = outputs(&programs, &format!("--udp-budget {options} -- ./packets 3"));
+        assert_eq!(seen, (expected.len() as u64, expected), "{options}");
+    }
+    let (executions, seen) = outputs(&programs, "--udp-multiply 1,0 -- ./packets 2 switch");
+    assert_eq!((executions, seen.len()), (4, 4), "the first packet, before, is not lost");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let programs = packets();
+    for options in [
+        "--udp-multiply 1,1",
+        "--udp-multiply some",
+        "--udp-window 0",
+        "--udp-direction up",
+        "--udp-budget luck=1",
+        "--udp-multiply 2 --udp-budget loss=1",
+    ] {
+        let output = programs.everypath(&format!("check {options} -- ./packets 1"));
+        assert_eq!(output.status.code(), Some(2), "{options}: {output:?}");
+    }
+}
+
+/// How executions of `letters` end; none if there are too many of them.
+fn endings(programs: &Programs, reduction: &str, options: &str) -> Option<Vec<String>> {
+    let limits = "--keep-going --exit-code 255 --idle ok --max-executions 20000";
+    let (_, result) = programs.check(&format!("{limits} --reduction {reduction} {options}"));
+    let endings = result["stats"]["endings"].as_array().unwrap();
+    let names = endings.iter().map(|ending| ending["ending"].as_str().unwrap().to_string());
+    (result["stats"]["executions"].as_u64().unwrap() < 20_000).then(|| names.collect())
+}
+
+#[test]
+fn reduced_and_plain_search_find_the_same_endings() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/letters.c"]);
+    for (options, scripts) in [
+        ("", "SS RR"),
+        ("", "S NP"),
+        ("", "s r"),
+        ("--udp-multiply 1,0", "SS RR"),
+        ("--udp-multiply 1,0", "SsX xR"),
+        ("--udp-multiply 1,2", "SX RXR"),
+        ("--udp-multiply 1,0", "s rX"),
+        ("--udp-multiply 1,0", "Ss B"),
+        ("--udp-multiply 1,2", "S KR"),
+        ("--udp-multiply 1 --udp-window 2", "SS RR"),
+        ("--udp-multiply 1,0 --udp-window 2", "SS NR"),
+        ("--udp-budget loss=1", "Ss Rr"),
+        ("--udp-budget loss=1", "SR SR"),
+        ("--udp-budget total=1", "SS RP"),
+    ] {
+        let options = format!("{options} -- ./letters {scripts}");
+        let reduced = endings(&programs, "dpor", &options).expect("a reduced search is small");
+        let plain = endings(&programs, "none", &options).expect("these are small");
+        assert_eq!(reduced, plain, "{options}");
+    }
+}
+
+#[test]
+fn a_protocol_that_trusts_every_acknowledgement_is_found_out_and_replayed() {
+    let programs = Programs::new(&["udp/arq.rs"]);
+    let faults = "--time quiescent --udp-budget loss=1,dup=1";
+    let (code, result) = programs.check(&format!("{faults} -- ./arq both 0 2 1 unchecked"));
+    assert_eq!((code, &result["violation"]["property"]), (1, &"panic".into()), "{result}");
+    let replayed = programs.everypath("replay everypath-trace.json");
+    let said = String::from_utf8_lossy(&replayed.stdout);
+    assert!(said.contains("the network lost a packet"), "{said}");
+    assert!(said.contains("from the network again"), "{said}");
+    assert!(said.contains("Replayed: every step as recorded"), "{said}");
+    for options in ["--udp-multiply 1", "--udp-multiply 1,0"] {
+        let (code, result) =
+            programs.check(&format!("--time quiescent {options} -- ./arq both 0 2 1"));
+        assert_eq!(code, 0, "{result}");
+    }
+}
+
+/// A port that nobody receives at.
+fn free_port() -> u16 {
+    UdpSocket::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// Checks a program with a server that it talks to over UDP; the exit code and the result.
+fn check(programs: &Programs, server: &str, port: u16, arguments: &str) -> (i32, Value) {
+    let script = programs.folder.path().join("peer");
+    fs::write(&script, format!("#!/bin/sh\nexec ./{server} {port}\n")).unwrap();
+    fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
+    programs.check(&format!("--peer ./peer {arguments}"))
+}
+
+/// Table 3 of Sebih et al. (2015): with loss, the alphabet client fails as soon as it sends two
+/// requests. Without its assertion every request is lost, unanswered or answered, independently.
+#[test]
+fn the_alphabet_client_does_not_survive_loss() {
+    let programs = Programs::new(&["udp/alphabet_server.rs", "udp/alphabet_client.c"]);
+    let port = free_port();
+    let run = |options: &str| check(&programs, "alphabet_server", port, options);
+    for requests in 1..=3 {
+        let client = format!("-- ./alphabet_client {port} 2 {requests}");
+        let (code, result) = run(&client);
+        assert_eq!((code, &result["stats"]["executions"]), (0, &1.into()), "{result}");
+        assert_eq!(result["stats"]["cache"]["connections"], 2);
+        assert_eq!(result["stats"]["cache"]["misses"], 2 * requests);
+        let (code, result) = run(&format!("--udp-multiply 1,0 --idle ok {client}"));
+        assert_eq!(code, if requests == 1 { 0 } else { 1 }, "{requests}: {result}");
+        let client = format!("-- ./alphabet_client {port} 1 {requests} unchecked");
+        let (code, result) = run(&format!("--udp-multiply 1,0 --idle ok {client}"));
+        let executions = 3_u64.pow(requests);
+        assert_eq!((code, &result["stats"]["executions"]), (0, &executions.into()), "{result}");
+    }
+}
+
+/// Table 4: a copy of a packet of the first file becomes a part of the second.
+#[test]
+fn the_file_client_survives_everything_but_duplicates() {
+    let programs = Programs::new(&["udp/file_server.rs", "udp/file_client.rs"]);
+    let port = free_port();
+    for (multiply, is_found) in [("1", false), ("2", true), ("1,2", true)] {
+        for window in [1, 2] {
+            for (version, is_buggy) in [("", false), ("buggy", true)] {
+                let options = format!(
+                    "--time quiescent --udp-direction receive --udp-multiply {multiply} \
+                     --udp-window {window} -- ./file_client {port} 3 {version}"
+                );
+                let (code, result) = check(&programs, "file_server", port, &options);
+                let expected = i32::from(is_found && is_buggy);
+                assert_eq!(code, expected, "{options}: {result}");
+            }
+        }
+    }
+    let shown = programs.everypath("show everypath-trace.json");
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    assert!(shown.contains("from the network again"), "{shown}");
+}
+
+/// In either direction, and in both: what reaches the server is what it answers.
+#[test]
+fn directions_are_apart() {
+    let programs = Programs::new(&["udp/alphabet_server.rs", "udp/alphabet_client.c"]);
+    let port = free_port();
+    for (options, executions) in [
+        ("--udp-multiply 1,0 --udp-direction send", 4),
+        ("--udp-multiply 1,0 --udp-direction receive", 4),
+        ("--udp-multiply 1,0", 9),
+        ("--udp-send-multiply 1,0", 4),
+    ] {
+        let options = format!("--idle ok {options} -- ./alphabet_client {port} 1 2 unchecked");
+        let (code, result) = check(&programs, "alphabet_server", port, &options);
+        assert_eq!(code, 0, "{options}: {result}");
+        assert_eq!(result["stats"]["executions"], executions, "{options}");
+    }
+}

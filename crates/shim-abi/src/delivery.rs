@@ -1,0 +1,78 @@
+/// Of the word of a delivery: that it is one to a peer.
+pub const TO_PEER: u64 = 1 << 63;
+
+/// What the network did to a datagram, as the value of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Nothing arrives of what was sent.
+    Nothing {
+        /// So many packets are lost for good.
+        lost: u32,
+    },
+    /// A packet arrives when it should.
+    InOrder {
+        /// Its number, from 0.
+        packet: u32,
+    },
+    /// A packet arrives that did before.
+    Again {
+        /// Its number, from 0.
+        packet: u32,
+    },
+    /// A packet arrives after one that was sent later.
+    Late {
+        /// Its number, from 0.
+        packet: u32,
+    },
+    /// A packet arrives before one that was sent earlier.
+    Early {
+        /// Its number, from 0.
+        packet: u32,
+    },
+}
+
+impl Delivery {
+    /// As one word.
+    pub fn word(self) -> u64 {
+        let (kind, number) = match self {
+            Delivery::Nothing { lost } => (0, lost),
+            Delivery::InOrder { packet } => (1, packet),
+            Delivery::Again { packet } => (2, packet),
+            Delivery::Late { packet } => (3, packet),
+            Delivery::Early { packet } => (4, packet),
+        };
+        kind << 32 | u64::from(number)
+    }
+
+    /// From a word.
+    pub fn from_word(word: u64) -> Option<Self> {
+        let number = word as u32;
+        Some(match word >> 32 {
+            0 => Delivery::Nothing { lost: number },
+            1 => Delivery::InOrder { packet: number },
+            2 => Delivery::Again { packet: number },
+            3 => Delivery::Late { packet: number },
+            4 => Delivery::Early { packet: number },
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_deliveries() {
+        for delivery in [
+            Delivery::Nothing { lost: 2 },
+            Delivery::InOrder { packet: 0 },
+            Delivery::Again { packet: 7 },
+            Delivery::Late { packet: u32::MAX },
+            Delivery::Early { packet: 1 },
+        ] {
+            assert_eq!(Delivery::from_word(delivery.word()), Some(delivery));
+        }
+        assert_eq!(Delivery::from_word(u64::MAX), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! Datagrams to a peer. What the network may do to them is decided when somebody looks for an
+//! answer: until then they wait in an outbox, which is an object without a descriptor.
+
+use super::address::Address;
+use super::datagram::{about_to_move, deliver, mark};
+use super::message::Pieces;
+use super::transit::{self, Found, HEAD, Head};
+use super::{Kind, free, object, remote, touches};
+use crate::descriptors;
+use crate::memory::load;
+use crate::region::setup;
+use crate::scheduler::{amend, point};
+use crate::sys::errno;
+use everypath_shim_abi::{Event, Operation, moved};
+
+/// The outbox of a socket, if it has one.
+pub(super) fn of(number: usize) -> Option<usize> {
+    usize::from(object(number).outbox.get()).checked_sub(1)
+}
+
+/// Whether something waits in the outbox of a socket.
+pub(super) fn is_waiting(number: usize) -> bool {
+    of(number).is_some_and(|outbox| object(outbox).waiting() > 0)
+}
+
+/// The outbox of a socket, which is made if there is none.
+fn made(number: usize) -> Result<usize, i32> {
+    if let Some(outbox) = of(number) {
+        return Ok(outbox);
+    }
+    let outbox = descriptors::free_object().ok_or(errno::ENOBUFS)?;
+    object(outbox).kind.set(Kind::Outbox);
+    object(number).outbox.set(outbox as u16 + 1);
+    Ok(outbox)
+}
+
+/// The socket is closed: what waits never reaches anybody.
+pub(super) fn close(number: usize) {
+    if let Some(outbox) = of(number) {
+        object(number).outbox.set(0);
+        free(outbox);
+    }
+}
+
+/// Sends a message to somebody outside, at once or as soon as somebody looks for an answer.
+pub(super) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize, i32> {
+    let socket = object(number);
+    let length = pieces.length();
+    if setup().datagrams.sent.is_reliable() {
+        point(Operation::SendWhole, touches(number), remote::UNKNOWN);
+        if let Some(error) = socket.takes_error() {
+            return Err(error);
+        }
+        let before = socket.entered.get();
+        remote::datagram(number, to, pieces, Put::BySender)?;
+        let (after, is_this) =
+            (socket.entered.get(), |event: &Event| event.value == remote::UNKNOWN);
+        amend(is_this, moved(mark(number, after), u64::from(after - before)));
+        return Ok(length as isize);
+    }
+    let outbox = made(number)?;
+    about_to_move(Some(outbox), false, length);
+    point(Operation::Send, touches(number), 0);
+    about_to_move(None, false, 0);
+    if let Some(error) = socket.takes_error() {
+        return Err(error);
+    }
+    deliver(outbox, Head { from: *to, length: length as u32, put: Put::BySender }, pieces);
+    Ok(length as isize)
+}
+
+/// Who put a message where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Put {
+    BySender,
+    /// It answers what left the outbox because somebody looked.
+    ByReceiver,
+}
+
+/// Lets the next message leave the outbox of a socket, or be lost; whether there was one.
+fn forward(number: usize) -> bool {
+    let Some(outbox) = of(number) else { return false };
+    match transit::look(outbox) {
+        Found::Nothing => false,
+        Found::Lost => true,
+        Found::Message(at) => {
+            let start = object(outbox).contents(outbox).as_ptr() as usize + at;
+            let head: Head = load(start);
+            let pieces = Pieces::One { address: start + HEAD, length: head.length as usize };
+            // Whoever sent it was told that it is on its way.
+            let _ = remote::datagram(number, &head.from, pieces, Put::ByReceiver);
+            transit::take(outbox);
+            true
+        }
+    }
+}
+
+/// The next message that arrives at a socket. If packets keep their order, what was sent goes out
+/// one by one, as soon as nothing else is there; otherwise all of it does.
+pub(super) fn look(number: usize) -> Found {
+    if !setup().datagrams.sent.keeps_order() {
+        while forward(number) {}
+    }
+    match transit::look(number) {
+        Found::Nothing if forward(number) => match object(number).waiting() {
+            0 => Found::Lost,
+            _ => transit::look(number),
+        },
+        found => found,
+    }
+}
+
+/// Decides what becomes of all that is on its way to a socket, up to the first that arrives.
+pub(super) fn settle(number: usize) {
+    while look(number) == Found::Lost {}
+}

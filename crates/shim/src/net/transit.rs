@@ -1,0 +1,271 @@
+//! Datagrams on their way: whether and when they arrive is decided when a receiver looks.
+//!
+//! The buffer of a socket holds whole messages in the order of sending. If the network may do
+//! something to them, a [`Transit`] precedes them: which of them arrives next is a choice, as
+//! `perturb` allows it. What was decided stays decided until it is read: a packet that `poll` has
+//! seen is in the queue of its socket, and nothing overtakes it there.
+//!
+//! If packets keep their order, their fates are decided one by one, so that nothing depends on what
+//! is sent later. Otherwise all that was sent is looked at.
+
+use super::address::Address;
+use super::outbox::Put;
+use super::{Kind, Object, object, touches};
+use crate::fail::stop;
+use crate::memory::{load, store};
+use crate::region::setup;
+use crate::scheduler::{amend, step};
+use crate::state::state;
+use everypath_perturb::{Account, Channel, Next, Rules};
+use everypath_shim_abi::{Datagrams, Delivery, Operation, TO_PEER};
+
+/// What precedes a message in the buffer of its receiver.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Head {
+    pub(super) from: Address,
+    pub(super) length: u32,
+    pub(super) put: Put,
+}
+
+pub(super) const HEAD: usize = size_of::<Head>();
+/// How many packets may be on their way to a socket at a time.
+const PACKETS: usize = 64;
+
+/// What precedes the messages of a socket if something may happen to them.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Transit {
+    channel: Channel<PACKETS>,
+    /// The number of the first message in the buffer.
+    first: u32,
+    /// One more than the number of the packet that has arrived and was not read; 0 if none has.
+    arrived: u32,
+}
+
+const TRANSIT: usize = size_of::<Transit>();
+
+impl Transit {
+    const EMPTY: Self = Transit { channel: Channel::EMPTY, first: 0, arrived: 0 };
+
+    fn of(number: usize) -> Self {
+        load(object(number).contents(number).as_ptr() as usize)
+    }
+
+    fn keep(self, number: usize) {
+        store(object(number).contents(number).as_ptr() as usize, self);
+    }
+}
+
+/// What a look at a socket finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A message, so many bytes from the start of the buffer.
+    Message(usize),
+    /// What was to arrive next is lost; there is more.
+    Lost,
+    Nothing,
+}
+
+/// What may happen to the messages of a socket.
+fn rules(socket: &Object) -> Rules {
+    let datagrams = setup().datagrams;
+    // What a program sends to itself crosses one network.
+    let is_inside = datagrams.received.is_reliable() && !super::remote::is_remote(socket);
+    match socket.kind.get() {
+        Kind::Datagram if super::is_unix(socket) => Rules::RELIABLE,
+        Kind::Datagram if !is_inside => datagrams.received,
+        Kind::Datagram | Kind::Outbox => datagrams.sent,
+        _ => Rules::RELIABLE,
+    }
+}
+
+/// Whether a look at a socket decides anything.
+pub(super) fn decides(number: usize) -> bool {
+    let (socket, datagrams) = (object(number), setup().datagrams);
+    let crosses_network = socket.kind.get() == Kind::Datagram && !super::is_unix(socket);
+    crosses_network && !(datagrams.sent.is_reliable() && datagrams.received.is_reliable())
+}
+
+/// Whether what becomes of a message depends neither on later ones nor on those of other sockets.
+pub(super) fn is_separate(number: usize) -> bool {
+    let Datagrams { sent, received } = setup().datagrams;
+    let separates =
+        |rules: Rules| rules.is_reliable() || rules.keeps_order() && !rules.is_budgeted();
+    !decides(number) || separates(sent) && separates(received)
+}
+
+/// Whether the faults of this execution are limited, as a value of [`Operation::Arrive`].
+pub(super) fn limit() -> u64 {
+    let datagrams = setup().datagrams;
+    u64::from(datagrams.sent.is_budgeted() || datagrams.received.is_budgeted())
+}
+
+/// To be called before a message is put into a buffer.
+pub(super) fn enter(number: usize) {
+    let socket = object(number);
+    if socket.waiting() == 0 {
+        socket.unreliable.set(!rules(socket).is_reliable());
+        if socket.unreliable.get() {
+            let empty = Transit::EMPTY;
+            socket.push(number, (&raw const empty) as usize, TRANSIT);
+        }
+    }
+}
+
+/// How long a message is in the buffer, its head included.
+pub(super) fn size(number: usize, at: usize) -> usize {
+    let start = object(number).contents(number).as_ptr() as usize;
+    HEAD + load::<Head>(start + at).length as usize
+}
+
+/// Where a message is in the buffer: the how many-th.
+fn place(number: usize, index: u32) -> usize {
+    (0..index).fold(TRANSIT, |at, _| at + size(number, at))
+}
+
+/// The first message that is there, whatever becomes of it.
+pub(super) fn oldest(number: usize) -> Option<Head> {
+    let socket = object(number);
+    let start = if socket.unreliable.get() { TRANSIT } else { 0 };
+    let place = || socket.contents(number).as_ptr() as usize + start;
+    (socket.waiting() > start).then(|| load(place()))
+}
+
+/// The next message that arrives. What becomes of those that are on their way is decided now.
+pub(super) fn look(number: usize) -> Found {
+    let socket = object(number);
+    if socket.waiting() == 0 {
+        return Found::Nothing;
+    }
+    if !socket.unreliable.get() {
+        return Found::Message(0);
+    }
+    if Transit::of(number).arrived == 0 {
+        decide(number);
+    }
+    if socket.waiting() == 0 {
+        return Found::Nothing;
+    }
+    let transit = Transit::of(number);
+    match transit.arrived.checked_sub(1) {
+        Some(packet) => Found::Message(place(number, packet - transit.first)),
+        None => Found::Lost,
+    }
+}
+
+/// Takes the message out that a look has found.
+pub(super) fn take(number: usize) {
+    let socket = object(number);
+    if !socket.unreliable.get() {
+        socket.left.set(socket.left.get() + 1);
+        return socket.skip(size(number, 0));
+    }
+    let transit = Transit::of(number);
+    Transit { arrived: 0, ..transit }.keep(number);
+    forget(number, transit.channel.oldest());
+}
+
+/// Takes the messages out whose packets are over.
+fn forget(number: usize, up_to: u32) {
+    let socket = object(number);
+    let mut transit = Transit::of(number);
+    while transit.first < up_to {
+        let length = size(number, TRANSIT);
+        socket.cut(number, TRANSIT, length);
+        socket.left.set(socket.left.get() + 1);
+        transit.first += 1;
+    }
+    transit.keep(number);
+    if socket.waiting() == TRANSIT {
+        // Nothing is owed any more.
+        socket.start.set(0);
+        socket.end.set(0);
+    }
+}
+
+/// Lets packets enter the channel: all of them, or one after the other if they keep their order.
+fn admit(number: usize, transit: &mut Transit, rules: &Rules) {
+    let mut at = TRANSIT;
+    let mut known = transit.first;
+    while at < object(number).waiting() {
+        let is_new = known == transit.channel.sent();
+        let is_alone = transit.channel.oldest() == transit.channel.sent();
+        if is_new && (is_alone || !rules.keeps_order()) && transit.channel.send().is_none() {
+            stop!("more than {PACKETS} datagrams are on their way to one socket at a time");
+        }
+        known += 1;
+        at += size(number, at);
+    }
+}
+
+fn decide(number: usize) {
+    let rules = rules(object(number));
+    let mut transit = Transit::of(number);
+    admit(number, &mut transit, &rules);
+    let before = state().account.get();
+    let mut options = [Next::Nothing; PACKETS + 1];
+    let mut count = 0;
+    for option in transit.channel.options(&rules, &before) {
+        options[count] = option;
+        count += 1;
+    }
+    let normal = transit.channel.undisturbed();
+    let is_possible = |next| transit.channel.after(next, &rules, &before).is_some();
+    let is_disturbed = !state().current().undisturbed.get() || !is_possible(normal);
+    // What happens anyway is a step as well if it is out of the ordinary.
+    let is_step = is_disturbed && (count > 1 || count == 1 && is_odd(options[0], normal));
+    let next = match is_step {
+        true => options[choose(number, count)],
+        false if is_disturbed => options[0],
+        false => normal,
+    };
+    let Some((channel, account)) = transit.channel.after(next, &rules, &before) else {
+        stop!("what may happen to datagrams changed while some were on their way");
+    };
+    state().account.set(account);
+    if is_step {
+        let to_peer = object(number).kind.get() == Kind::Outbox;
+        tell(next, normal, (&before, &account), to_peer);
+    }
+    transit.channel = channel;
+    let keep_from = match next {
+        Next::Packet(packet) => {
+            transit.arrived = packet + 1;
+            packet.min(channel.oldest())
+        }
+        Next::Nothing => channel.oldest(),
+    };
+    transit.keep(number);
+    forget(number, keep_from);
+}
+
+/// Whether a packet arrives, but not the one that should.
+fn is_odd(next: Next, normal: Next) -> bool {
+    next != normal && next != Next::Nothing
+}
+
+/// A choice of the network's. It belongs to the step before it: nobody moves in between.
+fn choose(number: usize, ways: usize) -> usize {
+    let state = state();
+    let before = state.exclusive.replace(state.current.get() + 1);
+    state.selectable.set(state.selectable.get() + 1);
+    let chosen = step(Operation::Deliver, touches(number), ways as u64);
+    state.selectable.set(state.selectable.get() - 1);
+    state.exclusive.set(before);
+    usize::from(chosen)
+}
+
+/// Writes down what was chosen, for whoever reads the trace.
+fn tell(next: Next, normal: Next, (before, after): (&Account, &Account), to_peer: bool) {
+    let lost = after.lost - before.lost;
+    let delivery = match next {
+        Next::Nothing => Delivery::Nothing { lost },
+        Next::Packet(packet) if after.duplicated > before.duplicated => Delivery::Again { packet },
+        Next::Packet(packet) if after.reordered > before.reordered => Delivery::Late { packet },
+        Next::Packet(packet) if next != normal => Delivery::Early { packet },
+        Next::Packet(packet) => Delivery::InOrder { packet },
+    };
+    let whom = if to_peer { TO_PEER } else { 0 };
+    amend(|event| event.operation == Operation::Deliver, delivery.word() | whom);
+}
