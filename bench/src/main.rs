@@ -72,6 +72,12 @@ enum Child {
         #[arg(long)]
         schedules: bool,
     },
+    /// Measure programs that talk to real processes, with and without a cache of what those answer
+    Peers {
+        /// Run little: a test of the harness, its times mean nothing
+        #[arg(long)]
+        quick: bool,
+    },
     /// Measure how much faster the next version is explored with the graph of the one before
     Incremental,
     /// Run one tool in this process and print its counts as JSON
@@ -92,6 +98,7 @@ fn main() -> ExitCode {
         Some(Child::Run { name, quick }) => run_child(name, *quick),
         Some(Child::Protocols) => protocols::run(),
         Some(Child::Native { quick, schedules }) => native::run(*quick, *schedules),
+        Some(Child::Peers { quick }) => native::run_peers(*quick),
         Some(Child::Incremental) => incremental::run(),
         None => compare_all(&options),
     };

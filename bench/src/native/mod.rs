@@ -5,12 +5,14 @@
 //! - `growth`: memory, descriptors and mappings over very many executions;
 //! - `libraries`: the same small algorithms under Shuttle and loom;
 //! - `exhaustive`: all schedules of small programs, under loom as well, and what they cost in time;
+//! - `peers`: programs that talk to real processes;
 //! - `goals`: what was reached of what we want.
 
 mod exhaustive;
 mod goals;
 mod growth;
 mod libraries;
+mod peers;
 mod programs;
 mod rates;
 
@@ -56,6 +58,18 @@ pub fn run(quick: bool, only_schedules: bool) -> Result<()> {
     }
     println!("\n## All schedules\n");
     exhaustive::run(&programs, scale, &mut goals)?;
+    println!("\n## Held against the goals\n");
+    goals.print();
+    Ok(())
+}
+
+/// Measures programs that talk to real processes, and prints the tables.
+pub fn run_peers(quick: bool) -> Result<()> {
+    let scale = if quick { QUICK } else { FULL };
+    let programs = Programs::compile()?;
+    let mut goals = Goals::default();
+    println!("## Real peers\n");
+    peers::run(&programs, scale, &mut goals)?;
     println!("\n## Held against the goals\n");
     goals.print();
     Ok(())

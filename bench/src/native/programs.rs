@@ -24,6 +24,9 @@ pub struct Programs {
     pub small: PathBuf,
     /// Sessions of a producer and a consumer.
     pub alphabet: PathBuf,
+    /// The same sessions with a server, and the server.
+    pub alphabet_client: PathBuf,
+    pub alphabet_server: PathBuf,
     /// A pool of workers: more schedules than can be run.
     pub pool: PathBuf,
 }
@@ -42,6 +45,8 @@ impl Programs {
             alternating_locks: compile(out, "alternating_locks.c")?,
             small: compile(out, "small.c")?,
             alphabet: compile(out, "alphabet.c")?,
+            alphabet_client: compile(out, "../../programs/tcp/alphabet_client.c")?,
+            alphabet_server: compile(out, "../../programs/tcp/alphabet_server.c")?,
             pool: compile(out, "../../programs/classics/pool.rs")?,
             folder,
         })
