@@ -219,7 +219,8 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
         .collect();
     let mut providers = providers(events);
     let mut unit_of = semaphores::taken(events);
-    let mut waited = vec![false; usize::from(u16::MAX) + 1];
+    let threads = events.iter().map(|event| usize::from(event.thread) + 1).max();
+    let mut waited = vec![false; threads.unwrap_or(0)];
     let mut steps: Vec<Taken<Touch>> = events
         .iter()
         .rev()
