@@ -45,6 +45,9 @@ fn scenarios_guide() {
 fn studies() {
     page("../../studies/bounded-buffer/README.md");
     page("../../studies/bank-transfer/README.md");
+    page("../../studies/two-ports/README.md");
+    page("../../studies/split-brain/README.md");
+    page("../../studies/election/README.md");
 }
 
 #[test]

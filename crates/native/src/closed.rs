@@ -25,19 +25,32 @@ pub struct Companion {
 }
 
 impl Companion {
-    /// Opens the programs that commands name, with arguments as a shell would tell them apart.
-    pub fn open_all(commands: &[String], folders: &[PathBuf]) -> Result<Vec<Self>, CompanionError> {
+    /// Opens the programs that commands name, with arguments as a shell would tell them apart; names
+    /// are looked up in `folders`, and paths are seen from `home`.
+    pub fn open_all(
+        commands: &[String],
+        folders: &[PathBuf],
+        home: Option<&Path>,
+    ) -> Result<Vec<Self>, CompanionError> {
         if commands.len() > MAX_COMPANIONS {
             return Err(CompanionError::TooMany);
         }
-        commands.iter().map(|command| Companion::open(command, folders)).collect()
+        commands.iter().map(|command| Companion::open(command, folders, home)).collect()
     }
 
-    fn open(command: &str, folders: &[PathBuf]) -> Result<Self, CompanionError> {
+    fn open(
+        command: &str,
+        folders: &[PathBuf],
+        home: Option<&Path>,
+    ) -> Result<Self, CompanionError> {
         let no_command = || CompanionError::Words(command.into());
         let words = shlex::split(command).ok_or_else(no_command)?;
         let (name, arguments) = words.split_first().ok_or_else(no_command)?;
-        let program = Program::open(Path::new(name), folders)
+        let path = match home {
+            Some(home) if name.contains('/') => home.join(name),
+            _ => name.into(),
+        };
+        let program = Program::open(&path, folders)
             .map_err(|error| CompanionError::Program { command: command.into(), error })?;
         let arguments = arguments.iter().map(Into::into).collect();
         Ok(Companion { program: program.path, arguments })

@@ -267,6 +267,9 @@ impl Provided {
     fn operation(&self, event: &Event) -> Operation {
         match event.operation {
             Operation::ReceiveWhole if self.in_parts => Operation::Receive,
+            Operation::AcceptQueued if self.in_parts => Operation::Accept,
+            // Who let it in is not known.
+            Operation::ConnectQueued if self.by.is_none() => Operation::Connect,
             other => other,
         }
     }
@@ -276,19 +279,32 @@ impl Provided {
 fn providers(events: &[Event]) -> Vec<Provided> {
     // Where the bytes that each step put in begin and end, by stream.
     let mut sent: BTreeMap<u64, BTreeMap<u64, (u64, usize)>> = BTreeMap::new();
+    // The step from which on somebody listens, by address.
+    let mut listening: BTreeMap<u64, usize> = BTreeMap::new();
     let provided = |(step, event): (usize, &Event)| {
         let (before, after) = event.bytes_moved();
         match event.operation {
+            Operation::Listen => {
+                listening.insert(event.object, step);
+                sent.remove(&event.object);
+                Provided::default()
+            }
             // What was not known beforehand and never came to be put nothing in; and what another
             // receiver put there has no value.
             _ if event.value == u64::MAX || event.value == 0 => Provided::default(),
+            Operation::ConnectQueued => {
+                sent.entry(event.object).or_default().insert(before, (after, step));
+                Provided { by: listening.get(&event.object).copied(), in_parts: false }
+            }
             Operation::Send | Operation::SendWhole if after > before => {
                 sent.entry(event.object).or_default().insert(before, (after, step));
                 Provided::default()
             }
             // It could have come before them, and given up.
-            Operation::ReceiveWhole if event.phase == Phase::Limited => Provided::default(),
-            Operation::ReceiveWhole => {
+            Operation::ReceiveWhole | Operation::AcceptQueued if event.phase == Phase::Limited => {
+                Provided::default()
+            }
+            Operation::ReceiveWhole | Operation::AcceptQueued => {
                 let runs = sent.get(&event.object);
                 let run = runs.and_then(|runs| runs.range(..=before).next_back());
                 match run.map(|(_, &run)| run).filter(|&(end, _)| end > before) {

@@ -115,7 +115,7 @@ impl<'a> Names<'a> {
             (Operation::AtomicBegin, ..) => "begins an atomic section".into(),
             (Operation::AtomicEnd, ..) => "ends its atomic section".into(),
             (Operation::Signal, ..) => format!("sends signal {}", event.value),
-            (Operation::Connect, Phase::Resume, TIMEOUT) => {
+            (Operation::Connect | Operation::AwaitListener, Phase::Resume, TIMEOUT) => {
                 format!("finds nobody at address {object}, and nothing else can happen any more")
             }
             (_, Phase::Resume, TIMEOUT) => {
@@ -445,6 +445,10 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Connect
         | Operation::ConnectPeer
         | Operation::Accept
+        | Operation::ConnectQueued
+        | Operation::AcceptQueued
+        | Operation::AwaitListener
+        | Operation::AwaitConnection
         | Operation::Send
         | Operation::Receive
         | Operation::SendWhole
@@ -549,8 +553,12 @@ fn verb(operation: Operation) -> &'static str {
         Operation::Store => "writes word",
         Operation::Bind => "binds to address",
         Operation::Listen => "listens at address",
-        Operation::Connect | Operation::ConnectPeer => "connects to address",
-        Operation::Accept => "accepts a connection at address",
+        Operation::Connect | Operation::ConnectPeer | Operation::ConnectQueued => {
+            "connects to address"
+        }
+        Operation::Accept | Operation::AcceptQueued => "accepts a connection at address",
+        Operation::AwaitListener => "waits for somebody to listen at address",
+        Operation::AwaitConnection => "waits for a connection at address",
         Operation::Send | Operation::SendWhole => "sends to socket",
         Operation::Receive | Operation::ReceiveWhole | Operation::Arrive => "receives from socket",
         Operation::AwaitSpace => "waits for space at socket",

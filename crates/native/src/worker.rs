@@ -1,5 +1,6 @@
 //! A process that runs the program under the shim, and the commands that drive it.
 
+mod process;
 #[cfg(test)]
 mod tests;
 
@@ -10,31 +11,21 @@ use crate::outside::Outside;
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
-use crate::shim;
 use everypath_explore::Control;
 use everypath_shim_abi::{
-    Asked, Choice, Command, Counters, Event, FILES_DESCRIPTOR, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
-    OUTPUTS, Outcome, Pending, Policy, Reply, Request, Restart, Setup, ThreadEntry, text,
+    Asked, Choice, Command, Counters, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry, OUTPUTS, Outcome,
+    Pending, Policy, Reply, Request, Restart, Setup, ThreadEntry, text,
 };
 use everypath_trace::Violation;
+use process::{Process, Start};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Where the worker finds the region and the trees, and where the loader finds the shim.
-const REGION_DESCRIPTOR: RawFd = 198;
-const SHIM_DESCRIPTOR: RawFd = 199;
-const TREES_DESCRIPTOR: RawFd = 197;
-/// Where a process of several finds what they share, and the region of the first.
-const SYSTEM_DESCRIPTOR: RawFd = 194;
-const FIRST_DESCRIPTOR: RawFd = 195;
 /// How often we look whether the worker still moves.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
@@ -146,27 +137,6 @@ pub(crate) enum From {
     Saved(u32),
 }
 
-/// A process under the shim. It dies with this value, and with the thread that started it.
-#[derive(Debug)]
-pub(crate) struct Process {
-    child: Child,
-    region: Mapping,
-    pub(crate) prepared: Arc<Prepared>,
-}
-
-/// What a process is started with.
-#[derive(Clone, Copy)]
-struct Start<'a> {
-    launch: &'a Launch,
-    modules: &'a Modules,
-    program: &'a Path,
-    arguments: &'a [OsString],
-    /// The trees and the files that it finds.
-    files: [RawFd; 2],
-    /// What it shares with others.
-    shared: Option<[RawFd; 2]>,
-}
-
 /// A running worker: the program, and the others of its system if there are any.
 #[derive(Debug)]
 pub(crate) struct Worker {
@@ -181,72 +151,6 @@ pub(crate) struct Worker {
     /// What is wrong with what the last execution left behind.
     pub(crate) judgement: Option<Violation>,
     pub(crate) system: System,
-}
-
-impl Process {
-    /// Starts a program and stops before its `main`.
-    fn start(region: Mapping, start: Start<'_>) -> Result<Self, Error> {
-        let shim = shim::file()
-            .map_err(|error| Error::System { what: "keep the shim in memory", error })?;
-        let [trees, found] = start.files;
-        let files = [region.file().as_raw_fd(), shim.as_raw_fd(), trees, found];
-        let child = spawn(&start, files)
-            .map_err(|error| Error::Start { path: start.program.into(), error })?;
-        let mut process = Process { child, region, prepared: Arc::default() };
-        process.await_start(start.program)?;
-        process.prepared = start.modules.prepare(&process.region)?;
-        process.hand_over_patches();
-        process.region.hand_over(Command { request: Request::Begin, ..Command::default() });
-        process.await_start(start.program)?;
-        Ok(process)
-    }
-
-    fn hand_over_patches(&self) {
-        let Prepared { patches, thread_starts, .. } = &*self.prepared;
-        for (cell, &byte) in self.region.patches.iter().zip(&patches.bytes) {
-            cell.set(byte);
-        }
-        for (cell, &start) in self.region.thread_starts.iter().zip(thread_starts) {
-            cell.set(start);
-        }
-        self.region.thread_start_count.set(thread_starts.len() as u32);
-        self.region.patch_bytes.set(patches.bytes.len() as u32);
-    }
-
-    /// Waits until the program stands before its `main`.
-    fn await_start(&mut self, program: &Path) -> Result<(), Error> {
-        while !self.region.is_our_turn(HEARTBEAT) {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                if self.region.is_our_turn(Duration::ZERO) {
-                    break;
-                }
-                let path = program.into();
-                return Err(Error::NotPreloaded { path, status: status.to_string() });
-            }
-        }
-        self.refusal().map_or(Ok(()), Err)
-    }
-
-    /// Why the shim gave up, if it did.
-    fn refusal(&self) -> Option<Error> {
-        let reply = self.region.last_reply();
-        let said = || String::from_utf8_lossy(text(&reply.text)).into_owned();
-        match reply.outcome {
-            Outcome::Defect => Some(Error::Defect(said())),
-            // What an execution did is for those to say who look at its threads.
-            Outcome::Uncontrolled
-                if matches!(self.region.command.get().request, Request::None | Request::Begin) =>
-            {
-                Some(Error::Uncontrolled(said()))
-            }
-            _ => None,
-        }
-    }
-
-    fn signal(&self, signal: i32) {
-        // SAFETY: sends a signal to our own child. JUSTIFICATION: std can only kill.
-        unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
-    }
 }
 
 impl Worker {
@@ -559,68 +463,5 @@ impl Worker {
     /// The process.
     pub(crate) fn pid(&self) -> u32 {
         self.first.child.id()
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // SAFETY: signals the group that our child leads. JUSTIFICATION: std can kill the child
-        // only, and what it forked for an execution would live on.
-        unsafe { libc::kill(-(self.child.id() as libc::pid_t), libc::SIGKILL) };
-        // Fails only if it was waited for already.
-        let _status = self.child.wait();
-    }
-}
-
-/// Starts a program with four files: the region, the shim, the trees and the files that it finds.
-fn spawn(start: &Start<'_>, files: [RawFd; 4]) -> io::Result<Child> {
-    let (launch, shared) = (start.launch, start.shared);
-    let mut command = std::process::Command::new(start.program);
-    let checker = std::process::id();
-    command
-        .args(start.arguments)
-        .env_clear()
-        .envs(launch.environment.iter().cloned())
-        .env("LD_PRELOAD", format!("/proc/self/fd/{SHIM_DESCRIPTOR}"))
-        .env("LD_BIND_NOW", "1")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        // A Ctrl-C at the terminal is for the checker, which ends its workers in good order.
-        .process_group(0);
-    if let Some(folder) = &launch.folder {
-        command.current_dir(folder);
-    }
-    // SAFETY: between fork and exec, only system calls are made.
-    // JUSTIFICATION: std cannot hand over descriptors, fix addresses or tie the child's life to ours.
-    unsafe { command.pre_exec(move || prepare_child(files, shared, checker)) };
-    command.spawn()
-}
-
-/// Runs in the child, before the program is loaded.
-fn prepare_child(
-    [region, shim, trees, found]: [RawFd; 4],
-    shared: Option<[RawFd; 2]>,
-    checker: u32,
-) -> io::Result<()> {
-    let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
-    // SAFETY: plain system calls on values. JUSTIFICATION: see `spawn`.
-    unsafe {
-        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-        // The checker may have died before we asked to die with it.
-        if libc::getppid() != checker as libc::pid_t {
-            return Err(io::Error::other("the checker is gone"));
-        }
-        // A debugger that the checker starts is no ancestor of ours.
-        libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY);
-        check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
-        check(libc::dup2(region, REGION_DESCRIPTOR))?;
-        check(libc::dup2(shim, SHIM_DESCRIPTOR))?;
-        check(libc::dup2(trees, TREES_DESCRIPTOR))?;
-        if let Some([system, first]) = shared {
-            check(libc::dup2(system, SYSTEM_DESCRIPTOR))?;
-            check(libc::dup2(first, FIRST_DESCRIPTOR))?;
-        }
-        check(libc::dup2(found, FILES_DESCRIPTOR))
     }
 }

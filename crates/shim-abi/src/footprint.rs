@@ -114,6 +114,8 @@ const NETWORK: u64 = 2;
 const HEAD: u64 = 8;
 /// The faults of the network that an execution has left.
 const BUDGET: u64 = 5;
+/// Connections are put in here, and who listens is said at the address itself.
+const TAIL: u64 = 16;
 /// All that happens after some time: which of them comes first depends on who began to wait.
 const TIMERS: u64 = 4;
 
@@ -140,6 +142,8 @@ impl Footprint {
             let operation = match operation {
                 Operation::SendWhole | Operation::AwaitSpace => Operation::Send,
                 Operation::ReceiveWhole | Operation::AwaitBytes => Operation::Receive,
+                Operation::ConnectQueued | Operation::AwaitListener => Operation::Connect,
+                Operation::AcceptQueued | Operation::AwaitConnection => Operation::Accept,
                 other => other,
             };
             let unlimited =
@@ -156,14 +160,26 @@ impl Footprint {
         match (operation, phase) {
             // Whoever has waited for the network tries again, which is a step like the first.
             (
-                Operation::Bind
-                | Operation::Listen
-                | Operation::Connect
-                | Operation::Accept
-                | Operation::EpollControl
-                | Operation::TimerSet,
+                Operation::Bind | Operation::Listen | Operation::EpollControl | Operation::TimerSet,
                 _,
             ) => networking(Write),
+            // At an address, connections are put in at one end of a queue and taken out at the other.
+            // Who may find the queue full, or empty, or nobody there, sees all of that.
+            (Operation::Connect | Operation::Accept, _) => Footprint::of(&[
+                (Write, object),
+                (Write, object + HEAD),
+                (Write, object + TAIL),
+                (Touch, NETWORK),
+            ]),
+            // Who finds somebody there does not see when that began, nor what is taken out.
+            (Operation::ConnectQueued, _) => {
+                Footprint::of(&[(Write, object + TAIL), (Touch, NETWORK)])
+            }
+            (Operation::AcceptQueued, _) => {
+                Footprint::of(&[(Write, object + HEAD), (Touch, NETWORK)])
+            }
+            (Operation::AwaitListener, _) => Footprint::of(&[(Nothing, 0)]),
+            (Operation::AwaitConnection, _) => Footprint::of(&[(Read, object + HEAD)]),
             // Bytes are put in at one end of a stream and taken out at the other. Who gets all it
             // asks for does not see what is done at the far end, except that its bytes were put in.
             (Operation::SendWhole, _) => networking(Write),
@@ -188,9 +204,12 @@ impl Footprint {
             // Connections to peers do not see each other, but see who begins to listen here.
             (Operation::ConnectPeer, _) => networking(Read),
             // Without another end there is nothing of it to be seen.
-            (Operation::Shutdown | Operation::Close, _) if value == 0 => {
-                Footprint::of(&[(Write, object), (Write, object + HEAD), (Touch, NETWORK)])
-            }
+            (Operation::Shutdown | Operation::Close, _) if value == 0 => Footprint::of(&[
+                (Write, object),
+                (Write, object + HEAD),
+                (Write, object + TAIL),
+                (Touch, NETWORK),
+            ]),
             (Operation::Shutdown | Operation::Close, _) => Footprint::of(&[
                 (Write, object),
                 (Write, object + HEAD),
@@ -198,9 +217,12 @@ impl Footprint {
                 (Write, value + HEAD),
                 (Touch, NETWORK),
             ]),
-            (Operation::SocketState, _) => {
-                Footprint::of(&[(Write, object), (Write, object + HEAD), (Touch, NETWORK)])
-            }
+            (Operation::SocketState, _) => Footprint::of(&[
+                (Write, object),
+                (Write, object + HEAD),
+                (Write, object + TAIL),
+                (Touch, NETWORK),
+            ]),
             (Operation::Poll, _) if object != 0 => {
                 Footprint::of(&[(Read, object), (Read, object + HEAD), (Touch, NETWORK)])
             }

@@ -368,7 +368,7 @@ fn companions(
     commands: &[String],
     folder: Option<&Path>,
 ) -> Result<Vec<Companion>, CompanionError> {
-    let mut companions = Companion::open_all(commands, &program_folders())?;
+    let mut companions = Companion::open_all(commands, &program_folders(), folder)?;
     for companion in &mut companions {
         companion.program = surroundings::seen_from(folder, &companion.program);
     }

@@ -244,7 +244,7 @@ impl Address {
 
     fn own_key(&self) -> usize {
         const KEYS: usize = 0x5fe0_0000_0000;
-        const APART: usize = 16;
+        const APART: usize = 32;
         if self.is_inet() {
             return KEYS + APART * usize::from(self.port());
         }

@@ -232,6 +232,12 @@ fn divisible(thread: &Thread) -> Option<(&'static Object, usize)> {
 /// What the next step of a thread turns out to be, now: whether it gets all that it asks for, and
 /// how many bytes will have been put in or taken out then.
 pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
+    match thread.operation.get() {
+        Operation::Connect | Operation::Accept if system::is_one_of_several() => {
+            return stream::queueing(thread);
+        }
+        _ => {}
+    }
     let Transfer { object: number, waits, length, divisible } = thread.transfer.get();
     let number = usize::from(number).checked_sub(1)?;
     let length = length as usize;

@@ -2,16 +2,21 @@
 
 use super::address::{Address, INET6, UNIX, ephemeral_port};
 use super::faults;
-use super::{Call, End, Kind, Object, Patience, Stage, Want};
+use super::transfer::about_to_move;
+use super::{Call, End, Kind, Object, Patience, Stage, Transfer, Want};
 use super::{Unfinished, partner, remote, until_done, waits};
 use super::{bound, failed, free, happened, is_unix, make, object, open};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::scheduler::point;
+use crate::state::{Thread, state};
 use crate::sys::errno;
 use crate::system;
-use everypath_shim_abi::{Fault, Operation};
+use everypath_shim_abi::{Fault, Operation, moved};
+
+/// The size of an entry in the queue of a listener: the number of an object.
+const ENTRY: usize = 2;
 
 /// Connects two ends.
 fn join(one: usize, other: usize) {
@@ -211,6 +216,7 @@ fn connect_in_system(
         through: super::through(descriptor),
         patience: Patience::Last,
     };
+    about_to_move(number, 0, call.patience, false);
     loop {
         let outcome = until_done(call, || {
             let listener = listener(&to)?;
@@ -221,12 +227,37 @@ fn connect_in_system(
             Err(Unfinished::TimedOut) if listener(&to).is_some() => {
                 call.patience = Patience::Forever;
             }
-            Err(Unfinished::TimedOut) => {
-                return refuse(object(number), errno::ECONNREFUSED, waits);
+            other => {
+                state().current().transfer.set(Transfer::default());
+                return match other {
+                    Err(Unfinished::TimedOut) => refuse(object(number), errno::ECONNREFUSED, waits),
+                    other => connected(number, other, waits),
+                };
             }
-            other => return connected(number, other, waits),
         }
     }
+}
+
+/// What connecting or accepting turns out to be now, in a system.
+pub(super) fn queueing(thread: &Thread) -> Option<(Operation, u64)> {
+    let Transfer { object: number, waits, .. } = thread.transfer.get();
+    let number = usize::from(number).checked_sub(1).filter(|_| waits)?;
+    if thread.operation.get() == Operation::Accept {
+        let queue = object(number);
+        let taken = queue.taken.get() + ENTRY as u64;
+        return Some(match queue.waiting() {
+            _ if !is_listening(queue) => return None,
+            0 => (Operation::AwaitConnection, 0),
+            _ => (Operation::AcceptQueued, moved(taken, ENTRY as u64)),
+        });
+    }
+    let key = thread.object.get();
+    let listener = bound(Kind::Stream, |it| is_listening(it) && it.local.get().key() == key);
+    let Some(queue) = listener.map(object) else { return Some((Operation::AwaitListener, 0)) };
+    let put = queue.put.get() + ENTRY as u64;
+    // It must fit even if nothing had ever been taken out: then who accepts makes no difference.
+    let is_sure = put <= u64::from(queue.backlog.get()) * ENTRY as u64;
+    is_sure.then(|| (Operation::ConnectQueued, moved(put, ENTRY as u64)))
 }
 
 /// Who listens at an address.
@@ -349,6 +380,8 @@ pub(super) fn accept(
     if waits && faults::strikes(Fault::Interrupt, 0) {
         return Err(errno::EINTR);
     }
+    let always = if patience == Patience::Forever { patience } else { Patience::None };
+    about_to_move(number, 0, always, false);
     let accepted = until_done(call, || {
         if !is_listening(socket) {
             return Some(Err(errno::EINVAL));
@@ -361,6 +394,7 @@ pub(super) fn accept(
         }
         remote::accept(number).transpose()
     });
+    state().current().transfer.set(Transfer::default());
     let far = match accepted {
         Ok(far) => far?,
         Err(unfinished) => return Err(failed(unfinished)),

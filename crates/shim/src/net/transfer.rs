@@ -29,7 +29,7 @@ pub(super) fn has_space(from: &Object, to: &Object) -> bool {
 }
 
 /// Notes what the running thread sends or receives next.
-fn about_to_move(number: usize, length: usize, patience: Patience, divisible: bool) {
+pub(super) fn about_to_move(number: usize, length: usize, patience: Patience, divisible: bool) {
     let waits = patience.lasts();
     let (object, length) = (number as u16 + 1, length as u32);
     let transfer = Transfer { object, waits, divisible, length };
