@@ -117,13 +117,16 @@ fn hasty_nodes_elect_two_leaders() {
 #[test]
 fn sessions_with_a_server_of_several_threads() {
     let programs = Programs::new(&["tcp/alphabet_server.c", "tcp/alphabet_client.c"]);
-    for (sessions, messages) in [(1, 1), (1, 3), (2, 1)] {
+    for (sessions, messages) in [(1, 1), (1, 3), (2, 2), (3, 3)] {
         let server = format!("./alphabet_server {FIRST_PORT} {sessions}");
         let client = format!("-- ./alphabet_client {FIRST_PORT} {sessions} {messages}");
         assert_holds(&programs, &[&server], &client);
         // A server that goes on for ever waits for more, which is as it should be.
         assert_holds(&programs, &[&format!("./alphabet_server {FIRST_PORT}")], &client);
     }
+    // Who connects first and who closes first makes a difference, and nothing else.
+    let result = check(&programs, &["./alphabet_server 7000"], "-- ./alphabet_client 7000 2 3");
+    assert_eq!(result["stats"]["executions"], 16, "{result}");
 }
 
 #[test]
