@@ -216,7 +216,7 @@ fn connect_in_system(
         through: super::through(descriptor),
         patience: Patience::Last,
     };
-    about_to_move(number, 0, call.patience, false);
+    about_to_move(number, 0, Patience::Forever, false);
     loop {
         let outcome = until_done(call, || {
             let listener = listener(&to)?;
