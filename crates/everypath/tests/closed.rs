@@ -143,6 +143,28 @@ fn a_recorded_execution_is_repeated() {
 }
 
 #[test]
+fn a_server_may_be_killed_and_started_again() {
+    let programs = Programs::new(&[
+        "closed/times_ten_server.c",
+        "closed/times_ten_client.c",
+        "../crates/everypath/tests/programs/nodes.c",
+    ]);
+    let server = ["./times_ten_server 7000"];
+    let killed = ("exit-code", "exits with code 3");
+    assert_violates(&programs, &server, "--kill 1 -- ./times_ten_client 7000", killed);
+    let replayed = programs.everypath("replay everypath-trace.json");
+    let said = String::from_utf8_lossy(&replayed.stdout);
+    assert_eq!(replayed.status.code(), Some(1), "{said}");
+    assert!(said.contains("times_ten_server: fate  kills the process"), "{said}");
+    let [reduced, plain] = ["dpor", "none"].map(|reduction| {
+        let program = "./nodes 1 C0r0";
+        let kills = format!("{reduction} --kill 1");
+        endings(&programs, &["./nodes 2 L0A0w0"], &kills, program)
+    });
+    assert_eq!(reduced, plain);
+}
+
+#[test]
 fn all_processes_end_with_the_checker() {
     let programs = times_ten();
     assert_holds(&programs, &["./times_ten_server 7000"], "-- ./times_ten_client 7000");

@@ -58,6 +58,7 @@ impl<'a> Names<'a> {
         let given = String::from_utf8_lossy(&given).into_owned();
         let system = &self.replayed.system;
         let name = match (system.number_in_process(number), given.as_str()) {
+            _ if self.is_fate(number) => "fate".into(),
             (0, _) => "main".into(),
             (number, "" | "main") => format!("thread {number}"),
             (number, _) => format!("thread {number} ({given})"),
@@ -66,6 +67,11 @@ impl<'a> Names<'a> {
             Some(process) => format!("{process}: {name}"),
             None => name,
         }
+    }
+
+    /// Whether a thread stands for what may happen to its process.
+    fn is_fate(&self, number: u16) -> bool {
+        self.entry(number).is_some_and(|entry| entry.operation == Operation::Kill)
     }
 
     fn object(&self, address: u64) -> String {
@@ -107,6 +113,9 @@ impl<'a> Names<'a> {
             (Operation::Sleep, ..) => "wakes up".into(),
             (Operation::Poll, ..) => "looks which descriptors are ready".into(),
             (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),
+            (Operation::Kill, _, 0) => "spares the process".into(),
+            (Operation::Kill, _, 1) => "kills the process".into(),
+            (Operation::Kill, ..) => "kills the process and starts it again".into(),
             (Operation::Choose, ..) => format!("chooses {} of {}", event.outcome, event.value),
             (Operation::Fault, .., 0) => "is spared a fault".into(),
             (Operation::Fault, ..) => format!("meets a fault: {}", fault(event.value)),
@@ -132,7 +141,7 @@ impl<'a> Names<'a> {
             0 | TIMEOUT => words,
             _ if matches!(
                 event.operation,
-                Operation::Choose | Operation::Fault | Operation::Deliver
+                Operation::Choose | Operation::Fault | Operation::Deliver | Operation::Kill
             ) =>
             {
                 words
@@ -236,6 +245,9 @@ impl<'a> Names<'a> {
         // Of a process that has ended, there is nothing to see but what it left behind.
         let over = matches!(self.replayed.execution.outcome, Outcome::Exited | Outcome::Unaccepted);
         for Stack { thread, frames } in self.replayed.stacks.iter().filter(|_| !over) {
+            if thread.operation == Operation::Kill {
+                continue;
+            }
             let name = self.thread(thread.number);
             lines.push(Line::new(&name, self.waiting(thread)));
             if thread.waiting != Waiting::Ended {
@@ -473,6 +485,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Poll
         | Operation::Signal
         | Operation::ProcessExit
+        | Operation::Kill
         | Operation::Choose
         | Operation::Fault
         | Operation::Deliver

@@ -316,9 +316,13 @@ impl Footprint {
             // One of several processes ends, and nobody is left in it whom that could stop.
             (Operation::ProcessExit, _) if object != 0 => Footprint::of(&[(Nothing, 0)]),
             // What an atomic section touches is not known when it begins.
-            (Operation::Signal | Operation::ProcessExit | Operation::AtomicBegin, _) => {
-                Footprint::of(&[(Everything, 0)])
-            }
+            (
+                Operation::Signal
+                | Operation::ProcessExit
+                | Operation::Kill
+                | Operation::AtomicBegin,
+                _,
+            ) => Footprint::of(&[(Everything, 0)]),
         }
     }
 

@@ -99,6 +99,7 @@ operations! {
     TimerSet = "timer-set",
     Signal = "signal",
     ProcessExit = "exit",
+    Kill = "kill",
     Choose = "choose",
     Fault = "fault",
     Note = "note",

@@ -132,6 +132,8 @@ pub struct Setup {
     pub process: u16,
     /// How many processes the system has; 0 if the program is alone.
     pub processes: u16,
+    /// How often one of the others may be killed.
+    pub kills: u16,
     /// What becomes of datagrams on their way.
     pub datagrams: Datagrams,
 }

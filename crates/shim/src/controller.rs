@@ -3,6 +3,7 @@
 use crate::carrier;
 use crate::conduct::{Common, Conduct};
 use crate::fail::Message;
+use crate::fate;
 use crate::fingerprint::fingerprint;
 use crate::region::{count, hand_over, own, region, reply, setup};
 use crate::scheduler::{self, Ending, STEPS, SWITCHES};
@@ -48,6 +49,7 @@ pub(crate) fn serve() -> ! {
             Request::Begin => {
                 crate::start::begin();
                 if !system::is_first() {
+                    fate::remember_start();
                     crate::region::give_back();
                     attend();
                 }
@@ -188,6 +190,10 @@ fn run_own() -> usize {
             CHOSEN.store(true, Relaxed);
             return owner;
         }
+        if fate::is_one(state.current()) {
+            fate::meet(state.current());
+            continue;
+        }
         if setup().canonical {
             snapshot::scrub(state.current());
         }
@@ -293,7 +299,11 @@ fn describe_own() {
             },
             object: thread.object.get() as u64,
             holder: crate::sync::holder(thread),
-            registers: if at[0] != 0 { at } else { thread.context.registers() },
+            registers: match at {
+                _ if fate::is_one(thread) => [0; 3],
+                [0, ..] => thread.context.registers(),
+                _ => at,
+            },
             stack_top: thread.stack_top() as u64,
             name: thread.name.get(),
         };

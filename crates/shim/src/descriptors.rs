@@ -237,6 +237,31 @@ pub(crate) fn close_objects() {
     }
 }
 
+/// Closes what is open on objects, at once, whoever still uses it.
+pub(crate) fn drop_objects() {
+    for number in slots().given_out() {
+        let open = &slot(number).open;
+        if open.get().kind == Kind::Object {
+            open.set(Open { references: 1, ..open.get() });
+            release(number);
+        }
+    }
+}
+
+/// Puts back which descriptors of this process were given out.
+pub(crate) fn restore_used(used: &[Cell<u16>; RANGES]) {
+    for range in slots().ranges() {
+        slots().used(range).set(used[range].get());
+    }
+}
+
+/// Writes down which descriptors of this process were given out.
+pub(crate) fn keep_used(used: &[Cell<u16>; RANGES]) {
+    for range in slots().ranges() {
+        used[range].set(slots().used(range).get());
+    }
+}
+
 /// Everything that is open.
 pub(crate) fn all_open() -> impl Iterator<Item = &'static Cell<Open>> {
     let open = slots().given_out().map(|number| &slot(number).open);

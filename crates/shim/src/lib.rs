@@ -31,6 +31,7 @@ mod descriptors;
 mod detour;
 mod dispatch;
 mod fail;
+mod fate;
 mod files;
 mod fingerprint;
 mod futex;

@@ -19,6 +19,7 @@ use crate::conduct::{Common, Conduct};
 use crate::context::Context;
 use crate::controller;
 use crate::fail::stop;
+use crate::fate;
 use crate::region::{region, setup};
 use crate::state::{Interruption, State, Status, Thread, state};
 use crate::system;
@@ -212,6 +213,8 @@ pub(crate) fn withdraw(thread: &Thread) {
     let state = state();
     state.standing.change(thread.number.get(), false);
     state.alive.set(state.alive.get() - 1);
+    let chooses = u16::from(fate::is_one(thread));
+    state.selectable.set(state.selectable.get() - chooses);
     thread.set_status(Status::Ended);
 }
 
@@ -259,7 +262,7 @@ extern "C" fn decide() -> *const Context {
     }
     match next(state) {
         Ok(to) if core::ptr::eq(to, from) => core::ptr::null(),
-        Ok(to) if system::is_own(to) => carrier::way(from, to),
+        Ok(to) if system::is_own(to) && !fate::is_one(to) => carrier::way(from, to),
         Ok(_) => {
             controller::CHOSEN.store(true, Relaxed);
             carrier::way_home(from)
@@ -328,6 +331,7 @@ fn outcomes(state: &State, thread: &Thread) -> u32 {
             choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
         }
         Operation::Choose | Operation::Deliver => thread.value.get() as u32,
+        Operation::Kill => fate::WAYS,
         Operation::Fault | Operation::ConnectPeer | Operation::Send | Operation::Receive
             if crate::net::faults::are_explored() =>
         {

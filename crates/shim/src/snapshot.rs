@@ -115,7 +115,7 @@ fn for_each_span(state: &State, mut each: impl FnMut(Span)) {
 pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
     fixed().for_each(&mut each);
     for thread in state.own_threads().filter(|thread| thread.status() != Status::Free) {
-        if thread.is_alive() {
+        if thread.is_alive() && !crate::fate::is_one(thread) {
             each(live_stack(thread));
         }
         if thread.number.get() != system::main_thread() && thread.tcb.get() != 0 {

@@ -234,6 +234,8 @@ pub(crate) struct State {
     pub(crate) idle_rounds: Cell<u32>,
     /// What the program that is checked exited with, if it has and others go on.
     pub(crate) exit_code: Cell<i32>,
+    /// How often a process was killed.
+    pub(crate) kills: Cell<u16>,
     /// How many threads each process has created that have not been joined.
     pub(crate) own_unjoined: [Cell<u16>; MAX_PROCESSES],
     /// Where the heap of each thread ends.
@@ -279,6 +281,7 @@ fn prepare() {
     state.alive.set(state.alive.get() + 1);
     state.limit.set(state.limit.get().max(number + 1));
     state.current.set(number);
+    crate::fate::appoint(state);
 }
 
 impl State {

@@ -1,6 +1,7 @@
 //! Threads: creation, end, join, names; keys of thread-specific data.
 
 use crate::fail::stop;
+use crate::fate;
 use crate::libc;
 use crate::memory::{GUARD, SLOT, SLOTS, STACK_TOP, load, map, store, zero};
 use crate::scheduler::{ask, grant_all, point, reschedule, stand_back, wait};
@@ -100,7 +101,8 @@ pub(crate) fn end(thread: &Thread) -> ! {
     }
     point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
     crate::sync::release_robust(thread);
-    if state.own_threads().filter(|other| other.is_alive()).count() == 1 {
+    let is_left = |other: &&Thread| other.is_alive() && !fate::is_one(other);
+    if state.own_threads().filter(is_left).count() == 1 {
         // The last thread has ended without anybody calling exit: that is its last act.
         let exit = libc::real_cached!("exit", "GLIBC_2.2.5");
         libc::call!(exit, fn(i32), 0);
@@ -177,7 +179,8 @@ fn number_for(state: &State, path: u64, parent: &Thread) -> u16 {
     if parent.number.get() == main && child < direct && is_free(main + child + 1) {
         return main + child + 1;
     }
-    let others = u64::from(most - direct - 1);
+    // The last number may be taken.
+    let others = u64::from(most - direct - 1 - u16::from(fate::is_possible()));
     let candidates = (0..others).map(|i| direct + 1 + (path.wrapping_add(i) % others) as u16);
     let mut all = candidates.chain(1..=direct).map(|at| main + at).filter(|&at| is_free(at));
     all.next().unwrap_or_else(|| stop!("the program has more than {most} threads at once"))

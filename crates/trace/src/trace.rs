@@ -105,6 +105,9 @@ pub struct Network {
     /// The commands of the other programs of a closed system.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub with: Vec<String>,
+    /// How often one of them may be killed.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "is_zero"))]
+    pub kills: u16,
     /// What it meant that every thread waits for input; `None` if that depends on the program.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
     pub idle: Option<String>,
@@ -117,6 +120,12 @@ pub struct Network {
     /// The options that say what the network may do to datagrams.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub datagrams: Vec<String>,
+}
+
+#[cfg(feature = "file")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u16) -> bool {
+    *number == 0
 }
 
 impl Network {

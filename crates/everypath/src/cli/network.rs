@@ -17,6 +17,10 @@ pub(crate) struct NetworkArgs {
     #[arg(long, value_name = "COMMAND", conflicts_with = "peer")]
     pub(crate) with: Vec<String>,
 
+    /// How often one of the other programs may be killed, at any point, and started again or not
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "with")]
+    pub(crate) kill: u16,
+
     /// A port that a peer listens on; it is awaited before the program is started
     #[arg(long, value_name = "PORT", requires = "peer")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]

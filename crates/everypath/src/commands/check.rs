@@ -85,6 +85,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         time: args.time.into(),
         exit_code: args.exit_code,
         idle: args.network.idle_mode(),
+        kills: args.network.kill,
         faults: args.network.faults(),
         max_steps: common.max_depth.unwrap_or(DEFAULT_STEPS),
         datagrams: args.network.datagrams.rules()?,
@@ -324,6 +325,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         })?,
         exit_code: *exit_code,
         idle: network.idle_mode(),
+        kills: network.kill,
         faults: network.faults(),
         max_steps: recorded.steps.len() as u32 + DEFAULT_STEPS,
         datagrams: network.datagrams.rules()?,
@@ -389,9 +391,9 @@ fn network_record(network: &NetworkArgs) -> Network {
     if !peers.is_empty() {
         cache = network.cache.name().into();
     }
-    let with = network.with.clone();
+    let (with, kills) = (network.with.clone(), network.kill);
     let datagrams = network.datagrams.words();
-    Network { peers, cache, with, idle, tcp_faults, chunks, datagrams }
+    Network { peers, cache, with, kills, idle, tcp_faults, chunks, datagrams }
 }
 
 /// The options about the network that a trace was recorded with.
@@ -399,6 +401,7 @@ fn network_args(network: &Network) -> Result<NetworkArgs, Usage> {
     Ok(NetworkArgs {
         peer: network.peers.clone(),
         with: network.with.clone(),
+        kill: network.kills,
         cache: CacheName::from_name(&network.cache).unwrap_or_default(),
         idle: network.idle.as_deref().and_then(IdleName::from_name),
         tcp_faults: network.tcp_faults.as_deref().and_then(|text| faults(text).ok()),
