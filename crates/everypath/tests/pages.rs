@@ -52,7 +52,7 @@ fn studies() {
 
 #[test]
 fn studies_with_servers() {
-    for study in ["alphabet", "daytime", "download", "http-client", "probe"] {
+    for study in ["alphabet", "daytime", "download", "file-transfer", "http-client", "probe"] {
         page(&format!("../../studies/{study}/README.md"));
     }
 }

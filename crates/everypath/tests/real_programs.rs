@@ -85,6 +85,19 @@ fn studies_of_downloads() {
 }
 
 #[test]
+fn studies_of_datagrams() {
+    for (study, tool, server) in
+        [("atftp", "atftp", "/usr/sbin/in.tftpd"), ("kdig", "kdig", "/usr/sbin/dnsmasq")]
+    {
+        if are_installed(&[tool, server]) {
+            let (code, said) = self::study(&format!("datagrams/{study}.toml"));
+            assert!(code == Some(0) && said.starts_with("HOLDS (exhaustive)"), "{said}");
+            assert!(!said.contains("\n1 execution\n"), "{said}");
+        }
+    }
+}
+
+#[test]
 fn memcached_counts_right() {
     if !are_installed(&["memcached", "python3"]) {
         return;

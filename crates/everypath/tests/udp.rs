@@ -239,3 +239,17 @@ fn directions_are_apart() {
         assert_eq!(result["stats"]["executions"], executions, "{options}");
     }
 }
+
+/// A server that repeats its answer is heard before the program gives up.
+#[test]
+fn servers_that_wait_for_some_time_only_are_waited_for() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/repeats.c"]);
+    let port = free_port();
+    let lossy = |faults: &str| {
+        let options = format!("--udp-direction receive --udp-budget {faults}");
+        check(&programs, "repeats serve", port, &format!("{options} -- ./repeats ask {port}"))
+    };
+    let (code, result) = lossy("loss=1");
+    assert_eq!((code, &result["stats"]["executions"]), (0, &2.into()), "{result}");
+    assert_eq!(lossy("loss=2").0, 1, "the second answer may be lost, too");
+}

@@ -10,6 +10,7 @@ use rustix::net::{RecvFlags, SendFlags, recvfrom, sendto};
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 /// The first of the ports by which a program knows those that servers choose.
 const FIRST_PORT: u16 = 62_000;
@@ -117,6 +118,14 @@ fn push(frames: &mut Vec<u8>, from: SocketAddr, content: &[u8]) {
     frames.extend(from.port().to_be_bytes());
     frames.extend((content.len() as u16).to_le_bytes());
     frames.extend(content);
+}
+
+/// How long nothing is said, if that is what a frame means, and how long the frame is.
+pub(super) fn silence(frames: &[u8]) -> Option<(Duration, usize)> {
+    let (to, content) = split(frames)?;
+    let milliseconds = u32::from_le_bytes(content.try_into().ok()?);
+    let is_silence = to.port() == 0 && to.ip().is_unspecified();
+    is_silence.then(|| (Duration::from_millis(milliseconds.into()), HEAD + content.len()))
 }
 
 /// How many bytes of content frames have.

@@ -68,6 +68,10 @@ impl Peers {
         if *message == Message::End {
             connection.socket.shut().map_err(|error| self.broken(connection, error))?;
         }
+        if let Some((time, length)) = connection.socket.silence(rest) {
+            rest = &rest[length..];
+            self.keep_silent(connection, time, &timer)?;
+        }
         loop {
             let moved = self.transfer(connection, &mut rest, &mut answer)?;
             if moved {
@@ -93,6 +97,27 @@ impl Peers {
             self.check_single(connection)?;
         }
         Ok(answer)
+    }
+
+    /// Says nothing for a while, or until a server says something by itself. None will unless it
+    /// waits for some time only.
+    fn keep_silent(
+        &mut self,
+        connection: &Connection,
+        time: Duration,
+        timer: &Timer,
+    ) -> Result<(), Trouble> {
+        let servers = self.peers.iter().filter_map(|peer| match &peer.role {
+            Role::Server(process) => Some(process),
+            Role::Unused | Role::Client { .. } => None,
+        });
+        if servers.into_iter().any(Process::waits_for_time) {
+            // We must still be able to see that it rests.
+            let time = time.min(self.options.patience / 2);
+            let waited = connection.socket.is_silent_for(time, timer);
+            waited.map_err(|error| self.broken(connection, error))?;
+        }
+        Ok(())
     }
 
     /// Writes and reads what can be now; says whether anything could.

@@ -87,6 +87,11 @@ impl Process {
         Ok(Process { child, status: None, watcher, mark, output, watch })
     }
 
+    /// Whether a thread of it waits for some time only.
+    pub(super) fn waits_for_time(&self) -> bool {
+        self.watch.waits_for_time()
+    }
+
     /// Looks whether it rests. If it has ended, `may_end` decides whether it may.
     pub(super) fn look(
         &mut self,

@@ -177,6 +177,11 @@ impl Socket {
         self.end
     }
 
+    /// How long nothing is said, if that is what a message means, and how long the message is.
+    pub(super) fn silence(&self, message: &[u8]) -> Option<(Duration, usize)> {
+        self.contact.as_ref().and_then(|_| datagram::silence(message))
+    }
+
     /// How many bytes of an answer are the peer's.
     pub(super) fn length(&self, answer: &[u8]) -> usize {
         if self.contact.is_some() { datagram::content(answer) } else { answer.len() }

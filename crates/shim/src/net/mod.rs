@@ -360,6 +360,7 @@ fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T
     {
         return Err(Unfinished::Closed);
     }
+    let (began, mut has_heard) = (state().clock.get(), false);
     loop {
         let thread = state().current();
         if call.operation == Operation::Arrive {
@@ -383,6 +384,10 @@ fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T
                 return Err(Unfinished::WouldWait);
             }
             Patience::Until(moment) if moment <= state().clock.get() => {
+                if !has_heard && ready::hear(call.want, moment.saturating_sub(began)) {
+                    has_heard = true;
+                    continue;
+                }
                 return Err(Unfinished::TimedOut);
             }
             Patience::Until(_) | Patience::Last | Patience::Forever => {}

@@ -280,6 +280,14 @@ pub(super) fn settle(want: Want) {
     });
 }
 
+/// Time is over: what do the servers say by themselves that were not told anything for so many
+/// nanoseconds? Says whether any of them does.
+pub(super) fn hear(want: Want, nanoseconds: u64) -> bool {
+    let mut heard = false;
+    each_watched(want, &mut |number| heard |= remote::silence(number, nanoseconds));
+    heard
+}
+
 /// What a call that looks at several descriptors is, and the value that goes with it: what becomes
 /// of messages may be decided by it.
 pub(super) fn looking(want: Want) -> (Operation, u64) {

@@ -327,10 +327,35 @@ pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces, put: Put) ->
             }
         }
     }
+    tell(number, (to.host(), to.port()), pieces);
+    absorb(number, put);
+    Ok(())
+}
+
+/// Lets a server hear nothing from a socket for so many nanoseconds, after which it may say
+/// something by itself; says whether it has.
+pub(super) fn silence(number: usize, nanoseconds: u64) -> bool {
+    let socket = object(number);
+    if socket.kind.get() != Kind::Datagram || !is_remote(socket) {
+        return false;
+    }
+    let milliseconds = (nanoseconds / 1_000_000).min(u64::from(u32::MAX)) as u32;
+    let content = milliseconds.to_le_bytes();
+    let pieces = Pieces::One { address: content.as_ptr() as usize, length: content.len() };
+    let before = socket.entered.get();
+    // Nobody is at this address.
+    tell(number, ([0; 16], 0), pieces);
+    absorb(number, Put::ByReceiver);
+    socket.entered.get() != before
+}
+
+/// Goes on to where a datagram leads.
+fn tell(number: usize, (host, port): ([u8; 16], u16), pieces: Pieces) {
+    let socket = object(number);
     let remote = socket.remote.get();
     let place = region().message.as_ptr() as usize;
-    write(place, &to.host());
-    write(place + 16, &to.port().to_be_bytes());
+    write(place, &host);
+    write(place + 16, &port.to_be_bytes());
     write(place + 18, &(pieces.length() as u16).to_le_bytes());
     let mut at = place + FRAME;
     pieces.each(0, pieces.length(), |address, length| {
@@ -339,8 +364,6 @@ pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces, put: Put) ->
     });
     let position = reach(remote.position, Sent::Bytes(bytes(place, FRAME + pieces.length())));
     socket.remote.set(Remote { position, ..remote });
-    absorb(number, put);
-    Ok(())
 }
 
 /// Puts what a peer has answered into the buffer of a socket.
