@@ -34,7 +34,12 @@
 
 #![no_std]
 
+#[cfg(feature = "joint")]
+extern crate std;
+
 mod grow;
+#[cfg(feature = "joint")]
+pub mod joint;
 mod layout;
 mod walk;
 

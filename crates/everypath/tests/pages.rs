@@ -37,6 +37,11 @@ fn the_guide_to_datagrams() {
 }
 
 #[test]
+fn joint_guide() {
+    page("../../docs/guide/joint.md");
+}
+
+#[test]
 fn scenarios_guide() {
     page("../../docs/guide/scenarios.md");
 }

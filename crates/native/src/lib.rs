@@ -14,6 +14,7 @@
 //! - [`Judge`]: what must be true of what executions leave behind: output and files.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
 //! - [`Companion`]: another program under the same control, for closed systems.
+//! - [`explore_jointly`]: several programs that talk to each other, each explored on its own.
 //! - [`Outside`]: the peers that it talks to.
 //! - [`peers`]: the real processes that a program talks to.
 //! - [`doctor`]: what this machine offers for all this.
@@ -33,6 +34,7 @@ mod error;
 mod execution;
 mod executions;
 mod exhaustive;
+mod joint;
 mod judge;
 mod oracle;
 mod outside;
@@ -63,6 +65,7 @@ pub use error::Error;
 pub use execution::{Execution, Explored};
 pub use executions::{Executions, executions};
 pub use exhaustive::{Exhaustive, explore};
+pub use joint::{JointExplored, JointSearch, Together, explore_jointly};
 pub use judge::{Judge, PlacedFile};
 pub use outside::Outside;
 pub use program::{Program, ProgramError};

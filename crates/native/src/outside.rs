@@ -1,9 +1,10 @@
 //! The world outside the program: what its questions in the middle of an execution are put to.
 
+use crate::joint::{Reply, Script, Wishes};
 use crate::peers::{Address, Cache, Options, Peers, Statistics, Trouble};
 use crate::region::Shared;
 use everypath_commtree::{Memory, Name, Position, Sent};
-use everypath_shim_abi::{Asked, Question};
+use everypath_shim_abi::{Asked, Event, Question};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -18,14 +19,43 @@ pub struct Outside {
 pub(crate) struct World {
     trees: Option<Shared<Memory>>,
     peers: Peers,
+    programs: Programs,
+}
+
+/// Programs outside that are explored on their own.
+#[derive(Debug, Default)]
+enum Programs {
+    /// There are none: everybody outside is a peer.
+    #[default]
+    None,
+    /// What they can have done is being explored.
+    Explored(Wishes),
+    /// They do what they did.
+    Recorded(Script),
 }
 
 impl Outside {
     /// A world with these peers. None is started before it is needed.
     pub fn new(options: Options) -> Result<Self, Trouble> {
         let cache = options.cache;
-        let world = World { trees: None, peers: Peers::new(options)? };
+        let world = World { peers: Peers::new(options)?, ..World::default() };
         Ok(Outside { world: Arc::new(Mutex::new(world)), cache })
+    }
+
+    /// A world of programs that are explored on their own.
+    pub(crate) fn of_programs(wishes: Wishes) -> Self {
+        let programs = Programs::Explored(wishes);
+        let world = World { programs, ..World::default() };
+        Outside { world: Arc::new(Mutex::new(world)), ..Outside::default() }
+    }
+
+    /// A world in which other programs do what was recorded, a line for each answer; none if that
+    /// cannot be read.
+    pub fn recorded(lines: &[String]) -> Option<Self> {
+        let replies = lines.iter().map(|line| Reply::from_line(line)).collect::<Option<_>>()?;
+        let programs = Programs::Recorded(Script { replies, next: 0 });
+        let world = World { programs, ..World::default() };
+        Some(Outside { world: Arc::new(Mutex::new(world)), ..Outside::default() })
     }
 
     /// The world, while nobody else asks it.
@@ -55,7 +85,7 @@ impl Outside {
 
     /// Asks the peers again for everything that they answered, and compares.
     pub fn verify(&self) -> Result<(), Trouble> {
-        let World { trees, peers } = &mut *self.lock();
+        let World { trees, peers, .. } = &mut *self.lock();
         trees.as_deref().map_or(Ok(()), |trees| peers.verify(trees))
     }
 }
@@ -71,14 +101,42 @@ impl World {
 
     /// To be called before every execution.
     pub(crate) fn begin_execution(&mut self) {
+        match &mut self.programs {
+            Programs::None => {}
+            Programs::Explored(wishes) => wishes.begin_execution(),
+            Programs::Recorded(script) => script.next = 0,
+        }
         if let Some(trees) = &self.trees {
             self.peers.begin_execution(trees);
         }
     }
 
+    /// What the last execution wished of other programs that are explored on their own.
+    pub(crate) fn wishes(&mut self) -> Option<&mut Wishes> {
+        match &mut self.programs {
+            Programs::Explored(wishes) => Some(wishes),
+            Programs::None | Programs::Recorded(_) => None,
+        }
+    }
+
+    /// What other programs do about a question, given the steps that were taken; none if there are
+    /// no other programs.
+    pub(crate) fn grant(
+        &mut self,
+        question: &Question,
+        message: &[u8],
+        events: &[Event],
+    ) -> Option<Result<Reply, String>> {
+        match &mut self.programs {
+            Programs::None => None,
+            Programs::Explored(wishes) => Some(wishes.answer(question, message, events)),
+            Programs::Recorded(script) => Some(script.answer()),
+        }
+    }
+
     /// Answers a question by letting the trees grow; or says why it cannot.
     pub(crate) fn answer(&mut self, question: &Question, message: &[u8]) -> Result<(), String> {
-        let World { trees: Some(trees), peers } = self else {
+        let World { trees: Some(trees), peers, .. } = self else {
             return Err("there are no trees".into());
         };
         let name = Name(question.name);
@@ -99,7 +157,9 @@ impl World {
                 let to = place()?.by_datagrams().ok_or("datagrams go to the Internet only")?;
                 peers.connect(trees, name, &to).map(drop)
             }
-            Asked::Nothing | Asked::Refused => return Err("nothing was asked".into()),
+            Asked::Nothing | Asked::Wish | Asked::Way | Asked::Refused => {
+                return Err("nothing was asked".into());
+            }
         };
         answered.map_err(|trouble| trouble.to_string())
     }

@@ -188,6 +188,7 @@ impl<'a> Names<'a> {
                 Operation::Poll => "waits for one of its descriptors to be ready".into(),
                 Operation::Accept => "waits for a connection to accept".into(),
                 Operation::Connect => format!("waits to connect to {object}"),
+                Operation::ConnectPeer => "waits for somebody to connect to".into(),
                 Operation::Send => format!("waits to send to {object}"),
                 _ => format!("waits to receive from {object}"),
             },

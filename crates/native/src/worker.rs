@@ -6,6 +6,7 @@ mod tests;
 
 use crate::closed::{self, Companion, System};
 use crate::error::Error;
+use crate::joint::Reply as GrantedWish;
 use crate::judge::{Judge, Left, PlacedFile, placed};
 use crate::outside::Outside;
 use crate::panics::thread_starts;
@@ -14,7 +15,7 @@ use crate::region::Mapping;
 use everypath_explore::Control;
 use everypath_shim_abi::{
     Asked, Choice, Command, Counters, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry, OUTPUTS, Outcome,
-    Pending, Policy, Reply, Request, Restart, Setup, ThreadEntry, text,
+    Pending, Policy, Question, Reply, Request, Restart, Setup, ThreadEntry, text,
 };
 use everypath_trace::Violation;
 use process::{Process, Start};
@@ -270,9 +271,17 @@ impl Worker {
 
     /// Answers what the program asks in the middle of an execution, and lets it go on.
     fn answer(&mut self) {
-        let mut question = self.first.region.question.get();
-        let message = Mapping::copy_of(&self.first.region.message[..question.length as usize]);
-        if let Err(why) = self.outside.lock().answer(&question, &message) {
+        let region = &self.first.region;
+        let mut question = region.question.get();
+        let message = Mapping::copy_of(&region.message[..question.length as usize]);
+        let events = Mapping::copy_of(&region.events[..question.step as usize]);
+        let mut outside = self.outside.lock();
+        let answered = match outside.grant(&question, &message, &events) {
+            None => outside.answer(&question, &message),
+            Some(granted) => granted.map(|reply| self.grant(question, &reply)),
+        };
+        drop(outside);
+        if let Err(why) = answered {
             question.asked = Asked::Refused;
             let kept = why.len().min(question.text.len() - 1);
             question.text.fill(0);
@@ -280,6 +289,20 @@ impl Worker {
             self.first.region.question.set(question);
         }
         self.first.region.go_on();
+    }
+
+    /// Says what came of a wish.
+    fn grant(&self, question: Question, reply: &GrantedWish) {
+        for (cell, &byte) in self.first.region.message.iter().zip(&reply.bytes) {
+            cell.set(byte);
+        }
+        self.first.region.question.set(Question {
+            ways: reply.ways,
+            granted: reply.granted,
+            position: reply.position,
+            length: reply.bytes.len() as u32,
+            ..question
+        });
     }
 
     /// Waits until the worker has replied; false if somebody stopped the search meanwhile.

@@ -32,7 +32,7 @@ pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
 pub use footprint::{Footprint, Mode, Part, Pending, Relation};
 pub use operation::{Choice, Event, Operation, Phase, TIMEOUT, moved};
 pub use outcome::{Outcome, Waiting};
-pub use question::{Asked, MAX_ADDRESS, MAX_MESSAGE, Question};
+pub use question::{Asked, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Wish};
 pub use random::Splitmix;
 pub use region::{
     Backend, Command, Counters, Datagrams, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH,

@@ -22,11 +22,61 @@ pub enum Asked {
     Finish,
     /// Whether anybody receives a datagram.
     Datagram,
+    /// What comes of a wish to another program.
+    Wish,
+    /// What comes of the last wish of a thread, in one of several ways.
+    Way,
     /// The checker's answer that there is none; the text says why.
     Refused,
 }
 
-/// A question of the program to the world outside. The answer is in the trees.
+/// What a program wants of another one that is explored on its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Wish {
+    /// To be connected to at the port `name[0]`, by `name[1]` at a time.
+    #[default]
+    Listen,
+    /// Not to be connected to any more.
+    Unlisten,
+    /// A connection to the port `name[0]`, the thread's number `name[1]`.
+    Connect,
+    /// A connection of another program to the port `name[0]`.
+    Accept,
+    /// To send the bytes in `Region::message` on the connection `position`.
+    Send,
+    /// At most `name[1]` bytes that came on it.
+    Receive,
+    /// To send no more on it.
+    Shut,
+    /// To be rid of it.
+    Close,
+}
+
+/// What comes of a wish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Granted {
+    /// It was done; a new connection is `position`.
+    #[default]
+    Done,
+    /// `length` bytes in `Region::message`.
+    Bytes,
+    /// The connection `position`.
+    Accepted,
+    /// Nothing more comes.
+    End,
+    /// The connection is broken.
+    Reset,
+    /// The bytes went to an end that is closed.
+    Lost,
+    /// Nobody listens any more.
+    Refused,
+    /// It waits for ever.
+    Never,
+}
+
+/// A question of the program to the world outside. The answer is in the trees; of a wish, here.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Question {
@@ -38,6 +88,16 @@ pub struct Question {
     pub length: u32,
     /// How many bytes of `address` count.
     pub address_length: u32,
+    /// What is wished.
+    pub wish: Wish,
+    /// What came of it, if there is one way only.
+    pub granted: Granted,
+    /// In how many ways it can be granted.
+    pub ways: u32,
+    /// How many steps the execution has taken.
+    pub step: u32,
+    /// The thread that asks, by how it was created.
+    pub thread: u64,
     /// The name of a new connection.
     pub name: [u64; 4],
     /// Where it leads to, or where the program listens, as the kernel lays it out.
@@ -53,6 +113,11 @@ impl Default for Question {
             position: 0,
             length: 0,
             address_length: 0,
+            wish: Wish::Listen,
+            granted: Granted::Done,
+            ways: 0,
+            step: 0,
+            thread: 0,
             name: [0; 4],
             address: [0; MAX_ADDRESS],
             text: [0; MAX_TEXT],

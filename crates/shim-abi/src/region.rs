@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use everypath_perturb::Rules;
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// How many threads a program may have at one time.
 pub const MAX_THREADS: usize = 128;
 /// How many processes may be checked as one system.
@@ -122,6 +122,8 @@ pub struct Setup {
     pub idle: IdleMode,
     /// What may go wrong with connections to peers.
     pub faults: Faults,
+    /// Whether what is outside are programs that are explored on their own.
+    pub joint: bool,
     /// Whether what an execution leaves behind must be known to be right.
     pub judged: bool,
     /// The exit code that counts as success.

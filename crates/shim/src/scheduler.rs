@@ -42,6 +42,9 @@ static MAX_STEPS: Common<AtomicU32> = Common::at(offset_of!(Conduct, max_steps))
 static TIME: Common<Setting<TimeMode>> = Common::at(offset_of!(Conduct, time));
 static POLICY: Common<Setting<Policy>> = Common::at(offset_of!(Conduct, policy));
 
+/// Whether a scheduling point is a step even if no other thread is there.
+static ALWAYS: Setting<bool> = Setting(Cell::new(false));
+
 /// What is set while nothing runs.
 pub(crate) struct Setting<T>(Cell<T>);
 // SAFETY: written by the controller while no thread of the program runs.
@@ -63,6 +66,7 @@ pub(crate) fn obey(command: &Command) {
     LEAVE_AFTER.store(if setup.canonical { 0 } else { pause_after }, Relaxed);
     MAX_STEPS.store(setup.max_steps.min(MAX_EVENTS as u32), Relaxed);
     TIME.0.set(setup.time);
+    ALWAYS.0.set(setup.joint);
     POLICY.0.set(command.policy);
     given::obey(command);
     pct::obey(command);
@@ -101,7 +105,11 @@ pub(crate) fn point(operation: Operation, object: usize, value: u64) -> u16 {
 /// if there is one. Whoever waits with a deadline must have asked with it.
 pub(crate) fn ask(operation: Operation, object: usize, value: u64, deadline: Option<u64>) -> u16 {
     let phase = if deadline.is_some() { Phase::Limited } else { Phase::Request };
-    if state().is_concurrent() { take_part(operation, phase, (object, value)) } else { 0 }
+    if state().is_concurrent() || ALWAYS.get() {
+        take_part(operation, phase, (object, value))
+    } else {
+        0
+    }
 }
 
 /// A scheduling point that is a step even if no other thread is there. Returns the outcome.

@@ -120,6 +120,9 @@ pub struct Network {
     /// The options that say what the network may do to datagrams.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub datagrams: Vec<String>,
+    /// What programs that were explored on their own did to it, a line for each answer.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub joint: Vec<String>,
 }
 
 #[cfg(feature = "file")]

@@ -21,6 +21,10 @@ pub(crate) struct NetworkArgs {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "with")]
     pub(crate) kill: u16,
 
+    /// Explore each program on its own, and hold what they did against each other
+    #[arg(long, conflicts_with_all = ["peer", "kill", "tcp_faults", "chunks"])]
+    pub(crate) joint: bool,
+
     /// A port that a peer listens on; it is awaited before the program is started
     #[arg(long, value_name = "PORT", requires = "peer")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]

@@ -2,6 +2,7 @@
 
 mod estimate;
 mod gdb;
+mod joint;
 mod report;
 mod sample;
 mod surroundings;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
     let target = [&command].into_iter().chain(&args.network.with).cloned().collect::<Vec<_>>();
     let target = target.join(" with ");
     let found = match open(&args.command[0]) {
+        Ok(program) if args.network.joint => joint::explore(args, &program, &trace)?,
         Ok(program) => explore(args, &program, &trace)?,
         Err(error) if error.is_request() => return Err(Usage::new(error.to_string())),
         Err(error) => Found::inconclusive(error.to_string()),
@@ -76,9 +78,8 @@ fn open(name: &OsString) -> Result<Program, ProgramError> {
     Program::open(Path::new(name), &program_folders())
 }
 
-fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Found, Usage> {
-    let common = &args.common;
-    let exploration = Exploration::of(args)?;
+/// How a program is started, if it is alone in the world.
+fn launch(args: &CheckArgs, program: &Program) -> Result<Launch, Usage> {
     let setup = Setup {
         backend: args.backend.into(),
         restart: args.restart.into(),
@@ -87,24 +88,12 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         idle: args.network.idle_mode(),
         kills: args.network.kill,
         faults: args.network.faults(),
-        max_steps: common.max_depth.unwrap_or(DEFAULT_STEPS),
+        max_steps: args.common.max_depth.unwrap_or(DEFAULT_STEPS),
         datagrams: args.network.datagrams.rules()?,
         ..Setup::default()
     };
     let Prepared { folder, environment, files, judge } = prepare(&surroundings::of(args))?;
-    let companions = match companions(&args.network.with, folder.as_deref()) {
-        Ok(companions) => companions,
-        Err(error) if error.is_request() => return Err(Usage::new(error.to_string())),
-        Err(error) => return Ok(Found::inconclusive(error.to_string())),
-    };
-    if !companions.is_empty() && args.restart != RestartName::Automatic {
-        return Err(Usage::new(
-            "--with: each process copies its own memory back; leave --restart out",
-        ));
-    }
-    let launch = Launch {
-        outside: outside(&args.network, folder.as_deref())?,
-        companions,
+    Ok(Launch {
         program: surroundings::seen_from(folder.as_deref(), &program.path),
         arguments: args.command[1..].to_vec(),
         environment,
@@ -114,7 +103,27 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         fresh: args.restart == RestartName::Exec,
         files,
         judge,
+        outside: Outside::default(),
+        companions: Vec::new(),
+    })
+}
+
+fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Found, Usage> {
+    let common = &args.common;
+    let exploration = Exploration::of(args)?;
+    let alone = launch(args, program)?;
+    let companions = match companions(&args.network.with, alone.folder.as_deref()) {
+        Ok(companions) => companions,
+        Err(error) if error.is_request() => return Err(Usage::new(error.to_string())),
+        Err(error) => return Ok(Found::inconclusive(error.to_string())),
     };
+    if !companions.is_empty() && args.restart != RestartName::Automatic {
+        return Err(Usage::new(
+            "--with: each process copies its own memory back; leave --restart out",
+        ));
+    }
+    let outside = outside(&args.network, alone.folder.as_deref())?;
+    let launch = Launch { outside, companions, ..alone };
     if let Some(port) = args.network.peer_ready
         && let Err(trouble) = launch.outside.await_port(port)
     {
@@ -231,15 +240,7 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
         Ending::Expected => Found::inconclusive("a violation was found but did not repeat".into()),
         Ending::Violated(found) => {
             let (replayed, violation) = simplest(launch, replayed, found);
-            let target = Target::Native {
-                program: program.path.to_string_lossy().into_owned(),
-                hash: program.hash.clone(),
-                arguments: words(&args.command[1..]),
-                exit_code: args.exit_code,
-                time: args.time.name().into(),
-                network: Box::new(network_record(&args.network)),
-                surroundings: surroundings::of(args),
-            };
+            let target = target(args, program, &args.command[1..]);
             let trace = trace_of(target, record(args), violation, &Names::new(&replayed));
             // Without an explanation it is a violation all the same.
             let explanation = everypath_native::explain(launch, &replayed).ok().flatten();
@@ -257,6 +258,19 @@ fn simplest(launch: &Launch, found: Replayed, violation: Violation) -> (Replayed
     match Names::new(&simpler).ending(&launch.setup) {
         Ending::Violated(same) if same.property == violation.property => (simpler, same),
         _ => (found, violation),
+    }
+}
+
+/// What was explored, for the trace.
+fn target(args: &CheckArgs, program: &Program, arguments: &[OsString]) -> Target {
+    Target::Native {
+        program: program.path.to_string_lossy().into_owned(),
+        hash: program.hash.clone(),
+        arguments: words(arguments),
+        exit_code: args.exit_code,
+        time: args.time.name().into(),
+        network: Box::new(network_record(&args.network)),
+        surroundings: surroundings::of(args),
     }
 }
 
@@ -318,7 +332,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
              again, or say --force to try anyway"
         )));
     }
-    let network = network_args(network)?;
+    let (network, joint) = (network_args(network)?, network.joint.as_slice());
     let setup = Setup {
         time: time_mode(time).ok_or_else(|| {
             Usage::new(format!("cannot replay {path}: it names an unknown time mode, {time}"))
@@ -327,6 +341,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         idle: network.idle_mode(),
         kills: network.kill,
         faults: network.faults(),
+        joint: !joint.is_empty(),
         max_steps: recorded.steps.len() as u32 + DEFAULT_STEPS,
         datagrams: network.datagrams.rules()?,
         ..Setup::default()
@@ -336,7 +351,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     let companions = companions(&network.with, folder.as_deref())
         .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
     let launch = Launch {
-        outside: outside(&network, folder.as_deref())?,
+        outside: recorded_outside(joint, &network, folder.as_deref(), &path)?,
         companions,
         program: surroundings::seen_from(folder.as_deref(), &opened.path),
         arguments: arguments.iter().map(Into::into).collect(),
@@ -383,6 +398,21 @@ fn outside(network: &NetworkArgs, folder: Option<&Path>) -> Result<Outside, Usag
     Outside::new(options).map_err(|trouble: Trouble| Usage::new(trouble.to_string()))
 }
 
+/// The world outside that a trace was recorded in.
+fn recorded_outside(
+    joint: &[String],
+    network: &NetworkArgs,
+    folder: Option<&Path>,
+    path: &str,
+) -> Result<Outside, Usage> {
+    if joint.is_empty() {
+        return outside(network, folder);
+    }
+    Outside::recorded(joint).ok_or_else(|| {
+        Usage::new(format!("cannot replay {path}: what other programs did cannot be read"))
+    })
+}
+
 /// The options about the network, for a trace.
 fn network_record(network: &NetworkArgs) -> Network {
     let idle = network.idle.map(|idle| idle.name().into());
@@ -392,8 +422,8 @@ fn network_record(network: &NetworkArgs) -> Network {
         cache = network.cache.name().into();
     }
     let (with, kills) = (network.with.clone(), network.kill);
-    let datagrams = network.datagrams.words();
-    Network { peers, cache, with, kills, idle, tcp_faults, chunks, datagrams }
+    let (datagrams, joint) = (network.datagrams.words(), Vec::new());
+    Network { peers, cache, with, kills, idle, tcp_faults, chunks, datagrams, joint }
 }
 
 /// The options about the network that a trace was recorded with.

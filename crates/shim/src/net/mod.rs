@@ -14,6 +14,7 @@ mod datagram;
 mod epoll;
 mod event;
 pub(crate) mod faults;
+mod joint;
 mod message;
 mod options;
 mod outbox;
@@ -245,6 +246,10 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
         return datagram::refined(thread.operation.get(), number, (waits, length));
     }
     match thread.operation.get() {
+        // What is there does not depend on what others do at the same time.
+        Operation::Receive if joint::is_joint(object(number)) => {
+            Some((Operation::ReceiveWhole, remote::UNKNOWN))
+        }
         Operation::Send if waits && !transfer::can_send(number, length) => {
             Some((Operation::AwaitSpace, 0))
         }
@@ -470,7 +475,7 @@ fn wake_if(is_meant: impl Fn(Want) -> bool) {
 
 /// The scheduling point before a descriptor of an object is closed.
 pub(crate) fn before_close(number: usize) {
-    point(Operation::Close, touches(number), touched(object(number)));
+    point(Operation::Close, touches(number), touched(number));
 }
 
 /// What an object is, in footprints: its address, if that is where others meet it.
@@ -484,9 +489,9 @@ fn touches(number: usize) -> usize {
     if meets { local.key() } else { key(number) }
 }
 
-/// The other end, in footprints; 0 if there is none.
-fn touched(object: &Object) -> u64 {
-    partner(object).map_or(0, key) as u64
+/// The other end, in footprints; if there is none, this end once more.
+fn touched(number: usize) -> u64 {
+    partner(object(number)).map_or(key(number), key) as u64
 }
 
 /// The last descriptor of an object is gone.

@@ -7,7 +7,7 @@ use super::address::{Address, UNIX};
 use super::message::Pieces;
 use super::outbox::Put;
 use super::transit::Head;
-use super::{End, Kind, Object, Stage, faults, happened, object, stream};
+use super::{End, Kind, Object, Stage, faults, happened, joint, object, stream};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{bytes, copy, write};
@@ -33,9 +33,19 @@ impl Remote {
     fn end(&self) -> commtree::End {
         if self.is_reset { commtree::End::Reset } else { trees().peer_end(self.position) }
     }
+
+    /// A connection to a program that is explored on its own, which the checker knows by a number.
+    pub(super) fn joint(handle: u32) -> Self {
+        Remote { is_connected: true, position: Position::from_word(handle), ..Remote::default() }
+    }
+
+    /// That number.
+    pub(super) fn handle(self) -> u32 {
+        self.position.word()
+    }
 }
 
-/// Whether the other end of a socket is a peer.
+/// Whether the other end of a socket is outside.
 pub(super) fn is_remote(socket: &Object) -> bool {
     socket.remote.get().is_connected
 }
@@ -51,7 +61,7 @@ pub(super) fn reset(socket: &Object) {
 }
 
 /// Asks the checker, which answers by letting the trees grow.
-fn ask(question: Question) {
+pub(super) fn ask(question: Question) {
     let region = region();
     region.question.set(question);
     reply(|reply| reply.outcome = Outcome::Asking);
@@ -107,6 +117,9 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
     if !to.is_local() {
         stop!("the program connects to another machine; peers must run on this one");
     }
+    if joint::is_on() {
+        return joint::connect(number, to, waits);
+    }
     let which = thread.connections.get();
     thread.connections.set(which + 1);
     let name = name(TO_SERVER, &to, thread.path.get(), u64::from(which));
@@ -146,12 +159,21 @@ fn next_client(listener: &Object) -> Option<Position> {
 
 /// Whether a client outside waits to be accepted.
 pub(super) fn has_client(listener: usize) -> bool {
+    if joint::is_on() {
+        joint::look();
+        return false;
+    }
     next_client(object(listener)).is_some()
 }
 
+/// The ports that clients seem to come from.
+pub(super) const CLIENT_PORTS: u16 = 61_000;
+
 /// Accepts a client from outside; none if there is none.
 pub(super) fn accept(listener: usize) -> Result<Option<usize>, i32> {
-    const CLIENT_PORTS: u16 = 61_000;
+    if joint::is_on() {
+        return joint::accept(listener);
+    }
     let queue = object(listener);
     let Some(position) = next_client(queue) else { return Ok(None) };
     let number = descriptors::free_object().ok_or(errno::EMFILE)?;
@@ -174,7 +196,7 @@ pub(super) fn accept(listener: usize) -> Result<Option<usize>, i32> {
 }
 
 /// The bytes of a message in one piece, in memory that is not the program's.
-fn gather(pieces: Pieces, skip: usize, length: usize) -> &'static [u8] {
+pub(super) fn gather(pieces: Pieces, skip: usize, length: usize) -> &'static [u8] {
     let place = region().message.as_ptr() as usize;
     let mut at = place;
     pieces.each(skip, length, |address, length| {
@@ -186,6 +208,9 @@ fn gather(pieces: Pieces, skip: usize, length: usize) -> &'static [u8] {
 
 /// Sends to a peer; returns how many bytes were sent.
 pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, i32> {
+    if joint::is_on() {
+        return joint::send(number, pieces);
+    }
     let socket = object(number);
     let total = faults::written(pieces.length());
     let before = trees().received(socket.remote.get().position);
@@ -229,6 +254,10 @@ fn reach(from: Position, sent: Sent<'_>) -> Position {
 /// Tells a peer that nothing more will be sent.
 pub(super) fn shut(number: usize) -> Result<(), i32> {
     let socket = object(number);
+    if joint::is_on() {
+        joint::shut(socket);
+        return Ok(());
+    }
     let remote = socket.remote.get();
     if remote.end() != commtree::End::Reset {
         let position = reach(remote.position, Sent::End);
@@ -244,6 +273,9 @@ pub(super) fn receive(
     received: &mut usize,
     peeks: bool,
 ) -> Option<Result<(), i32>> {
+    if joint::is_on() {
+        return joint::receive(number, pieces, received, peeks);
+    }
     let socket = object(number);
     let mut remote = socket.remote.get();
     let left = pieces.length() - *received;
@@ -282,6 +314,7 @@ pub(super) fn receive(
 
 /// How many bytes can be read.
 pub(super) fn available(socket: &Object) -> usize {
+    joint::require_waiting(!joint::is_on());
     let remote = socket.remote.get();
     if remote.is_reset { 0 } else { trees().readable(remote.reader, remote.position) as usize }
 }
@@ -293,6 +326,10 @@ pub(super) fn taken(socket: &Object) -> u64 {
 
 /// Whether bytes can be read, and what the peer did to its end.
 pub(super) fn readiness(socket: &Object) -> (bool, End) {
+    if joint::is_on() {
+        joint::look();
+        return (false, End::Open);
+    }
     let remote = socket.remote.get();
     let end = match remote.end() {
         commtree::End::Open => End::Open,

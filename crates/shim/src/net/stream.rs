@@ -4,7 +4,7 @@ use super::address::{Address, INET6, UNIX, ephemeral_port};
 use super::faults;
 use super::transfer::about_to_move;
 use super::{Call, End, Kind, Object, Patience, Stage, Transfer, Want};
-use super::{Unfinished, partner, remote, until_done, waits};
+use super::{Unfinished, joint, partner, remote, until_done, waits};
 use super::{bound, failed, free, happened, is_unix, make, object, open};
 use crate::descriptors;
 use crate::fail::stop;
@@ -144,6 +144,7 @@ pub(super) fn listen(number: usize, backlog: i32) -> Result<isize, i32> {
     socket.backlog.set(backlog.clamp(0, 4096) as u16 + 1);
     socket.stage.set(Stage::Listening);
     super::somebody_is_here();
+    joint::listen(socket);
     Ok(0)
 }
 
@@ -189,6 +190,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
             }
             return remote::connect(number, to, waits);
         }
+        joint::refuse_own(&to);
         let through = super::through(descriptor);
         let want = Want::Room { listener: listener.unwrap_or(0) as u16 };
         let patience = if waits { Patience::Forever } else { Patience::None };
@@ -362,6 +364,7 @@ pub(super) fn accept(
         return Err(errno::EINVAL);
     }
     let waits = waits(descriptor, 0);
+    joint::require_waiting(waits || is_unix(socket));
     let patience = match waits {
         true => Patience::of_option(socket.options.get().receive_timeout),
         false => Patience::None,
@@ -411,10 +414,11 @@ pub(super) fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
     if !matches!(how, 0..=2) {
         return Err(errno::EINVAL);
     }
-    point(Operation::Shutdown, super::touches(number), super::touched(socket));
+    point(Operation::Shutdown, super::touches(number), super::touched(number));
     if socket.kind.get() == Kind::Stream && socket.stage.get() == Stage::Listening {
         // Who waits to accept is told.
         socket.stage.set(Stage::Over);
+        joint::unlisten(socket);
         while socket.waiting() >= 2 {
             drop_first_in_queue(number);
         }
@@ -457,10 +461,14 @@ fn drop_first_in_queue(listener: usize) {
 pub(super) fn close(number: usize) {
     let socket = object(number);
     if socket.stage.get() == Stage::Listening {
+        joint::unlisten(socket);
         while socket.waiting() >= 2 {
             drop_first_in_queue(number);
         }
         return;
+    }
+    if joint::is_joint(socket) {
+        joint::close(number);
     }
     let Some(other) = partner(socket) else { return };
     let far = object(other);

@@ -6,7 +6,7 @@ use crate::cli::CheckArgs;
 use crate::commands::replay_command;
 use crate::result::{JsonCoverage, JsonViolation};
 use crate::watch::peak_memory;
-use everypath_native::{Error, Explored, Outside};
+use everypath_native::{Error, Explored, JointExplored, Outside};
 use everypath_report::{grouped, native};
 use everypath_trace::{Coverage, Explanation, Trace, Verdict};
 use serde::Serialize;
@@ -40,6 +40,30 @@ pub(super) struct Counted {
     /// What was asked of peers; none if there was nobody to ask.
     cache: Option<JsonCache>,
     assumptions: Vec<String>,
+    /// What was explored of each program; none unless several were.
+    joint: Option<JsonJoint>,
+}
+
+/// What was explored of programs that were explored on their own.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct JsonJoint {
+    /// How often programs were explored before nothing new could happen.
+    pub(super) rounds: u32,
+    /// How many combinations of histories were held against each other.
+    pub(super) combinations: u64,
+    pub(super) programs: Vec<JsonProgram>,
+}
+
+/// What was explored of one program.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct JsonProgram {
+    pub(super) name: String,
+    /// Over all rounds.
+    pub(super) executions: u64,
+    /// In the last round.
+    pub(super) last_executions: u64,
+    /// What these showed to the other programs: different histories.
+    pub(super) histories: u64,
 }
 
 /// What was asked of peers.
@@ -78,6 +102,19 @@ impl Counted {
         self
     }
 
+    /// What was counted when programs were explored on their own.
+    pub(super) fn jointly(explored: &JointExplored, joint: JsonJoint, seconds: f64) -> Self {
+        Counted {
+            executions: explored.executions.iter().sum(),
+            steps: explored.steps,
+            unexpected: u64::from(explored.found.is_some()),
+            sites: explored.sites,
+            seconds,
+            joint: Some(joint),
+            ..Counted::default()
+        }
+    }
+
     pub(super) fn of(sampled: &Explored, seconds: f64) -> Self {
         Counted {
             executions: sampled.executions,
@@ -105,6 +142,8 @@ pub(super) struct Found {
     pub(super) coverage: Coverage,
     pub(super) reason: Option<String>,
     pub(super) trace: Option<Trace>,
+    /// What programs did with each other.
+    pub(super) messages: Vec<String>,
     pub(super) defect: bool,
     pub(super) verified: Option<u64>,
     pub(super) counted: Counted,
@@ -118,6 +157,7 @@ impl Found {
             coverage,
             reason: None,
             trace: None,
+            messages: Vec::new(),
             defect: false,
             verified: None,
             counted: Counted::default(),
@@ -199,6 +239,9 @@ struct JsonCounterexample {
     preemptions: usize,
     #[serde(flatten)]
     explanation: Option<Explanation>,
+    /// What programs did with each other, in an order in which it can happen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<String>,
 }
 
 /// What was counted.
@@ -219,6 +262,8 @@ struct JsonCheckStats {
     endings: Vec<JsonEnding>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache: Option<JsonCache>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    joint: Option<JsonJoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified_executions: Option<u64>,
 }
@@ -266,6 +311,7 @@ impl Report {
                 switches: trace.switches(),
                 preemptions: trace.preemptions(),
                 explanation: trace.explanation.clone(),
+                messages: found.messages.clone(),
             }),
             violations: if found.trace.is_some() { counted.unexpected } else { 0 },
             stats: JsonCheckStats {
@@ -286,6 +332,7 @@ impl Report {
                     })
                     .collect(),
                 cache: counted.cache,
+                joint: counted.joint.clone(),
                 verified_executions: found.verified,
             },
         };
@@ -304,6 +351,9 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
             match found.coverage {
                 Coverage::Exhaustive if counted.cycles > 0 => "every schedule that ends".into(),
                 Coverage::Exhaustive => "every schedule".into(),
+                Coverage::Bounded { depth } => {
+                    format!("every schedule with at most {depth} events of each program")
+                }
                 _ => match counted.preemptions {
                     Some(most) => {
                         format!("all schedules with at most {}", several(most.into(), "preemption"))
@@ -313,6 +363,7 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
             }
         ),
     };
+    said_to_each_other(&mut text, &found.messages);
     if counted.executions > 0 {
         if let Some(states) = counted.states {
             let _ = write!(text, "{} states, ", grouped(states));
@@ -329,6 +380,9 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
             }
         }
         text.push('\n');
+    }
+    if let Some(joint) = &counted.joint {
+        explored_jointly(&mut text, joint);
     }
     if let Some(cache) = &counted.cache {
         let _ = writeln!(
@@ -356,6 +410,31 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         );
     }
     text
+}
+
+/// What programs did with each other.
+fn said_to_each_other(text: &mut String, messages: &[String]) {
+    if messages.is_empty() {
+        return;
+    }
+    text.push_str("What the programs did with each other, in an order in which it happens:\n");
+    for (number, message) in messages.iter().enumerate() {
+        let _ = writeln!(text, "  {:2}  {message}", number + 1);
+    }
+    text.push('\n');
+}
+
+/// What was explored of each program.
+fn explored_jointly(text: &mut String, joint: &JsonJoint) {
+    let _ = writeln!(text, "{}; in the last one:", several(joint.rounds.into(), "round"));
+    for JsonProgram { name, last_executions, histories, .. } in &joint.programs {
+        let executions = several(*last_executions, "execution");
+        let histories = match histories {
+            1 => "1 history".into(),
+            more => format!("{} histories", grouped(*more)),
+        };
+        let _ = writeln!(text, "  {name}: {executions}, {histories}");
+    }
 }
 
 /// So many of something.

@@ -1,0 +1,409 @@
+use super::set::Set;
+use super::{Answer, Event, EventId, HistoryId, Link, Request, Side};
+use std::collections::BTreeMap;
+use std::vec;
+use std::vec::Vec;
+
+/// One history of each side, held against each other.
+///
+/// Sides agree on nothing but what they sent each other, so an event happens if everything before
+/// it in its own history does, and what it needs of others: the bytes it read, the connection it
+/// accepted, the end it saw. That alone is causality; it leaves out what must *not yet* have
+/// happened, which is for [`Combination::linearise`].
+#[derive(Debug)]
+pub struct Combination<'a> {
+    /// The histories, one of each side.
+    pub histories: &'a [HistoryId],
+    pub(super) places: Vec<Place<'a>>,
+    /// Where the events of each side begin, and where they end.
+    pub(super) starts: Vec<usize>,
+    links: BTreeMap<Link, Ends>,
+    listeners: BTreeMap<u16, Listening>,
+    /// What happens if nothing is left out.
+    pub(super) happens: Set,
+}
+
+/// An event among those of all sides.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    pub(super) side: usize,
+    pub(super) number: EventId,
+    pub(super) event: &'a Event,
+    /// All places of its side before it.
+    pub(super) past: Set,
+    /// How many bytes its side had received on the connection before.
+    received: usize,
+    /// The place that it needs of another side; none at all if nothing can give it that.
+    needs: Option<Need>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Need {
+    Nothing,
+    Place(usize),
+}
+
+/// What happens at one end of a connection.
+#[derive(Debug, Default)]
+struct Near {
+    /// All that is sent, and where in it the bytes of each place end.
+    stream: Vec<u8>,
+    sends: Vec<(usize, usize)>,
+    received: usize,
+    shut: Option<usize>,
+    close: Option<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Ends {
+    connect: Option<usize>,
+    accept: Option<usize>,
+    /// The end that connected, and the end that accepts.
+    near: [Near; 2],
+}
+
+#[derive(Debug, Default)]
+struct Listening {
+    listen: Option<usize>,
+    backlog: usize,
+    unlisten: Option<usize>,
+    connects: Vec<(usize, Link)>,
+}
+
+/// Which end of a connection a side has.
+fn end_of(side: usize, link: Link) -> usize {
+    usize::from(link.side != side)
+}
+
+impl<'a> Combination<'a> {
+    /// Holds one history of each side against the others.
+    pub fn new(sides: &'a [Side], histories: &'a [HistoryId]) -> Self {
+        let all =
+            || sides.iter().zip(histories).map(|(side, &number)| (side, side.history(number)));
+        let total = all().map(|(_, history)| history.events.len()).sum();
+        let mut combination = Combination {
+            histories,
+            places: Vec::with_capacity(total),
+            starts: vec![0],
+            links: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            happens: Set::new(total),
+        };
+        for (number, (side, history)) in all().enumerate() {
+            let first = combination.places.len();
+            for &event in &history.events {
+                combination.enter(number, event, side.get(event), total);
+                let mut past = Set::new(total);
+                for before in &combination.places[combination.places.len() - 1].event.past {
+                    let place = history.events.binary_search(before).expect("pasts are inside");
+                    past.insert(first + place);
+                }
+                combination.places.last_mut().expect("just entered").past = past;
+            }
+            combination.starts.push(combination.places.len());
+        }
+        for at in 0..total {
+            combination.places[at].needs = combination.needs(at);
+        }
+        combination.happens = combination.simulate(None);
+        combination
+    }
+
+    /// Notes an event: those of a side come in an order that they could have happened in.
+    fn enter(&mut self, side: usize, number: EventId, event: &'a Event, total: usize) {
+        let at = self.places.len();
+        let mut received = 0;
+        match (&event.act.request, &event.act.answer) {
+            (Request::Listen { port, backlog }, _) => {
+                let port = self.listeners.entry(*port).or_default();
+                port.listen.get_or_insert(at);
+                port.backlog = *backlog;
+            }
+            (Request::Unlisten { port }, _) => {
+                self.listeners.entry(*port).or_default().unlisten.get_or_insert(at);
+            }
+            (Request::Connect(link), Answer::Done) => {
+                self.links.entry(*link).or_default().connect = Some(at);
+                self.listeners.entry(link.port).or_default().connects.push((at, *link));
+            }
+            (Request::Accept { .. }, Answer::Accepted(link)) => {
+                self.links.entry(*link).or_default().accept = Some(at);
+            }
+            (Request::Send { link, bytes }, Answer::Done) => {
+                let near = self.near(side, *link);
+                near.stream.extend(bytes);
+                near.sends.push((near.stream.len(), at));
+            }
+            (Request::Receive { link, .. }, answer) => {
+                let near = self.near(side, *link);
+                received = near.received;
+                if let Answer::Bytes(bytes) = answer {
+                    near.received += bytes.len();
+                }
+            }
+            (Request::Shut(link), _) => self.near(side, *link).shut = Some(at),
+            (Request::Close(link), _) => self.near(side, *link).close = Some(at),
+            _ => {}
+        }
+        let needs = None;
+        self.places.push(Place { side, number, event, past: Set::new(total), received, needs });
+    }
+
+    fn near(&mut self, side: usize, link: Link) -> &mut Near {
+        &mut self.links.entry(link).or_default().near[end_of(side, link)]
+    }
+
+    /// Whether a side says at some time that it will send no more on a connection.
+    pub(super) fn is_shut(&self, side: usize, link: Link) -> bool {
+        self.links.get(&link).is_some_and(|ends| ends.near[end_of(side, link)].shut.is_some())
+    }
+
+    /// Where the end that a side talks to on a connection is closed, if it is.
+    fn closing(&self, side: usize, link: Link) -> Option<usize> {
+        let ends = self.links.get(&link)?;
+        match end_of(side, link) {
+            0 if ends.accept.is_none() => self.listeners.get(&link.port)?.unlisten,
+            near => ends.near[1 - near].close,
+        }
+    }
+
+    /// Whether the end that a side talks to may have left bytes behind when it was closed, which
+    /// breaks the connection: it did not read all that was sent, as far as that is not sent after an
+    /// event. Which thread of the side is told of it is another question.
+    fn may_break(&self, at: usize, link: Link) -> bool {
+        let Some(ends) = self.links.get(&link) else { return false };
+        let near = end_of(self.places[at].side, link);
+        let sent = ends.near[near].sends.iter().rev().find(|(_, sent)| !self.is_after(*sent, at));
+        sent.is_some_and(|&(end, _)| end > ends.near[1 - near].received)
+    }
+
+    /// Whether an event comes after another one of its side.
+    fn is_after(&self, at: usize, other: usize) -> bool {
+        at == other || self.places[at].past.contains(other)
+    }
+
+    /// What an event needs of other sides; none if nothing can give it that.
+    fn needs(&self, at: usize) -> Option<Need> {
+        let Place { side, event, .. } = self.places[at];
+        let place = |at: usize| Need::Place(at);
+        match (&event.act.request, &event.act.answer) {
+            (_, Answer::Never) => Some(Need::Nothing),
+            (Request::Connect(link), Answer::Done) => {
+                self.listeners.get(&link.port)?.listen.map(place)
+            }
+            (Request::Connect(link), _) => self.listeners.get(&link.port)?.unlisten.map(place),
+            (Request::Accept { port }, Answer::Accepted(link)) => {
+                let connect = self.links.get(link)?.connect.map(place);
+                connect.filter(|_| link.port == *port)
+            }
+            (Request::Send { link, .. }, Answer::Lost | Answer::Reset) => {
+                let closing = self.closing(side, *link).map(place);
+                closing.filter(|_| event.act.answer == Answer::Lost || self.may_break(at, *link))
+            }
+            (Request::Receive { link, most }, answer) => {
+                self.needs_of_receive(at, *link, *most, answer)
+            }
+            _ => Some(Need::Nothing),
+        }
+    }
+
+    fn needs_of_receive(
+        &self,
+        at: usize,
+        link: Link,
+        most: usize,
+        answer: &Answer,
+    ) -> Option<Need> {
+        let Place { side, received, .. } = self.places[at];
+        let near = &self.links.get(&link)?.near;
+        let far = &near[1 - end_of(side, link)];
+        let is_over = far.stream.len() == received;
+        let closing = self.closing(side, link);
+        let needed = match answer {
+            Answer::Bytes(bytes) => {
+                let end = received + bytes.len();
+                let run = far.sends.partition_point(|&(run_end, _)| run_end < end);
+                let &(run_end, place) = far.sends.get(run)?;
+                // Whoever gets less than it asked for gets all that is there.
+                let is_whole = bytes.len() == most || run_end == end;
+                (is_whole && far.stream[received..end] == bytes[..]).then_some(place)
+            }
+            Answer::End => far.shut.or(closing).filter(|_| is_over),
+            Answer::Reset => closing.filter(|_| is_over && self.may_break(at, link)),
+            _ => None,
+        };
+        needed.map(Need::Place)
+    }
+
+    /// Everything that can happen if an event, and whatever comes after it, does not.
+    fn simulate(&self, without: Option<usize>) -> Set {
+        let mut done = Set::new(self.places.len());
+        let is_out = |place: usize| without.is_some_and(|of| self.is_after(place, of));
+        let mut waiting: Vec<usize> =
+            (0..self.places.len()).filter(|&place| !is_out(place)).collect();
+        loop {
+            let before = waiting.len();
+            waiting.retain(|&at| {
+                let Place { past, needs, .. } = &self.places[at];
+                let has_all = match needs {
+                    None => false,
+                    Some(Need::Nothing) => true,
+                    Some(Need::Place(needed)) => done.contains(*needed),
+                };
+                let happens = has_all && past.is_subset(&done);
+                if happens {
+                    done.insert(at);
+                }
+                !happens
+            });
+            if waiting.len() == before {
+                return done;
+            }
+        }
+    }
+
+    /// Some events, and all that have to happen for them.
+    pub(super) fn ancestors(&self, of: &[usize]) -> Set {
+        let mut found = Set::new(self.places.len());
+        let mut waiting = of.to_vec();
+        while let Some(at) = waiting.pop() {
+            if found.contains(at) {
+                continue;
+            }
+            found.insert(at);
+            let Place { past, needs, side, .. } = &self.places[at];
+            let own = self.starts[*side]..self.starts[side + 1];
+            waiting.extend(own.filter(|&place| past.contains(place)));
+            if let Some(Need::Place(needed)) = needs {
+                waiting.push(*needed);
+            }
+        }
+        found
+    }
+
+    /// Whether all events of a side can happen, as far as causality is concerned.
+    pub fn is_whole(&self, side: usize) -> bool {
+        (self.starts[side]..self.starts[side + 1]).all(|place| self.happens.contains(place))
+    }
+
+    /// What else could have come of requests: the side, the event and the answer.
+    pub(super) fn other_answers(&self) -> Vec<(usize, EventId, Answer)> {
+        let mut found = self.waits_in_vain();
+        for (at, place) in self.places.iter().enumerate() {
+            let asks_others = place.event.act.request.waits()
+                || matches!(place.event.act.request, Request::Send { .. });
+            if !asks_others {
+                continue;
+            }
+            let done = self.simulate(Some(at));
+            if place.past.is_subset(&done) {
+                let answers = self.answers_for(at, &done);
+                found.extend(answers.into_iter().map(|answer| (place.side, place.number, answer)));
+            }
+        }
+        found
+    }
+
+    /// What can come of a request when so much has happened.
+    fn answers_for(&self, at: usize, done: &Set) -> Vec<Answer> {
+        let Place { side, event, received, past, .. } = &self.places[at];
+        let has_happened = |place: Option<usize>| place.is_some_and(|place| done.contains(place));
+        let mut answers = Vec::new();
+        match &event.act.request {
+            Request::Connect(link) => {
+                let listening = self.listeners.get(&link.port);
+                if has_happened(listening.and_then(|port| port.listen)) {
+                    answers.push(Answer::Done);
+                }
+                if has_happened(listening.and_then(|port| port.unlisten)) {
+                    answers.push(Answer::Refused);
+                }
+                // More than can wait to be accepted may never be.
+                if listening.is_some_and(|port| port.connects.len() > port.backlog + 1) {
+                    answers.push(Answer::Never);
+                }
+            }
+            Request::Accept { port } => {
+                let connects = self.listeners.get(port).map_or(&[][..], |port| &port.connects);
+                let is_free = |(_, link): &&(usize, Link)| {
+                    let accept = self.links.get(link).and_then(|ends| ends.accept);
+                    !accept.is_some_and(|accept| past.contains(accept))
+                };
+                let waiting = || connects.iter().filter(is_free);
+                // Nobody comes before those who had connected before.
+                let is_first = |connect: usize| {
+                    let before = &self.places[connect].past;
+                    !waiting().any(|(other, _)| before.contains(*other))
+                };
+                let first = waiting().filter(|(at, _)| done.contains(*at) && is_first(*at));
+                answers.extend(first.map(|(_, link)| Answer::Accepted(*link)));
+            }
+            Request::Send { link, .. } if has_happened(self.closing(*side, *link)) => {
+                answers.push(Answer::Lost);
+                answers.extend(self.may_break(at, *link).then_some(Answer::Reset));
+            }
+            Request::Receive { link, .. } => {
+                let Some(ends) = self.links.get(link) else { return answers };
+                let far = &ends.near[1 - end_of(*side, *link)];
+                let is_over = far.stream.len() == *received;
+                let is_closed = has_happened(self.closing(*side, *link));
+                if is_over && (is_closed || has_happened(far.shut)) {
+                    answers.push(Answer::End);
+                }
+                if is_over && is_closed && self.may_break(at, *link) {
+                    answers.push(Answer::Reset);
+                }
+                let new =
+                    far.sends.iter().filter(|(end, place)| end > received && done.contains(*place));
+                let bytes = new.map(|&(end, _)| Answer::Bytes(far.stream[*received..end].to_vec()));
+                answers.extend(bytes);
+            }
+            _ => {}
+        }
+        answers
+    }
+
+    /// Whether, when everything has happened, somebody who waits for ever could go on, in whatever
+    /// order it happened. How long the queue of a listener is depends on that.
+    pub(super) fn could_go_on(&self) -> bool {
+        self.places.iter().any(|place| match (&place.event.act.request, &place.event.act.answer) {
+            (Request::Receive { link, .. }, Answer::Never) => {
+                self.links.get(link).is_some_and(|ends| {
+                    let near = end_of(place.side, *link);
+                    let far = &ends.near[1 - near];
+                    far.stream.len() > ends.near[near].received
+                        || far.shut.is_some()
+                        || self.closing(place.side, *link).is_some()
+                })
+            }
+            (Request::Accept { port }, Answer::Never) => {
+                self.listeners.get(port).is_some_and(|listening| {
+                    let is_free =
+                        |link| self.links.get(link).is_none_or(|ends| ends.accept.is_none());
+                    let mut connects = listening.connects.iter();
+                    listening.unlisten.is_none() && connects.any(|(_, link)| is_free(link))
+                })
+            }
+            _ => false,
+        })
+    }
+
+    /// If nothing more can happen although there are events left, because all that come next would
+    /// wait: these, with the answer that they do.
+    fn waits_in_vain(&self) -> Vec<(usize, EventId, Answer)> {
+        let mut found = Vec::new();
+        for (at, place) in self.places.iter().enumerate() {
+            let is_next = !self.happens.contains(at) && place.past.is_subset(&self.happens);
+            if !is_next {
+                continue;
+            }
+            let waits =
+                place.event.act.request.waits() && self.answers_for(at, &self.happens).is_empty();
+            if !waits {
+                return Vec::new();
+            }
+            found.push((place.side, place.number, Answer::Never));
+        }
+        found
+    }
+}

@@ -1,0 +1,196 @@
+use super::combination::{Combination, Place};
+use super::set::Set;
+use super::{Answer, EventId, Network, Request};
+use std::collections::BTreeSet;
+use std::vec::Vec;
+
+/// An event in one order of all events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Performed {
+    /// The side.
+    pub side: usize,
+    /// Which of its events.
+    pub event: EventId,
+}
+
+/// What came of performing histories together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Linearised {
+    /// They happen together, in this order.
+    Possible(Vec<Performed>),
+    /// They cannot.
+    Impossible,
+    /// There are too many orders to try.
+    Unsettled,
+}
+
+/// How many moments are tried at most.
+const PATIENCE: usize = 200_000;
+
+/// Performs events one after the other, in every order that makes a difference.
+struct Search<'c, 'a> {
+    combination: &'c Combination<'a>,
+    /// What has to happen.
+    wanted: Set,
+    /// What may happen, and whether all of it has to.
+    allowed: Set,
+    is_strict: bool,
+    /// Whether nothing that waits for ever may be able to go on in the end.
+    to_the_end: bool,
+    /// Moments from which there is no way.
+    hopeless: BTreeSet<(Set, Network)>,
+    order: Vec<usize>,
+}
+
+impl Combination<'_> {
+    /// An order in which all events of some sides happen, and of the others as many as it takes;
+    /// if `to_the_end`, all of all sides, so that whatever waits for ever really has nothing to go
+    /// on with.
+    pub fn linearise(&self, sides: impl Fn(usize) -> bool, to_the_end: bool) -> Linearised {
+        let chosen = |at: &usize| to_the_end || sides(self.places[*at].side);
+        let chosen: Vec<usize> = (0..self.places.len()).filter(chosen).collect();
+        if !chosen.iter().all(|&at| self.happens.contains(at)) || to_the_end && self.could_go_on() {
+            return Linearised::Impossible;
+        }
+        // What happens besides can hardly help, so it is tried only if nothing else does.
+        let needed = self.ancestors(&chosen);
+        match self.search(&chosen, (needed.clone(), true), to_the_end) {
+            Linearised::Impossible if needed != self.happens => {
+                self.search(&chosen, (self.happens.clone(), false), to_the_end)
+            }
+            settled => settled,
+        }
+    }
+
+    fn search(
+        &self,
+        chosen: &[usize],
+        (allowed, is_strict): (Set, bool),
+        to_the_end: bool,
+    ) -> Linearised {
+        let mut wanted = Set::new(self.places.len());
+        chosen.iter().for_each(|&at| wanted.insert(at));
+        let (hopeless, order) = (BTreeSet::new(), Vec::new());
+        let combination = self;
+        let mut search =
+            Search { combination, wanted, allowed, is_strict, to_the_end, hopeless, order };
+        let (done, network) = (Set::new(self.places.len()), Network::default());
+        let is_possible = search.goes_on(done, network);
+        let performed = |&at: &usize| {
+            let Place { side, number: event, .. } = self.places[at];
+            Performed { side, event }
+        };
+        match is_possible {
+            true => Linearised::Possible(search.order.iter().map(performed).collect()),
+            false if search.hopeless.len() >= PATIENCE => Linearised::Unsettled,
+            false => Linearised::Impossible,
+        }
+    }
+}
+
+impl Search<'_, '_> {
+    /// Goes on until everything wanted has happened; false if there is no way from here.
+    fn goes_on(&mut self, mut done: Set, mut network: Network) -> bool {
+        let length = self.order.len();
+        let next = loop {
+            let enabled = self.enabled(&done, &network);
+            let safe = enabled.iter().copied().find(|&at| self.is_safe(at, &done));
+            let Some(at) = safe else { break enabled };
+            self.perform(at, &mut done, &mut network);
+        };
+        if self.wanted.is_subset(&done) && (!self.to_the_end || self.is_over(&network)) {
+            return true;
+        }
+        let key = (done, network);
+        if self.hopeless.len() < PATIENCE && !self.hopeless.contains(&key) {
+            for at in next {
+                let (mut done, mut network) = key.clone();
+                self.perform(at, &mut done, &mut network);
+                if self.goes_on(done, network) {
+                    return true;
+                }
+                self.order.pop();
+            }
+            self.hopeless.insert(key);
+        }
+        self.order.truncate(length);
+        false
+    }
+
+    fn perform(&mut self, at: usize, done: &mut Set, network: &mut Network) {
+        let Place { side, event, .. } = self.combination.places[at];
+        network.perform(side, &event.act.request, &event.act.answer);
+        done.insert(at);
+        self.order.push(at);
+    }
+
+    /// What can happen next.
+    fn enabled(&self, done: &Set, network: &Network) -> Vec<usize> {
+        let can = |&at: &usize| {
+            let Place { side, event, past, .. } = &self.combination.places[at];
+            let act = &event.act;
+            !done.contains(at)
+                && self.allowed.contains(at)
+                && past.is_subset(done)
+                && (act.answer == Answer::Never
+                    || network.answer(*side, &act.request).as_ref() == Some(&act.answer))
+        };
+        (0..self.combination.places.len()).filter(can).collect()
+    }
+
+    /// Whether an event that can happen now may as well happen now, since of what is still to come
+    /// nothing needs to be before it.
+    fn is_safe(&self, at: usize, done: &Set) -> bool {
+        let Place { side, event, .. } = &self.combination.places[at];
+        let to_come = |matters: &dyn Fn(usize, &Request, &Answer) -> bool| {
+            let places = self.combination.places.iter().enumerate();
+            places.filter(|(other, _)| *other != at && !done.contains(*other)).any(
+                |(other, place)| {
+                    let act = &place.event.act;
+                    self.allowed.contains(other) && matters(place.side, &act.request, &act.answer)
+                },
+            )
+        };
+        match (&event.act.request, &event.act.answer) {
+            (_, Answer::Never) => true,
+            (Request::Receive { .. } | Request::Accept { .. } | Request::Listen { .. }, _) => true,
+            (Request::Send { .. }, answer) if *answer != Answer::Done => true,
+            _ if !self.is_strict => false,
+            (Request::Send { link, .. }, _) => {
+                // Whoever gets less than it asked for must be faster.
+                !to_come(&|other, request, answer| match (request, answer) {
+                    (Request::Receive { link: on, most }, Answer::Bytes(bytes)) => {
+                        on == link && other != *side && bytes.len() < *most
+                    }
+                    _ => false,
+                })
+            }
+            (Request::Connect(link), Answer::Done) => !to_come(&|_, request, answer| {
+                let connects =
+                    matches!(request, Request::Connect(other) if other.port == link.port);
+                connects && *answer == Answer::Done
+            }),
+            // What is sent must come before, and so must whoever finds that nothing more is sent on
+            // a connection that this might break.
+            (Request::Close(link), _) => !to_come(&|other, request, answer| {
+                let is_shut = || self.combination.is_shut(*side, *link);
+                let matters = match request {
+                    Request::Send { .. } => *answer == Answer::Done,
+                    Request::Receive { .. } => *answer == Answer::End && is_shut(),
+                    _ => false,
+                };
+                matters && other != *side && request.link() == Some(*link)
+            }),
+            (Request::Shut(_), _) => true,
+            (Request::Connect(_) | Request::Unlisten { .. }, _) => false,
+        }
+    }
+
+    /// Whether nothing that waits for ever could go on.
+    fn is_over(&self, network: &Network) -> bool {
+        self.combination.places.iter().all(|place| {
+            let act = &place.event.act;
+            act.answer != Answer::Never || network.answer(place.side, &act.request).is_none()
+        })
+    }
+}

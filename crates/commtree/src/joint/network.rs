@@ -1,0 +1,143 @@
+use super::{Answer, Link, Request};
+use std::collections::{BTreeMap, VecDeque};
+use std::vec::Vec;
+
+/// What the other end did to a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Far {
+    #[default]
+    Open,
+    /// It sends nothing any more.
+    Finished,
+    /// It broke the connection.
+    Broken,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct End {
+    /// The bytes that have come.
+    inbox: VecDeque<u8>,
+    far: Far,
+    /// That the connection broke has not been told yet.
+    breaks: bool,
+    is_closed: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Listener {
+    is_open: bool,
+    backlog: usize,
+    queue: VecDeque<Link>,
+}
+
+/// The network between programs, at one moment of an execution of all of them: what streams inside
+/// one program do, between several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Network {
+    listeners: BTreeMap<u16, Listener>,
+    /// Of each connection, the end that connected and the end that accepts.
+    links: BTreeMap<Link, [End; 2]>,
+}
+
+impl Network {
+    fn end(&self, side: usize, link: Link) -> Option<&End> {
+        self.links.get(&link).map(|ends| &ends[usize::from(link.side != side)])
+    }
+
+    fn far_end(&self, side: usize, link: Link) -> Option<&End> {
+        self.links.get(&link).map(|ends| &ends[usize::from(link.side == side)])
+    }
+
+    /// What comes of a request of a side now; none if it has to wait.
+    pub fn answer(&self, side: usize, request: &Request) -> Option<Answer> {
+        match request {
+            Request::Listen { .. } | Request::Unlisten { .. } => Some(Answer::Done),
+            Request::Shut(_) | Request::Close(_) => Some(Answer::Done),
+            Request::Connect(link) => match self.listeners.get(&link.port)? {
+                listener if !listener.is_open => Some(Answer::Refused),
+                // The kernel takes one more than it was asked for.
+                listener => (listener.queue.len() <= listener.backlog).then_some(Answer::Done),
+            },
+            Request::Accept { port } => {
+                self.listeners.get(port)?.queue.front().map(|link| Answer::Accepted(*link))
+            }
+            Request::Send { link, .. } => {
+                match (self.end(side, *link)?, self.far_end(side, *link)?) {
+                    (end, _) if end.breaks => Some(Answer::Reset),
+                    (_, far) if far.is_closed => Some(Answer::Lost),
+                    _ => Some(Answer::Done),
+                }
+            }
+            Request::Receive { link, most } => {
+                let end = self.end(side, *link)?;
+                match end.far {
+                    _ if !end.inbox.is_empty() => {
+                        Some(Answer::Bytes(end.inbox.iter().take(*most).copied().collect()))
+                    }
+                    Far::Open => None,
+                    Far::Broken if end.breaks => Some(Answer::Reset),
+                    Far::Finished | Far::Broken => Some(Answer::End),
+                }
+            }
+        }
+    }
+
+    /// Lets a request of a side happen, of which this comes.
+    pub fn perform(&mut self, side: usize, request: &Request, answer: &Answer) {
+        match (request, answer) {
+            (Request::Listen { port, backlog }, _) => {
+                let listener = self.listeners.entry(*port).or_default();
+                (listener.is_open, listener.backlog) = (true, *backlog);
+            }
+            (Request::Unlisten { port }, _) => {
+                let listener = self.listeners.entry(*port).or_default();
+                listener.is_open = false;
+                let waiting: Vec<Link> = listener.queue.drain(..).collect();
+                waiting.into_iter().for_each(|link| self.close(link, 1));
+            }
+            (Request::Connect(link), Answer::Done) => {
+                self.links.entry(*link).or_default();
+                self.listeners.entry(link.port).or_default().queue.push_back(*link);
+            }
+            (Request::Accept { port }, Answer::Accepted(_)) => {
+                self.listeners.entry(*port).or_default().queue.pop_front();
+            }
+            (Request::Send { link, bytes }, Answer::Done) => {
+                let far = usize::from(link.side == side);
+                self.links.entry(*link).or_default()[far].inbox.extend(bytes);
+            }
+            (Request::Receive { link, .. }, Answer::Bytes(bytes)) => {
+                let near = usize::from(link.side != side);
+                self.links.entry(*link).or_default()[near].inbox.drain(..bytes.len());
+            }
+            (Request::Send { link, .. } | Request::Receive { link, .. }, Answer::Reset) => {
+                let near = usize::from(link.side != side);
+                self.links.entry(*link).or_default()[near].breaks = false;
+            }
+            (Request::Shut(link), _) => {
+                let far = usize::from(link.side == side);
+                let far = &mut self.links.entry(*link).or_default()[far].far;
+                *far = (*far).max(Far::Finished);
+            }
+            (Request::Close(link), _) => self.close(*link, usize::from(link.side != side)),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, link: Link, near: usize) {
+        let ends = self.links.entry(link).or_default();
+        let leaves_bytes = !ends[near].inbox.is_empty();
+        ends[near].is_closed = true;
+        ends[near].inbox.clear();
+        let far = &mut ends[1 - near];
+        if far.is_closed {
+            return;
+        }
+        if leaves_bytes {
+            (far.far, far.breaks) = (Far::Broken, true);
+        } else {
+            far.far = far.far.max(Far::Finished);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Programs that talk to each other, each explored on its own.
+
+mod support;
+
+use serde_json::{Value, json};
+use std::process::Command;
+use support::Programs;
+
+/// Checks a program jointly with others, each the words of its command.
+fn jointly(programs: &Programs, options: &str, others: &[&str], command: &str) -> (i32, Value) {
+    let mut everypath = Command::new(env!("CARGO_BIN_EXE_everypath"));
+    everypath.args(["check", "--json", "-", "--joint"]).args(options.split_whitespace());
+    for other in others {
+        everypath.args(["--with", other]);
+    }
+    everypath.arg("--").args(command.split_whitespace()).current_dir(programs.folder.path());
+    let output = everypath.output().unwrap();
+    let result = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{others:?} {command}: {error}: {output:?}"));
+    (output.status.code().unwrap(), result)
+}
+
+/// Verdict, coverage and the property that is violated.
+fn verdict((_, result): &(i32, Value)) -> Value {
+    json!([result["verdict"], result["coverage"]["kind"], result["violation"]["property"]])
+}
+
+fn holds() -> Value {
+    json!(["holds", "exhaustive", null])
+}
+
+fn violates(property: &str) -> Value {
+    json!(["violated", "sampled", property])
+}
+
+fn reason((code, result): &(i32, Value)) -> String {
+    assert_eq!((code, &result["verdict"]), (&3, &json!("inconclusive")), "{result}");
+    result["reason"].as_str().unwrap_or_default().to_string()
+}
+
+fn messages((_, result): &(i32, Value)) -> Vec<String> {
+    let messages = result["violation"]["messages"].as_array().into_iter().flatten();
+    messages.map(|message| message.as_str().unwrap().to_string()).collect()
+}
+
+const TALKER: &str = "../crates/everypath/tests/programs/talker.c";
+
+#[test]
+fn a_branch_that_the_other_side_never_takes_is_not_reported() {
+    let programs = Programs::new(&["closed/times_ten_client.c", "closed/times_ten_server.c"]);
+    let check = |client: &str, server: &str| {
+        jointly(&programs, "", &[server], &format!("./times_ten_client {client}"))
+    };
+    assert_eq!(verdict(&check("7000", "./times_ten_server 7000")), holds());
+    assert_eq!(verdict(&check("7000 lucky", "./times_ten_server 7000")), holds());
+    let buggy = check("7000 lucky", "./times_ten_server 7000 buggy");
+    assert_eq!(verdict(&buggy), violates("deadlock"));
+    let messages = messages(&buggy);
+    assert_eq!(messages.last().unwrap(), "times_ten_client receives \"7\" on connection 1");
+    assert_eq!(messages.len(), 7, "{messages:?}");
+    let replay = programs.everypath("replay everypath-trace.json");
+    let text = String::from_utf8(replay.stdout).unwrap();
+    assert_eq!(replay.status.code(), Some(1), "{text}");
+    assert!(text.contains("Replayed: every step as recorded, the same violation."), "{text}");
+}
+
+#[test]
+fn two_ports_in_the_wrong_order_stop_both_programs() {
+    let programs = Programs::new(&["closed/two_ports_client.c", "closed/two_ports_server.c"]);
+    let server = ["./two_ports_server 7000"];
+    let stuck = jointly(&programs, "", &server, "./two_ports_client 7000");
+    assert_eq!(verdict(&stuck), violates("deadlock"));
+    let messages = messages(&stuck);
+    let ends = &messages[messages.len() - 2..];
+    let waits = [
+        "two_ports_server waits for ever for a connection to port 7000",
+        "two_ports_client waits for ever to receive on connection 1",
+    ];
+    assert!(waits.iter().all(|wait| ends.iter().any(|end| end == wait)), "{messages:?}");
+    assert_eq!(programs.everypath("replay everypath-trace.json").status.code(), Some(1));
+    let ordered = jointly(&programs, "", &server, "./two_ports_client 7000 ordered");
+    assert_eq!(verdict(&ordered), holds());
+}
+
+#[test]
+fn the_same_question_is_answered_differently_the_second_time() {
+    let programs = Programs::new(&["closed/visits_client.c", "closed/visits_server.c"]);
+    let server = ["./visits_server 7000"];
+    let twice = jointly(&programs, "", &server, "./visits_client 7000");
+    assert_eq!(verdict(&twice), violates("assertion"));
+    assert_eq!(messages(&twice).last().unwrap(), "visits_client receives \"c\" on connection 1");
+    assert_eq!(verdict(&jointly(&programs, "", &server, "./visits_client 7000 once")), holds());
+}
+
+#[test]
+fn cost_is_the_sum_of_the_programs() {
+    let programs = Programs::new(&["tcp/alphabet_client.c", "tcp/alphabet_server.c"]);
+    for (sessions, letters) in [(1, 1), (2, 2), (3, 3)] {
+        let server = format!("./alphabet_server 7000 {sessions}");
+        let client = format!("./alphabet_client 7000 {sessions} {letters}");
+        let result = jointly(&programs, "", &[&server], &client);
+        assert_eq!(verdict(&result), holds());
+        let joint = &result.1["stats"]["joint"];
+        for program in joint["programs"].as_array().unwrap() {
+            assert_eq!(program["last_executions"], json!(1), "{joint}");
+        }
+    }
+}
+
+#[test]
+fn three_programs_are_explored_jointly() {
+    let programs = Programs::new(&[TALKER]);
+    let silent = programs.check("--joint --with ./talker --with ./talker -- ./talker");
+    assert_eq!(verdict(&silent), holds());
+    let relay = "./talker l7001 a r1 x c7002 sq r1 =z";
+    let last = "./talker l7002 a r1 =q ?yz x u";
+    let found = jointly(&programs, "", &[relay, last], "./talker c7001 sq r1 =");
+    // The program that is checked ends well, and so it is no matter how another one exits.
+    assert_eq!(verdict(&found), holds());
+    let relay = "./talker l7001 / a r1 c7002 sq r1 +z sz x";
+    let found = jointly(&programs, "", &[relay, last], "./talker c7001 sq");
+    assert_eq!(verdict(&found), holds());
+    let both = "./talker l7001 c7002 sq r1 +z c7003";
+    let found = jointly(&programs, "--idle violation", &[both, last], "./talker l7003 a");
+    assert_eq!(verdict(&found), violates("deadlock"));
+}
+
+#[test]
+fn bytes_arrive_as_they_were_sent_or_together() {
+    let programs = Programs::new(&[TALKER]);
+    let server = ["./talker l7000 a sab scd x u"];
+    for (client, expected) in [
+        ("./talker c7000 r9 =ab", violates("exit-code")),
+        ("./talker c7000 r9 =abcd", violates("exit-code")),
+        ("./talker c7000 r9 +ab r9 r1 =", holds()),
+        ("./talker c7000 w4 =abcd r1 =", holds()),
+        ("./talker c7000 r2 =ab r2 =cd r1 =", holds()),
+    ] {
+        assert_eq!(verdict(&jointly(&programs, "", &server, client)), expected, "{client}");
+    }
+}
+
+#[test]
+fn connections_end_and_break() {
+    let programs = Programs::new(&[TALKER]);
+    for (server, client, expected) in [
+        // Whoever leaves bytes behind breaks the connection.
+        ("./talker l7000 a r1 x u", "./talker c7000 sab r1 =!", holds()),
+        ("./talker l7000 a r2 x u", "./talker c7000 sab r1 =", holds()),
+        // The end of what is sent is no end of what is received.
+        ("./talker l7000 a r9 r1 = sz x u", "./talker c7000 sab h r1 =z r1 =", holds()),
+        // A process that ends closes what it has.
+        ("./talker l7000 a r1", "./talker c7000 sa r1 =", holds()),
+        ("./talker l7000 a sa r1 =b", "./talker c7000 r1 =a", holds()),
+        // Nobody is connected to after that, but those who wait are told.
+        ("./talker l7000", "./talker c7000 r1 =", violates("exit-code")),
+    ] {
+        let result = jointly(&programs, "", &[server], client);
+        assert_eq!(verdict(&result), expected, "{server}, {client}: {}", result.1);
+    }
+}
+
+#[test]
+fn peers_of_each_other_connect_both_ways() {
+    let programs = Programs::new(&[TALKER]);
+    let other = ["./talker l7000 / a r1 =c sd / c7001 sa r1 =b"];
+    let both = jointly(&programs, "", &other, "./talker l7001 / a r1 =a sb / c7000 sc r1 =d");
+    assert_eq!(verdict(&both), holds());
+    // Each waits for the other to speak first.
+    let other = ["./talker l7000 c7001 r1"];
+    let both = jointly(&programs, "", &other, "./talker l7001 c7000 r1");
+    assert_eq!(verdict(&both), violates("deadlock"));
+}
+
+#[test]
+fn reduced_and_plain_search_agree() {
+    let programs = Programs::new(&[TALKER]);
+    for (server, client) in [
+        ("./talker l7000 a / sa / sb", "./talker c7000 r1 r1"),
+        ("./talker l7000 a / ?ab / r1", "./talker c7000 r1 +a sx"),
+        ("./talker l7000 a / r1 v / t sz", "./talker c7000 / r9 =z / sa"),
+    ] {
+        let result = |reduction: &str| {
+            let (_, mut result) = jointly(&programs, reduction, &[server], client);
+            let programs = result["stats"]["joint"]["programs"].take();
+            let histories = programs.as_array().into_iter().flatten();
+            // How far it came when something was found depends on the order of the search.
+            let is_whole = result["verdict"] == json!("holds");
+            let histories: Vec<Value> = histories
+                .filter(|_| is_whole)
+                .map(|program| program["histories"].clone())
+                .collect();
+            json!([result["verdict"], result["violation"]["property"], histories])
+        };
+        assert_eq!(result("--reduction dpor"), result("--reduction none"), "{server}, {client}");
+    }
+}
+
+#[test]
+fn what_is_not_modelled_is_said() {
+    let programs = Programs::new(&[TALKER]);
+    for (options, others, client, said) in [
+        ("", vec!["./talker l7001 a"], "./talker c7000", "port 7000, on which no program listens"),
+        (
+            "",
+            vec!["./talker l7000", "./talker l7000"],
+            "./talker c7000",
+            "both listen on port 7000",
+        ),
+        ("", vec!["./talker l7000 a p"], "./talker c7000 r1", "waits for several things at once"),
+        ("", vec!["./talker l7000 a n r1"], "./talker c7000 r1", "without waiting"),
+        ("", vec!["./talker l7000 a f"], "./talker c7000 r1", "--max-depth bounds how many"),
+        ("--max-executions 3", vec!["./talker l7000 a ?abc"], "./talker c7000 r1", "limit of 3"),
+    ] {
+        let reason = reason(&jointly(&programs, options, &others, client));
+        assert!(reason.contains(said), "{others:?}: {reason}");
+    }
+    let flood = ["./talker l7000 a f"];
+    let bounded = jointly(&programs, "--max-depth 12", &flood, "./talker c7000 r1 =f");
+    assert_eq!(verdict(&bounded), json!(["holds", "bounded", null]));
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    let programs = Programs::new(&[TALKER]);
+    for (arguments, said) in [
+        ("check --joint -- ./talker", "--joint needs at least two programs"),
+        ("check --joint --with ./talker --peer ./talker -- ./talker", "--peer"),
+        ("check --joint --with ./nothing -- ./talker", "./nothing"),
+        ("check --joint --with \"'\" -- ./talker", "is no command"),
+        ("check --joint --strategy pct --with ./talker -- ./talker", "leave --strategy out"),
+        ("check --joint --state-matching --with ./talker -- ./talker", "leave --with out"),
+    ] {
+        let output = programs.everypath(arguments);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {error}");
+        assert!(error.contains(said), "{arguments}: {error}");
+    }
+}

@@ -1,0 +1,317 @@
+//! Several programs that talk to each other, each explored on its own: joint states.
+//!
+//! The theory is [`everypath_commtree::joint`]. Here, `wishes` answers a program in the middle of an
+//! execution and writes its history down, `judge` says which histories are wrong together, `script`
+//! repeats to one program what the others did, and `words` tells people about it.
+
+mod judge;
+mod script;
+mod wishes;
+mod words;
+
+pub(crate) use script::{Reply, Script};
+pub(crate) use wishes::Wishes;
+
+use crate::error::Error;
+use crate::execution::Execution;
+use crate::exhaustive::{Runner, Stop};
+use crate::outside::Outside;
+use crate::worker::Launch;
+use everypath_commtree::joint::{History, HistoryId, Joint, Performed};
+use everypath_explore::reduction::{Ended, Finished, Reduction, Stateless};
+use everypath_explore::{Control, Progress};
+use everypath_shim_abi::Outcome;
+use judge::{End, Judge, Judged};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+use wishes::{Programs, lock};
+
+/// What to explore.
+#[derive(Clone, Debug)]
+pub struct JointSearch {
+    /// The programs, each with a name for people. How the first one ends is what is checked; of the
+    /// others, only that they do not crash.
+    pub programs: Vec<(String, Launch)>,
+    /// What is left out because it can make no difference.
+    pub reduction: Reduction,
+    /// How many executions at most.
+    pub executions: Option<u64>,
+    /// How many events the history of a program may have.
+    pub events: Option<u32>,
+}
+
+/// How many events a history may have if nobody says. Whoever needs more talks for ever.
+const DEFAULT_EVENTS: u32 = 500;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct JointExplored {
+    /// How often each program was explored, at most.
+    pub rounds: u32,
+    /// Executions of each program, over all rounds.
+    pub executions: Vec<u64>,
+    /// Executions of each program in the last round that explored it.
+    pub last_executions: Vec<u64>,
+    /// Histories of each program, of the last round.
+    pub histories: Vec<u64>,
+    /// How many steps were taken.
+    pub steps: u64,
+    /// How many combinations of histories were held against each other.
+    pub combinations: u64,
+    /// How many atomic instructions were patched.
+    pub sites: usize,
+    /// Histories that are wrong together, if there are any.
+    pub found: Option<Together>,
+    /// Whether everything was explored that the bound allows.
+    pub complete: bool,
+    /// Whether an execution was stopped because of the bound.
+    pub bounded: bool,
+    /// Why there is no verdict, if there is a reason.
+    pub reason: Option<String>,
+}
+
+/// Histories that were found to happen together and are not as they should be.
+#[derive(Clone, Debug)]
+pub struct Together {
+    /// The program whose end shows it.
+    pub program: usize,
+    /// Its execution.
+    pub execution: Execution,
+    /// What the others did to it: enough to repeat it.
+    pub script: Vec<String>,
+    /// All that the programs did with each other, in an order in which it can happen.
+    pub messages: Vec<String>,
+    /// Whether nobody can go on, as opposed to one program that failed by itself.
+    pub is_stuck: bool,
+}
+
+/// Histories that are wrong together.
+#[derive(Debug)]
+struct Found {
+    program: usize,
+    histories: Vec<HistoryId>,
+    order: Vec<Performed>,
+    is_stuck: bool,
+}
+
+/// The execution behind a history.
+#[derive(Debug)]
+struct Record {
+    execution: Execution,
+    script: Vec<Reply>,
+}
+
+struct Exploration<'a> {
+    search: &'a JointSearch,
+    control: &'a Control,
+    programs: Programs,
+    runners: Vec<Runner<'a>>,
+    outsides: Vec<Outside>,
+    records: Vec<BTreeMap<HistoryId, Record>>,
+    /// Programs that cannot go on, as long as nobody listens at a port.
+    postponed: Option<Found>,
+    explored: JointExplored,
+}
+
+/// Explores until histories are found that are wrong together, nothing new can happen, or somebody
+/// stops it.
+pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointExplored, Error> {
+    let count = search.programs.len();
+    let programs: Programs = Arc::new(Mutex::new(Joint::new(count)));
+    let listeners = Arc::default();
+    let most = search.events.unwrap_or(DEFAULT_EVENTS) as usize;
+    let mut exploration = Exploration {
+        search,
+        control,
+        programs,
+        runners: Vec::new(),
+        outsides: Vec::new(),
+        records: (0..count).map(|_| BTreeMap::new()).collect(),
+        postponed: None,
+        explored: JointExplored {
+            executions: vec![0; count],
+            last_executions: vec![0; count],
+            histories: vec![0; count],
+            ..JointExplored::default()
+        },
+    };
+    for (side, (_, launch)) in search.programs.iter().enumerate() {
+        let wishes = Wishes::new(&exploration.programs, side, most, &listeners);
+        let outside = Outside::of_programs(wishes);
+        let mut launch = Launch { outside: outside.clone(), ..launch.clone() };
+        launch.setup.joint = true;
+        let runner = Runner::start(&launch, control)?;
+        exploration.explored.sites += runner.worker().sites();
+        exploration.runners.push(runner);
+        exploration.outsides.push(outside);
+    }
+    exploration.run()?;
+    Ok(exploration.explored)
+}
+
+impl Exploration<'_> {
+    /// Explores one program after the other until there is nothing more to explore.
+    fn run(&mut self) -> Result<(), Error> {
+        let count = self.search.programs.len();
+        loop {
+            let is_due = |side: &usize| lock(&self.programs).side(*side).is_to_be_explored();
+            let due: Vec<usize> = (0..count).filter(is_due).collect();
+            if due.is_empty() {
+                self.explored.reason = self.doubt();
+                self.explored.complete = self.explored.reason.is_none();
+                if let Some(found) = self.postponed.take().filter(|_| self.explored.complete) {
+                    self.explored.found = self.together(found);
+                }
+                return Ok(());
+            }
+            self.explored.rounds += 1;
+            for side in due {
+                if self.explore(side)?.is_break() || self.compare().is_break() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Why there is no verdict although nothing new can happen, if there is a reason.
+    fn doubt(&self) -> Option<String> {
+        let joint = lock(&self.programs);
+        let asked = judge::deserted(joint.sides())?;
+        let (name, _) = &self.search.programs[asked.side];
+        Some(format!("{name} connects to port {}, on which no program listens", asked.port))
+    }
+
+    /// Explores one program in every way that the others are known to make possible.
+    fn explore(&mut self, side: usize) -> Result<ControlFlow<()>, Error> {
+        lock(&self.programs).side_mut(side).begin();
+        self.explored.last_executions[side] = 0;
+        let mut finished = self.search_with(side, self.search.reduction);
+        if matches!(finished, Ok(Finished::Unsuitable)) {
+            finished = self.search_with(side, Reduction::Source);
+        }
+        self.explored.histories[side] = lock(&self.programs).side(side).histories().len() as u64;
+        match finished {
+            Ok(Finished::Complete) => Ok(ControlFlow::Continue(())),
+            Ok(_) | Err(Stop::Stopped) => Ok(ControlFlow::Break(())),
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+
+    fn search_with(&mut self, side: usize, reduction: Reduction) -> Result<Finished, Stop> {
+        let Exploration { search, control, runners, outsides, records, explored, programs, .. } =
+            self;
+        Stateless::new(reduction).run(&mut runners[side], |_, runner, executed| {
+            explored.executions[side] += 1;
+            explored.last_executions[side] += 1;
+            explored.steps += executed.steps.len() as u64;
+            let executions = explored.executions.iter().sum();
+            if executions % 64 == 0 {
+                let (states, events) = (executions, explored.steps);
+                control.publish(Progress { states, events, ..Progress::default() });
+            }
+            let counts = !matches!(executed.ended, Ended::Redundant | Ended::Astray)
+                && runner.reply().outcome != Outcome::Abandoned;
+            let noted = match counts {
+                true => note(runner, &outsides[side], programs, (side, &mut records[side])),
+                false => Ok(false),
+            };
+            match noted {
+                Ok(true) if search.events.is_none() => explored.reason = Some(endless()),
+                Ok(is_cut) => explored.bounded |= is_cut,
+                Err(reason) => {
+                    let (name, _) = &search.programs[side];
+                    explored.reason = Some(format!("{name}: {reason}"));
+                }
+            }
+            if explored.reason.is_some() {
+                return ControlFlow::Break(());
+            }
+            if let Some(most) = search.executions.filter(|&most| executions >= most) {
+                explored.reason = Some(format!("the limit of {most} executions was reached"));
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Holds what was found against what the other programs can do.
+    fn compare(&mut self) -> ControlFlow<()> {
+        let Exploration { search, control, programs, postponed, explored, .. } = self;
+        let judge = Judge { search };
+        let mut joint = lock(programs);
+        let looked = joint.compare(|combination, sides| {
+            if control.stopped() {
+                return ControlFlow::Break(None);
+            }
+            match judge.judge(combination, sides) {
+                Judged::Fine => ControlFlow::Continue(()),
+                Judged::Unsettled => {
+                    explored.reason = Some(
+                        "the programs can mix what they do in too many ways to tell whether \
+                         something wrong that each of them can do is possible for all together"
+                            .into(),
+                    );
+                    ControlFlow::Break(None)
+                }
+                Judged::Wrong { program, order, is_stuck } => {
+                    let histories = combination.histories.to_vec();
+                    let found = Found { program, histories, order, is_stuck };
+                    // Whether somebody will still listen where nobody did so far is not known yet.
+                    if is_stuck && judge::deserted(sides).is_some() {
+                        postponed.get_or_insert(found);
+                        return ControlFlow::Continue(());
+                    }
+                    ControlFlow::Break(Some(found))
+                }
+            }
+        });
+        explored.combinations = joint.combinations() as u64;
+        drop(joint);
+        let ControlFlow::Break(found) = looked else { return ControlFlow::Continue(()) };
+        self.explored.found = found.and_then(|found| self.together(found));
+        ControlFlow::Break(())
+    }
+
+    /// What was found, with all that is needed to repeat it and to tell about it.
+    fn together(&mut self, found: Found) -> Option<Together> {
+        let Found { program, histories, order, is_stuck } = found;
+        let Record { execution, script } = self.records[program].remove(&histories[program])?;
+        let names: Vec<&str> = self.search.programs.iter().map(|(name, _)| name.as_str()).collect();
+        let messages = words::messages(lock(&self.programs).sides(), &names, &order, is_stuck);
+        let script = script.iter().map(Reply::to_line).collect();
+        Some(Together { program, execution, script, messages, is_stuck })
+    }
+}
+
+/// Why there is no verdict if an execution has more events than anybody asked for.
+fn endless() -> String {
+    format!(
+        "a program does more than {DEFAULT_EVENTS} things with others in one execution; \
+         --max-depth bounds how many are explored, or allows more"
+    )
+}
+
+/// Writes the history of an execution down; whether it was stopped because of the bound. Fails if it
+/// says nothing about the program.
+fn note(
+    runner: &Runner<'_>,
+    outside: &Outside,
+    programs: &Programs,
+    (side, records): (usize, &mut BTreeMap<HistoryId, Record>),
+) -> Result<bool, String> {
+    let reply = runner.reply();
+    let execution = || Execution::of(runner.worker(), reply, 0);
+    let mut world = outside.lock();
+    let wishes = world.wishes().ok_or("there are no other programs")?;
+    let shown = wishes.finish(judge::has_ended(reply.outcome))?;
+    drop(world);
+    judge::check(reply.outcome, execution)?;
+    let end = End { outcome: reply.outcome, detail: reply.detail, is_cut: shown.is_cut };
+    let history = History { events: shown.events, end: end.to_word() };
+    let (number, is_new) = lock(programs).side_mut(side).add(history);
+    if is_new {
+        records.insert(number, Record { execution: execution(), script: shown.script });
+    }
+    Ok(shown.is_cut)
+}

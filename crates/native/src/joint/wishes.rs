@@ -1,0 +1,299 @@
+//! What a program that is explored on its own is answered in the middle of an execution, and the
+//! history that comes of it.
+
+use super::script::Reply;
+use crate::exhaustive::taken;
+use everypath_commtree::joint::{Act, Answer, EventId, Joint, Link, Request};
+use everypath_explore::reduction::happens_before::HappensBefore;
+use everypath_shim_abi::{Asked, Event, Granted, Question, Wish};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// How many bytes may be sent on a connection in one direction: as many as one end can hold, so
+/// that nobody ever waits for space.
+const CAPACITY: usize = 1 << 18;
+
+/// A thread that stands for the process when it ends.
+pub(super) const PROCESS: u64 = u64::MAX;
+
+/// All programs, as far as they are explored.
+pub(crate) type Programs = Arc<Mutex<Joint>>;
+
+/// The programs, while nobody else looks at them.
+pub(crate) fn lock(programs: &Programs) -> MutexGuard<'_, Joint> {
+    programs.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// One program, in the middle of an execution.
+#[derive(Debug)]
+pub(crate) struct Wishes {
+    programs: Programs,
+    side: usize,
+    /// How many events a history may have.
+    most: usize,
+    /// Which program listens at a port, in some execution.
+    listeners: Arc<Mutex<BTreeMap<u16, usize>>>,
+    execution: Execution,
+}
+
+/// What happened in the present execution.
+#[derive(Debug, Default)]
+struct Execution {
+    /// Events, and the step of each.
+    log: Vec<(usize, EventId)>,
+    links: Vec<Link>,
+    open: BTreeSet<Link>,
+    listening: BTreeSet<u16>,
+    sent: BTreeMap<Link, usize>,
+    /// What threads wish that can be granted in several ways.
+    offers: BTreeMap<u64, Offer>,
+    /// Threads that wait for ever.
+    waiting: BTreeSet<u64>,
+    is_cut: bool,
+    script: Vec<Reply>,
+}
+
+#[derive(Debug)]
+struct Offer {
+    step: usize,
+    request: Request,
+    past: Vec<EventId>,
+    answers: Vec<Answer>,
+}
+
+/// What an execution showed to the other programs.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// Its events, ascending.
+    pub(crate) events: Vec<EventId>,
+    /// Whether it was stopped because there were too many.
+    pub(crate) is_cut: bool,
+    /// All that it was told.
+    pub(crate) script: Vec<Reply>,
+}
+
+impl Wishes {
+    /// One of several programs, whose histories have at most so many events.
+    pub(crate) fn new(
+        programs: &Programs,
+        side: usize,
+        most: usize,
+        listeners: &Arc<Mutex<BTreeMap<u16, usize>>>,
+    ) -> Self {
+        Wishes {
+            programs: Arc::clone(programs),
+            side,
+            most,
+            listeners: Arc::clone(listeners),
+            execution: Execution::default(),
+        }
+    }
+
+    /// To be called before every execution.
+    pub(crate) fn begin_execution(&mut self) {
+        self.execution = Execution::default();
+    }
+
+    /// Answers a question, given the steps that were taken; or says why that is not possible.
+    pub(crate) fn answer(
+        &mut self,
+        question: &Question,
+        message: &[u8],
+        events: &[Event],
+    ) -> Result<Reply, String> {
+        let reply = match question.asked {
+            Asked::Wish => self.wish(question, message, events)?,
+            Asked::Way => self.choose(question.thread, question.position as usize)?,
+            Asked::Datagram => {
+                return Err("the program sends a datagram to another one, which --joint does not \
+                            model"
+                    .into());
+            }
+            _ => return Err("the program asks for a peer, but there are none with --joint".into()),
+        };
+        self.execution.script.push(reply.clone());
+        Ok(reply)
+    }
+
+    fn wish(
+        &mut self,
+        question: &Question,
+        message: &[u8],
+        events: &[Event],
+    ) -> Result<Reply, String> {
+        let thread = question.thread;
+        if self.execution.waiting.contains(&thread) {
+            // It was interrupted, and waits again.
+            return Ok(Reply::never());
+        }
+        let request = self.request(question, message)?;
+        let step = (question.step as usize).checked_sub(1).ok_or("a wish without a step")?;
+        let past = self.past(step, events);
+        if self.execution.log.len() >= self.most {
+            self.execution.is_cut = true;
+            self.execution.waiting.insert(thread);
+            return Ok(Reply::never());
+        }
+        let mut answers = lock(&self.programs).side(self.side).offers(&past, &request);
+        if answers.len() > 1 {
+            let ways = answers.len() as u32;
+            self.execution.offers.insert(thread, Offer { step, request, past, answers });
+            return Ok(Reply { ways, ..Reply::never() });
+        }
+        let answer = answers.pop().ok_or("a wish without an answer")?;
+        Ok(self.settle(thread, step, past, Act { request, answer }))
+    }
+
+    fn choose(&mut self, thread: u64, which: usize) -> Result<Reply, String> {
+        let offer = self.execution.offers.remove(&thread).ok_or("nothing was offered")?;
+        let Offer { step, request, past, mut answers } = offer;
+        if which >= answers.len() {
+            return Err("a way was chosen that was not offered".into());
+        }
+        let answer = answers.swap_remove(which);
+        Ok(self.settle(thread, step, past, Act { request, answer }))
+    }
+
+    /// What the program wishes, in the words of histories.
+    fn request(&mut self, question: &Question, message: &[u8]) -> Result<Request, String> {
+        let [port, number, ..] = question.name;
+        let port = port as u16;
+        let link = self.execution.links.get(question.position as usize).copied();
+        let link =
+            || link.ok_or_else(|| "the program uses a connection that is not there".to_string());
+        Ok(match question.wish {
+            Wish::Listen => {
+                self.listens(port)?;
+                Request::Listen { port, backlog: number as usize }
+            }
+            Wish::Unlisten => Request::Unlisten { port },
+            Wish::Connect => Request::Connect(Link {
+                side: self.side,
+                port,
+                maker: question.thread,
+                which: number,
+            }),
+            Wish::Accept => Request::Accept { port },
+            Wish::Send => {
+                let link = link()?;
+                let sent = self.execution.sent.entry(link).or_default();
+                *sent += message.len();
+                if *sent > CAPACITY {
+                    return Err(format!(
+                        "the program sends more than {CAPACITY} bytes on one connection; how it \
+                         waits for space is not modelled with --joint"
+                    ));
+                }
+                Request::Send { link, bytes: message.to_vec() }
+            }
+            Wish::Receive => Request::Receive { link: link()?, most: number as usize },
+            Wish::Shut => Request::Shut(link()?),
+            Wish::Close => Request::Close(link()?),
+        })
+    }
+
+    /// Notes who listens at a port.
+    fn listens(&self, port: u16) -> Result<(), String> {
+        let mut listeners = self.listeners.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match *listeners.entry(port).or_insert(self.side) {
+            same if same == self.side => Ok(()),
+            other => Err(format!(
+                "programs {} and {} both listen on port {port}; give them ports of their own",
+                other + 1,
+                self.side + 1
+            )),
+        }
+    }
+
+    /// The events of this execution that happened before a step.
+    fn past(&self, step: usize, events: &[Event]) -> Vec<EventId> {
+        let mut order = HappensBefore::default();
+        taken(events).iter().for_each(|taken| order.push(taken));
+        let own = order.first_event(step);
+        let is_before = |of: usize| of == step || order.is_before(order.first_event(of), own);
+        let before = self.execution.log.iter().filter(|(of, _)| is_before(*of));
+        let mut past: Vec<EventId> = before.map(|&(_, event)| event).collect();
+        past.sort_unstable();
+        past
+    }
+
+    /// Lets a wish be granted, and says how.
+    fn settle(&mut self, thread: u64, step: usize, past: Vec<EventId>, act: Act) -> Reply {
+        let execution = &mut self.execution;
+        let mut reply = Reply { ways: 1, ..Reply::never() };
+        reply.granted = match &act.answer {
+            Answer::Done => Granted::Done,
+            Answer::Bytes(bytes) => {
+                reply.bytes.clone_from(bytes);
+                Granted::Bytes
+            }
+            Answer::Accepted(_) => Granted::Accepted,
+            Answer::End => Granted::End,
+            Answer::Reset => Granted::Reset,
+            Answer::Lost => Granted::Lost,
+            Answer::Refused => Granted::Refused,
+            Answer::Never => Granted::Never,
+        };
+        match (&act.request, &act.answer) {
+            (_, Answer::Never) => {
+                execution.waiting.insert(thread);
+            }
+            (Request::Connect(link), Answer::Done) | (_, Answer::Accepted(link)) => {
+                reply.position = execution.links.len() as u32;
+                execution.links.push(*link);
+                execution.open.insert(*link);
+            }
+            (Request::Close(link), _) => {
+                execution.open.remove(link);
+            }
+            (Request::Listen { port, .. }, _) => {
+                execution.listening.insert(*port);
+            }
+            (Request::Unlisten { port }, _) => {
+                execution.listening.remove(port);
+            }
+            _ => {}
+        }
+        let event = lock(&self.programs).side_mut(self.side).event(thread, act, past);
+        execution.log.push((step, event));
+        reply
+    }
+
+    /// What the execution showed to the others. If its process ended, that closed whatever was open.
+    pub(crate) fn finish(&mut self, has_ended: bool) -> Result<Shown, String> {
+        let execution = std::mem::take(&mut self.execution);
+        let mut programs = lock(&self.programs);
+        let side = programs.side_mut(self.side);
+        let mut events: Vec<EventId> = execution.log.iter().map(|&(_, event)| event).collect();
+        events.sort_unstable();
+        if has_ended && !execution.is_cut {
+            let links = execution.links.iter().filter(|link| execution.open.contains(link));
+            let closing = links.map(|&link| Request::Close(link));
+            let ports = execution.listening.iter().map(|&port| Request::Unlisten { port });
+            for request in closing.chain(ports) {
+                let act = Act { request, answer: Answer::Done };
+                events.push(side.event(PROCESS, act, events.clone()));
+                events.sort_unstable();
+            }
+        }
+        let act = |&event: &EventId| &side.get(event).act;
+        for &broken in &events {
+            let (Answer::Reset, Some(link)) = (&act(&broken).answer, act(&broken).request.link())
+            else {
+                continue;
+            };
+            let is_apart = |&other: &EventId| {
+                act(&other).request.link() == Some(link)
+                    && other != broken
+                    && !side.get(broken).past.contains(&other)
+                    && !side.get(other).past.contains(&broken)
+            };
+            if events.iter().any(is_apart) {
+                return Err("two threads use a connection while it breaks, and which of them is \
+                            told is not modelled with --joint"
+                    .into());
+            }
+        }
+        Ok(Shown { events, is_cut: execution.is_cut, script: execution.script })
+    }
+}

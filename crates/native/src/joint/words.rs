@@ -1,0 +1,97 @@
+//! What programs did with each other, in words.
+
+use super::wishes::PROCESS;
+use everypath_commtree::joint::{Answer, Event, Link, Performed, Request, Side};
+use std::collections::BTreeMap;
+
+/// What happened, a line for each event; in the end who waits, if nobody can go on.
+pub(super) fn messages(
+    sides: &[Side],
+    names: &[&str],
+    order: &[Performed],
+    is_stuck: bool,
+) -> Vec<String> {
+    let mut words = Words { names, numbers: BTreeMap::new() };
+    let mut lines = Vec::new();
+    let mut waiting = Vec::new();
+    for &Performed { side, event } in order {
+        let Event { act, thread, .. } = sides[side].get(event);
+        // That a process which failed is gone is not part of how it came to that.
+        if !is_stuck && (*thread == PROCESS || act.answer == Answer::Never) {
+            continue;
+        }
+        let line = words.line(side, &act.request, &act.answer);
+        match act.answer {
+            Answer::Never => waiting.push(line),
+            _ => lines.push(line),
+        }
+    }
+    lines.extend(waiting);
+    lines
+}
+
+struct Words<'a> {
+    names: &'a [&'a str],
+    /// Connections, in the order in which they were made.
+    numbers: BTreeMap<Link, usize>,
+}
+
+impl Words<'_> {
+    fn connection(&mut self, link: Link) -> String {
+        let next = self.numbers.len() + 1;
+        format!("connection {}", self.numbers.entry(link).or_insert(next))
+    }
+
+    fn line(&mut self, side: usize, request: &Request, answer: &Answer) -> String {
+        let name = self.names[side];
+        let waits = *answer == Answer::Never;
+        let what = match request {
+            Request::Listen { port, .. } => format!("listens on port {port}"),
+            Request::Unlisten { port } => format!("no longer listens on port {port}"),
+            Request::Connect(link) if waits => {
+                format!("waits for ever to connect to port {}", link.port)
+            }
+            Request::Connect(link) if *answer == Answer::Refused => {
+                format!("is refused at port {}", link.port)
+            }
+            Request::Connect(link) => {
+                format!("connects to port {} ({})", link.port, self.connection(*link))
+            }
+            Request::Accept { port } => match answer {
+                Answer::Accepted(link) => format!("accepts {}", self.connection(*link)),
+                _ => format!("waits for ever for a connection to port {port}"),
+            },
+            Request::Send { link, bytes } => {
+                let on = self.connection(*link);
+                let sent = shown(bytes);
+                match answer {
+                    Answer::Lost => format!("sends {sent} on {on}, which is closed"),
+                    Answer::Reset => format!("cannot send {sent} on {on}, which broke"),
+                    _ => format!("sends {sent} on {on}"),
+                }
+            }
+            Request::Receive { link, .. } => {
+                let on = self.connection(*link);
+                match answer {
+                    Answer::Bytes(bytes) => format!("receives {} on {on}", shown(bytes)),
+                    Answer::Reset => format!("finds {on} broken"),
+                    Answer::Never => format!("waits for ever to receive on {on}"),
+                    _ => format!("finds the end of {on}"),
+                }
+            }
+            Request::Shut(link) => format!("ends what it sends on {}", self.connection(*link)),
+            Request::Close(link) => format!("closes {}", self.connection(*link)),
+        };
+        format!("{name} {what}")
+    }
+}
+
+/// Bytes for people.
+fn shown(bytes: &[u8]) -> String {
+    const MOST: usize = 40;
+    let text = bytes[..bytes.len().min(MOST)].escape_ascii();
+    match bytes.len() {
+        more if more > MOST => format!("\"{text}…\" ({more} bytes)"),
+        _ => format!("\"{text}\""),
+    }
+}
