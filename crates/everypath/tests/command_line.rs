@@ -334,6 +334,30 @@ fn experiments_with_peers_count_as_the_papers_do() {
     assert_eq!(refused.count(), 6, "two chats and the page counter, in two searches each");
 }
 
+#[test]
+fn experiments_over_udp_find_what_the_paper_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = "udp-table-2 udp-table-3 udp-table-4 udp-figure-9 udp-figure-10";
+    let output = everypath(folder.path(), &format!("experiments {names} --quick --json -"));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = |which: usize| results[which]["rows"].as_array().unwrap();
+    assert_eq!([0, 1, 2, 3, 4].map(|which| rows(which).len()), [2, 8, 14, 12, 6]);
+    for row in (0..5).flat_map(rows) {
+        let expected = match (&row["checked"], &row["paper"]["fault"]) {
+            (Value::Bool(false), _) => "passes",
+            (_, fault) if fault == "yes" => "violated",
+            _ => "holds",
+        };
+        assert_eq!(row["outcome"], expected, "{row}");
+    }
+    // Every request is lost, unanswered or answered, in three connections of two.
+    assert_eq!(rows(1)[6]["stats"]["executions"], 3_u64.pow(6));
+    let larger = rows(3).iter().filter(|row| row["label"] == "M = {1,0}, c = 1");
+    let executions: Vec<&Value> = larger.map(|row| &row["stats"]["executions"]).collect();
+    assert_eq!(executions, [2, 4], "a request is lost or not");
+}
+
 /// Runs `everypath simulate … --json -` and returns the result.
 fn simulate(arguments: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::cli::ExperimentsArgs;
-use crate::experiments::{self, Experiment, Figures, Outcome, Row, Runner, incremental, peers};
+use crate::experiments::{self, Experiment, Figures, Outcome, Row, Runner, incremental};
 use crate::output::{self, Json};
 use crate::suggest;
 use crate::usage::Usage;
@@ -12,14 +12,15 @@ use serde_json::{Value, json};
 
 /// Runs the experiments of these names, or all.
 pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage> {
-    let (all, incremental, peers) = (experiments::all(), incremental::all(), peers::all());
+    let (all, incremental) = (experiments::all(), incremental::all());
+    let native = experiments::all_native();
     let searches = all.iter().map(|e| (e.name, e.title, e.source));
     let listed = searches
         .chain(incremental.iter().map(|e| (e.name, e.title, e.source)))
-        .chain(peers.iter().map(|e| (e.name, e.title, e.source)));
+        .chain(native.iter().map(|experiment| experiment.listed()));
     if args.list {
         for (name, title, source) in listed {
-            output::print(&format!("{name:12} {title} ({source})\n"));
+            output::print(&format!("{name:13} {title} ({source})\n"));
         }
         return Ok(HOLDS);
     }
@@ -56,15 +57,17 @@ pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage
             break;
         }
     }
-    for experiment in peers.iter().filter(|experiment| code == HOLDS && chosen(experiment.name)) {
-        print(&format!("{} ({})\n\n", experiment.title, experiment.source));
-        match peers::run(experiment, args.quick, &print) {
-            Ok(rows) => results
-                .push(json!({"name": experiment.name, "source": experiment.source, "rows": rows})),
+    for experiment in native {
+        let (name, title, source) = experiment.listed();
+        if code != HOLDS || !chosen(name) {
+            continue;
+        }
+        print(&format!("{title} ({source})\n\n"));
+        match experiment.run(args.quick, &print) {
+            Ok(rows) => results.push(json!({"name": name, "source": source, "rows": rows})),
             Err(missing) => {
-                output::error(&format!("{}: {missing}; it is left out", experiment.name));
+                output::error(&format!("{name}: {missing}; it is left out"));
                 code = INCONCLUSIVE;
-                break;
             }
         }
     }

@@ -2,19 +2,23 @@
 //!
 //! An experiment is a table of a paper; its parts are the table's sections. A row names a search
 //! in the paper's own way; beside our figures the paper's are printed. `run.rs` runs them,
-//! `strategy.rs` reads the names, `incremental/` is chapter 8 of Sobeih (2008), `peers.rs` has native
-//! programs, which `sources.rs` compiles, the other files are the tables.
+//! `strategy.rs` reads the names, `incremental/` is chapter 8 of Sobeih (2008), `peers.rs` and `udp/`
+//! have native programs, which `sources.rs` compiles and `checks.rs` checks, the other files are the
+//! tables.
 
 mod aodv;
 mod arq;
+mod checks;
 mod diffusion;
 pub(crate) mod incremental;
-pub(crate) mod peers;
+mod peers;
 mod run;
-pub(crate) mod sources;
+mod sources;
 mod strategy;
+mod udp;
 
 use everypath_explore::VisitedKind;
+use serde_json::Value;
 
 pub(crate) use run::{Outcome, QUICK_REPLICATIONS, Runner, run};
 
@@ -31,6 +35,23 @@ pub(crate) fn all() -> Vec<Experiment> {
         diffusion::table_5_3(),
         arq::table_6_1(),
     ]
+}
+
+/// A table or figure of a paper about native programs, which are compiled for it.
+pub(crate) trait NativeExperiment {
+    /// The name on the command line, what it shows, and where the figures beside ours come from.
+    fn listed(&self) -> (&'static str, &'static str, &'static str);
+
+    /// Runs it and prints its rows as they come; or says in one line what is missing.
+    fn run(&self, quick: bool, print: &dyn Fn(&str)) -> Result<Vec<Value>, String>;
+}
+
+/// All experiments with native programs.
+pub(crate) fn all_native() -> Vec<Box<dyn NativeExperiment>> {
+    fn boxed<E: NativeExperiment + 'static>(experiment: E) -> Box<dyn NativeExperiment> {
+        Box::new(experiment)
+    }
+    peers::all().map(boxed).into_iter().chain(udp::all().map(boxed)).collect()
 }
 
 /// A table of a paper.

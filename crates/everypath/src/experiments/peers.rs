@@ -5,19 +5,20 @@
 //! own. Ours are the executions of a search of schedules, reduced, and the states of a search of
 //! states; the paper's states are JPF's.
 
+use super::NativeExperiment;
+use super::checks::{self, beside, outcome, seconds};
 use super::sources::Source;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
 
 /// A table of one of the papers.
 pub(crate) struct Experiment {
     /// The name on the command line.
-    pub(crate) name: &'static str,
+    name: &'static str,
     /// What it shows.
-    pub(crate) title: &'static str,
+    title: &'static str,
     /// Where the figures beside ours come from.
-    pub(crate) source: &'static str,
+    source: &'static str,
     rows: &'static [Row],
 }
 
@@ -269,48 +270,46 @@ const WAYS: [Way; 5] = [
     Way { cache: "branching", matches: true, paper: Some(1) },
 ];
 
-/// Runs an experiment and prints its rows as they come; or says in one line what is missing.
-pub(crate) fn run(
-    experiment: &Experiment,
-    quick: bool,
-    print: &dyn Fn(&str),
-) -> Result<Vec<Value>, String> {
-    let folder = tempfile::tempdir().map_err(|error| format!("cannot make a folder: {error}"))?;
-    let rows = || experiment.rows.iter().filter(|row| row.quick || !quick);
-    for source in ALL_SOURCES {
-        if rows().any(|row| row.application.sources().contains(&source.name())) {
-            source.compile(folder.path())?;
-        }
+impl NativeExperiment for Experiment {
+    fn listed(&self) -> (&'static str, &'static str, &'static str) {
+        (self.name, self.title, self.source)
     }
-    print(&header());
-    let mut results = Vec::new();
-    for row in rows() {
-        for way in WAYS {
-            let result = check(folder.path(), row, way)?;
-            print(&line(row, way, &result));
-            results.push(in_json(row, way, &result));
+
+    fn run(&self, quick: bool, print: &dyn Fn(&str)) -> Result<Vec<Value>, String> {
+        let folder =
+            tempfile::tempdir().map_err(|error| format!("cannot make a folder: {error}"))?;
+        let rows = || self.rows.iter().filter(|row| row.quick || !quick);
+        for source in ALL_SOURCES {
+            if rows().any(|row| row.application.sources().contains(&source.name())) {
+                source.compile(folder.path())?;
+            }
         }
+        print(&header());
+        let mut results = Vec::new();
+        for row in rows() {
+            for way in WAYS {
+                let result = check(folder.path(), row, way)?;
+                print(&line(row, way, &result));
+                results.push(in_json(row, way, &result));
+            }
+        }
+        print("\n");
+        Ok(results)
     }
-    print("\n");
-    Ok(results)
 }
 
 /// What a check says, as JSON.
 fn check(folder: &Path, row: &Row, way: Way) -> Result<Value, String> {
     let (peers, program) = row.application.commands(PORT, row.threads, row.messages);
-    let failed = |error: &dyn std::fmt::Display| format!("cannot run a check: {error}");
-    let own = std::env::current_exe().map_err(|error| failed(&error))?;
-    let mut command = Command::new(own);
-    command.args(["check", "--json", "-", "--cache", way.cache]);
-    command.args(["--max-seconds", &PATIENCE.to_string()]);
+    let patience = PATIENCE.to_string();
+    let mut arguments = vec!["--cache", way.cache, "--max-seconds", &patience];
     if way.matches {
-        command.arg("--state-matching");
+        arguments.push("--state-matching");
     }
-    command.args(peers.iter().flat_map(|peer| ["--peer", peer]));
-    let output = command.arg("--").args(program).current_dir(folder).output();
-    let output = output.map_err(|error| failed(&error))?;
-    serde_json::from_slice(&output.stdout)
-        .map_err(|_| failed(&String::from_utf8_lossy(&output.stderr).trim()))
+    arguments.extend(peers.iter().flat_map(|peer| ["--peer", peer]));
+    arguments.push("--");
+    arguments.extend(program.iter().map(String::as_str));
+    checks::check(folder, arguments)
 }
 
 /// The names of the columns: the paper's figures are in brackets.
@@ -330,24 +329,13 @@ fn header() -> String {
     )
 }
 
-/// Ours, and what the paper has in brackets.
-fn beside(ours: &Value, paper: &str) -> String {
-    let ours = match ours {
-        Value::Null => "–".to_string(),
-        number => number.to_string(),
-    };
-    if paper.is_empty() { ours } else { format!("{ours} [{paper}]") }
-}
-
 fn line(row: &Row, way: Way, result: &Value) -> String {
     let name = format!("{}, {} x {}", row.application.title(), row.threads, row.messages);
     let (stats, cache) = (&result["stats"], &result["stats"]["cache"]);
     let none = Paper { time: "", states: "", hits: "", misses: "", connections: "" };
     let paper = way.paper.and_then(|which| row.paper[which]).unwrap_or(none);
     let megabytes = stats["peak_rss_bytes"].as_u64().unwrap_or(0) / 1_000_000;
-    let seconds = format!("{:.2}", stats["seconds"].as_f64().unwrap_or(0.0));
-    let seconds =
-        if paper.time.is_empty() { seconds } else { format!("{seconds} [{}]", paper.time) };
+    let seconds = seconds(stats, paper.time);
     format!(
         "{name:32}{:10}{:>11}{:>11}{:>22}{:>20}{:>14}{:>14}{seconds:>18}{megabytes:>7}\n",
         way.cache,
@@ -358,17 +346,6 @@ fn line(row: &Row, way: Way, result: &Value) -> String {
         beside(&cache["misses"], paper.misses),
         beside(&cache["connections"], paper.connections),
     )
-}
-
-/// The verdict in a word.
-fn outcome(result: &Value) -> &str {
-    let reason = result["reason"].as_str().unwrap_or_default();
-    match result["verdict"].as_str() {
-        Some("inconclusive") if reason.contains("linear cache") => "mismatch",
-        Some("inconclusive") if reason.contains("limit of") => "unfinished",
-        Some(verdict) => verdict,
-        None => "unknown",
-    }
 }
 
 fn in_json(row: &Row, way: Way, result: &Value) -> Value {
