@@ -218,6 +218,10 @@ pub(crate) struct ExperimentsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 
+    /// Write an SVG plot of each figure into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) plot: Option<PathBuf>,
+
     /// Print nothing but errors
     #[arg(long)]
     pub(crate) quiet: bool,

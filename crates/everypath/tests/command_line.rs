@@ -338,8 +338,12 @@ fn experiments_with_peers_count_as_the_papers_do() {
 fn experiments_over_udp_find_what_the_paper_finds() {
     let folder = tempfile::tempdir().unwrap();
     let names = "udp-table-2 udp-table-3 udp-table-4 udp-figure-9 udp-figure-10";
-    let output = everypath(folder.path(), &format!("experiments {names} --quick --json -"));
+    let arguments = format!("experiments {names} --quick --json - --plot plots");
+    let output = everypath(folder.path(), &arguments);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(fs::read_dir(folder.path().join("plots")).unwrap().count(), 2);
+    let plot = fs::read_to_string(folder.path().join("plots/udp-figure-9.svg")).unwrap();
+    assert_eq!((plot.matches("<polyline").count(), plot.matches("<circle").count()), (6, 12));
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = |which: usize| results[which]["rows"].as_array().unwrap();
     assert_eq!([0, 1, 2, 3, 4].map(|which| rows(which).len()), [2, 8, 14, 12, 6]);

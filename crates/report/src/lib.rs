@@ -2,7 +2,7 @@
 //!
 //! - [`text()`]: a counterexample in words, for a terminal.
 //! - [`native`]: an execution of a native program in words.
-//! - [`Replications`], [`Distribution`]: measurements as SVG plots.
+//! - [`Replications`], [`Distribution`], [`Curves`]: measurements as SVG plots.
 //! - [`grouped`], [`percent`], [`significant`]: numbers that people can read.
 
 pub mod native;
@@ -11,5 +11,5 @@ mod scale;
 mod svg;
 mod text;
 
-pub use plot::{Caption, Distribution, Replications, significant};
+pub use plot::{Caption, Curve, Curves, Distribution, Replications, significant};
 pub use text::{built, grouped, heading, percent, text};

@@ -17,6 +17,8 @@ const FAINT: &str = "#6b7280";
 const GRID: &str = "#e5e7eb";
 const BLUE: &str = "#2563eb";
 const ORANGE: &str = "#ea580c";
+/// Colours that can be told from each other.
+const COLOURS: [&str; 6] = [BLUE, ORANGE, "#16a34a", "#9333ea", "#0891b2", "#be123c"];
 
 /// What the words around a plot say.
 pub struct Caption<'a> {
@@ -77,7 +79,7 @@ impl Replications<'_> {
         frame.line((LEFT, mean), (RIGHT, mean), &[("stroke", &ORANGE), ("stroke-width", &2)]);
         for (seed, value) in (0..).map(|at| first + f64::from(at)).zip(self.values) {
             if let Some(value) = value {
-                frame.dot((x.place(seed), y.place(*value)));
+                frame.dot((x.place(seed), y.place(*value)), BLUE);
             }
         }
         let summary = match self.ci95 {
@@ -139,6 +141,61 @@ fn points(curve: &[f64], x: &Scale, y: &Scale) -> String {
         points += &format!("{place:.1},{:.1} ", y.place(share));
     }
     points.trim_end().into()
+}
+
+/// How something grows.
+pub struct Curve {
+    /// What is measured.
+    pub name: String,
+    /// Where it is measured, and the values, which are larger than zero.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Several curves, over powers of ten.
+pub struct Curves<'a> {
+    /// What the places of points mean.
+    pub below: &'a str,
+    /// The curves.
+    pub curves: &'a [Curve],
+}
+
+impl Curves<'_> {
+    /// Draws all curves, with a dot for each point and their names in the upper left corner, which
+    /// growing curves leave free.
+    pub fn plot(&self, caption: &Caption<'_>) -> String {
+        let mut frame = Frame::new(caption);
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let range = |values: &mut dyn Iterator<Item = f64>| {
+            let range = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+            if range.0 > range.1 { (0.0, 1.0) } else { range }
+        };
+        let (first, last) = range(&mut points().map(|point| point.0));
+        let (low, high) = range(&mut points().map(|point| point.1.log10()));
+        let x = Scale::new((first - 0.5, last + 0.5), (LEFT, RIGHT));
+        let y = Scale::new((low.floor(), high.ceil().max(low.floor() + 1.0)), (BOTTOM, TOP));
+        frame.powers_of_ten(&y);
+        frame.below(&x, 1.0);
+        frame.names(self.below, caption.unit);
+        for ((curve, colour), line) in self.curves.iter().zip(COLOURS.iter().cycle()).zip(0..) {
+            let places: Vec<(f64, f64)> = curve
+                .points
+                .iter()
+                .map(|(at, value)| (x.place(*at), y.place(value.log10())))
+                .collect();
+            let line_of = |(x, y): &(f64, f64)| format!("{x:.1},{y:.1}");
+            let joined: Vec<String> = places.iter().map(line_of).collect();
+            frame.curve(&joined.join(" "), (colour, 2.0, 1.0));
+            for place in places {
+                frame.dot(place, colour);
+            }
+            let top = TOP + 10.0 + 18.0 * f64::from(line);
+            frame.rect((LEFT + 12.0, top), (10.0, 10.0), colour, 1.0);
+            frame.label(&curve.name, (LEFT + 28.0, top + 9.5), "start", 12);
+        }
+        frame.svg.finish()
+    }
 }
 
 /// A number with as many digits as people compare.
@@ -218,14 +275,14 @@ impl Frame {
         );
     }
 
-    fn dot(&mut self, (x, y): (f64, f64)) {
+    fn dot(&mut self, (x, y): (f64, f64), fill: &str) {
         self.svg.element(
             "circle",
             &[
                 ("cx", &format_args!("{x:.1}")),
                 ("cy", &format_args!("{y:.1}")),
                 ("r", &4.5),
-                ("fill", &BLUE),
+                ("fill", &fill),
                 ("stroke", &"#ffffff"),
                 ("stroke-width", &1.5),
             ],
@@ -249,10 +306,27 @@ impl Frame {
     /// Ticks along both axes; those below are no closer than `least`.
     fn axes(&mut self, x: &Scale, y: &Scale, least: f64) {
         for tick in y.ticks(6, 0.0) {
-            let grid: [(&str, &dyn Display); 1] = [("stroke", &GRID)];
-            self.line((LEFT, tick.place), (RIGHT, tick.place), &grid);
-            self.label(&tick.label, (LEFT - 8.0, tick.place + 4.0), "end", 12);
+            self.height(tick.place, &tick.label);
         }
+        self.below(x, least);
+    }
+
+    /// Ticks beside, for an axis of logarithms.
+    fn powers_of_ten(&mut self, y: &Scale) {
+        for tick in y.ticks(8, 1.0) {
+            let power: i32 = tick.label.parse().unwrap_or(0);
+            self.height(tick.place, &significant(10_f64.powi(power)));
+        }
+    }
+
+    /// A line at a height, with its label.
+    fn height(&mut self, place: f64, label: &str) {
+        self.line((LEFT, place), (RIGHT, place), &[("stroke", &GRID)]);
+        self.label(label, (LEFT - 8.0, place + 4.0), "end", 12);
+    }
+
+    /// The axis below, with ticks no closer than `least`.
+    fn below(&mut self, x: &Scale, least: f64) {
         for tick in x.ticks(12, least) {
             self.label(&tick.label, (tick.place, BOTTOM + 18.0), "middle", 12);
         }
@@ -304,5 +378,19 @@ mod tests {
         assert_eq!(svg.matches("<polyline").count(), 3);
         assert_eq!(Distribution { quantiles: &quantiles }.together(), [2.0, 6.0]);
         assert!(!Distribution { quantiles: &[vec![]] }.plot(&CAPTION).contains("NaN"));
+    }
+
+    #[test]
+    fn every_point_of_every_curve_is_there() {
+        let curve = |points: &[(f64, f64)]| Curve { name: "x < y".into(), points: points.into() };
+        let curves = [curve(&[(1.0, 0.01), (2.0, 10.0)]), curve(&[(1.0, 0.5)]), curve(&[])];
+        let svg = Curves { below: "requests", curves: &curves }.plot(&CAPTION);
+        assert_eq!(svg.matches("<circle").count(), 3);
+        assert_eq!(svg.matches("x &lt; y").count(), 3);
+        assert!(
+            [">0.01<", ">0.1<", ">1<", ">10<"].iter().all(|power| svg.contains(power)),
+            "{svg}"
+        );
+        assert!(!Curves { below: "", curves: &[] }.plot(&CAPTION).contains("NaN"));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::cli::ExperimentsArgs;
+use crate::commands::plot_folder::PlotFolder;
 use crate::experiments::{self, Experiment, Figures, Outcome, Row, Runner, incremental};
 use crate::output::{self, Json};
 use crate::suggest;
@@ -28,6 +29,7 @@ pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage
         suggest::find("experiment", name, listed.clone().map(|(name, ..)| name))?;
     }
     let json = Json::new(args.json.as_deref())?;
+    let plots = args.plot.as_deref().map(PlotFolder::new).transpose()?;
     let quiet = args.quiet || matches!(json, Json::Stdout);
     let watch = Watch::new(None, None, args.quiet);
     let runner = Runner { catalog, watch: &watch, quick: args.quick };
@@ -64,7 +66,12 @@ pub(crate) fn run(catalog: &Catalog, args: &ExperimentsArgs) -> Result<u8, Usage
         }
         print(&format!("{title} ({source})\n\n"));
         match experiment.run(args.quick, &print) {
-            Ok(rows) => results.push(json!({"name": name, "source": source, "rows": rows})),
+            Ok(rows) => {
+                if let (Some(plots), Some(svg)) = (&plots, experiment.plot(&rows)) {
+                    plots.put(name, &svg)?;
+                }
+                results.push(json!({"name": name, "source": source, "rows": rows}));
+            }
             Err(missing) => {
                 output::error(&format!("{name}: {missing}; it is left out"));
                 code = INCONCLUSIVE;

@@ -4,6 +4,7 @@ mod check;
 mod doctor;
 mod experiments;
 mod model;
+mod plot_folder;
 mod replay;
 mod show;
 mod simulate;

@@ -44,6 +44,11 @@ pub(crate) trait NativeExperiment {
 
     /// Runs it and prints its rows as they come; or says in one line what is missing.
     fn run(&self, quick: bool, print: &dyn Fn(&str)) -> Result<Vec<Value>, String>;
+
+    /// The rows as an SVG plot, if it is a figure.
+    fn plot(&self, _rows: &[Value]) -> Option<String> {
+        None
+    }
 }
 
 /// All experiments with native programs.

@@ -2,39 +2,23 @@
 
 use super::Plan;
 use super::report::Report;
-use crate::output::OutputFile;
+use crate::commands::plot_folder::PlotFolder;
 use crate::usage::Usage;
 use everypath_report::{Caption, Distribution, Replications};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// The folder that plots go to.
+/// The plots in their folder.
 pub(super) struct Plots {
-    folder: PathBuf,
+    folder: PlotFolder,
 }
 
 /// The plot beside those of the metrics.
 const DISTRIBUTION: &str = "delay-distribution";
 
 impl Plots {
-    /// Makes the folder, and sure that it can be written to.
+    /// Plots that go to this folder.
     pub(super) fn new(folder: &Path) -> Result<Self, Usage> {
-        let made = fs::create_dir_all(folder);
-        made.map_err(|error| {
-            let folder = folder.display();
-            Usage::new(format!("cannot make {folder}: {error}; choose another folder with --plot"))
-        })?;
-        let plots = Plots { folder: folder.into() };
-        OutputFile::new("--plot", &plots.path(DISTRIBUTION))?;
-        Ok(plots)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name).with_extension("svg")
-    }
-
-    fn put(&self, name: &str, svg: &str) -> Result<(), Usage> {
-        OutputFile::new("--plot", &self.path(name))?.write_or_say(svg.as_bytes())
+        Ok(Plots { folder: PlotFolder::new(folder)? })
     }
 
     /// Writes all plots; a line that says so.
@@ -51,12 +35,13 @@ impl Plots {
                 mean: summary.mean,
                 ci95: summary.ci95,
             };
-            self.put(metric.name, &plot.plot(&caption))?;
+            self.folder.put(metric.name, &plot.plot(&caption))?;
             count += 1;
         }
         if !report.delays.is_empty() {
             let caption = Caption { title: "delay", subtitle: &subtitle, unit: "ms" };
-            self.put(DISTRIBUTION, &Distribution { quantiles: &report.delays }.plot(&caption))?;
+            self.folder
+                .put(DISTRIBUTION, &Distribution { quantiles: &report.delays }.plot(&caption))?;
             count += 1;
         }
         Ok(format!("\n{count} plots in {}\n", self.folder.display()))

@@ -11,6 +11,7 @@ use super::NativeExperiment;
 use super::checks::{self, beside, outcome, seconds};
 use super::sources::Source;
 use crate::watch::now;
+use everypath_report::{Caption, Curve, Curves};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
@@ -27,6 +28,8 @@ pub(crate) struct Experiment {
     title: &'static str,
     /// Where the figures beside ours come from.
     source: &'static str,
+    /// Whether its rows are points of curves.
+    is_figure: bool,
     rows: Vec<Row>,
 }
 
@@ -141,6 +144,30 @@ impl NativeExperiment for Experiment {
         print("\n");
         Ok(results)
     }
+
+    fn plot(&self, rows: &[Value]) -> Option<String> {
+        let title = format!("Our times, as in {}", self.source);
+        let caption = Caption { title: &title, subtitle: self.title, unit: "seconds" };
+        self.is_figure.then(|| Curves { below: "requests", curves: &curves(rows) }.plot(&caption))
+    }
+}
+
+/// The points of the searches that came to their end: requests and seconds.
+fn curves(rows: &[Value]) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = Vec::new();
+    for row in
+        rows.iter().filter(|row| matches!(row["outcome"].as_str(), Some("holds" | "violated")))
+    {
+        let label = row["label"].as_str().unwrap_or_default();
+        if curves.last().is_none_or(|curve| curve.name != label) {
+            curves.push(Curve { name: label.into(), points: Vec::new() });
+        }
+        let point = row["requests"].as_f64().zip(row["stats"]["seconds"].as_f64());
+        if let Some(curve) = curves.last_mut() {
+            curve.points.extend(point);
+        }
+    }
+    curves
 }
 
 /// The names of the columns: the paper's figures are in brackets.
