@@ -447,7 +447,7 @@ fn jointly(programs: &[Program]) -> Option<BTreeSet<Vec<Ending>>> {
         }
         let mut is_settled = true;
         let _: ControlFlow<()> = joint.compare(|combination, _| {
-            match combination.linearise(|_| true, true) {
+            match combination.linearise(|_| true, true, &|| false) {
                 Linearised::Possible(_) => {
                     endings.insert(combination.histories.to_vec());
                 }

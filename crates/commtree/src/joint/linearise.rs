@@ -20,16 +20,20 @@ pub enum Linearised {
     Possible(Vec<Performed>),
     /// They cannot.
     Impossible,
-    /// There are too many orders to try.
+    /// There are too many orders to try, or no time to.
     Unsettled,
 }
 
 /// How many moments are tried at most.
-const PATIENCE: usize = 200_000;
+const PATIENCE: usize = 50_000;
 
 /// Performs events one after the other, in every order that makes a difference.
 struct Search<'c, 'a> {
     combination: &'c Combination<'a>,
+    /// Whether there is no more time.
+    is_stopped: &'c dyn Fn() -> bool,
+    /// Whether not everything was tried.
+    gave_up: bool,
     /// What has to happen.
     wanted: Set,
     /// What may happen, and whether all of it has to.
@@ -45,8 +49,13 @@ struct Search<'c, 'a> {
 impl Combination<'_> {
     /// An order in which all events of some sides happen, and of the others as many as it takes;
     /// if `to_the_end`, all of all sides, so that whatever waits for ever really has nothing to go
-    /// on with.
-    pub fn linearise(&self, sides: impl Fn(usize) -> bool, to_the_end: bool) -> Linearised {
+    /// on with. Nothing is settled once `is_stopped`.
+    pub fn linearise(
+        &self,
+        sides: impl Fn(usize) -> bool,
+        to_the_end: bool,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Linearised {
         let chosen = |at: &usize| to_the_end || sides(self.places[*at].side);
         let chosen: Vec<usize> = (0..self.places.len()).filter(chosen).collect();
         if !chosen.iter().all(|&at| self.happens.contains(at)) || to_the_end && self.could_go_on() {
@@ -54,41 +63,44 @@ impl Combination<'_> {
         }
         // What happens besides can hardly help, so it is tried only if nothing else does.
         let needed = self.ancestors(&chosen);
-        match self.search(&chosen, (needed.clone(), true), to_the_end) {
-            Linearised::Impossible if needed != self.happens => {
-                self.search(&chosen, (self.happens.clone(), false), to_the_end)
-            }
-            settled => settled,
-        }
-    }
-
-    fn search(
-        &self,
-        chosen: &[usize],
-        (allowed, is_strict): (Set, bool),
-        to_the_end: bool,
-    ) -> Linearised {
         let mut wanted = Set::new(self.places.len());
         chosen.iter().for_each(|&at| wanted.insert(at));
-        let (hopeless, order) = (BTreeSet::new(), Vec::new());
-        let combination = self;
-        let mut search =
-            Search { combination, wanted, allowed, is_strict, to_the_end, hopeless, order };
-        let (done, network) = (Set::new(self.places.len()), Network::default());
-        let is_possible = search.goes_on(done, network);
-        let performed = |&at: &usize| {
-            let Place { side, number: event, .. } = self.places[at];
-            Performed { side, event }
+        let search = |allowed: Set, is_strict| Search {
+            combination: self,
+            is_stopped,
+            gave_up: false,
+            wanted: wanted.clone(),
+            allowed,
+            is_strict,
+            to_the_end,
+            hopeless: BTreeSet::new(),
+            order: Vec::new(),
         };
-        match is_possible {
-            true => Linearised::Possible(search.order.iter().map(performed).collect()),
-            false if search.hopeless.len() >= PATIENCE => Linearised::Unsettled,
-            false => Linearised::Impossible,
+        match search(needed.clone(), true).run() {
+            Linearised::Impossible if needed != self.happens => {
+                search(self.happens.clone(), false).run()
+            }
+            settled => settled,
         }
     }
 }
 
 impl Search<'_, '_> {
+    fn run(mut self) -> Linearised {
+        let places = &self.combination.places;
+        let (done, network) = (Set::new(places.len()), Network::default());
+        let is_possible = self.goes_on(done, network);
+        let performed = |&at: &usize| {
+            let Place { side, number: event, .. } = places[at];
+            Performed { side, event }
+        };
+        match is_possible {
+            true => Linearised::Possible(self.order.iter().map(performed).collect()),
+            false if self.gave_up => Linearised::Unsettled,
+            false => Linearised::Impossible,
+        }
+    }
+
     /// Goes on until everything wanted has happened; false if there is no way from here.
     fn goes_on(&mut self, mut done: Set, mut network: Network) -> bool {
         let length = self.order.len();
@@ -102,7 +114,8 @@ impl Search<'_, '_> {
             return true;
         }
         let key = (done, network);
-        if self.hopeless.len() < PATIENCE && !self.hopeless.contains(&key) {
+        self.gave_up |= self.hopeless.len() >= PATIENCE || (self.is_stopped)();
+        if !self.gave_up && !self.hopeless.contains(&key) {
             for at in next {
                 let (mut done, mut network) = key.clone();
                 self.perform(at, &mut done, &mut network);

@@ -3,6 +3,7 @@
 use super::JointSearch;
 use crate::execution::Execution;
 use everypath_commtree::joint::{Answer, Combination, Linearised, Link, Performed, Request, Side};
+use everypath_explore::Control;
 use everypath_shim_abi::{IdleMode, Outcome};
 
 /// How an execution ended, as histories remember it.
@@ -97,6 +98,7 @@ pub(super) enum Judged {
 /// Knows what is expected of programs.
 pub(super) struct Judge<'a> {
     pub(super) search: &'a JointSearch,
+    pub(super) control: &'a Control,
 }
 
 impl Judge<'_> {
@@ -108,9 +110,10 @@ impl Judge<'_> {
         let waits: Vec<Waits> = histories()
             .map(|(side, &history)| Waits::of(side, &side.history(history).events))
             .collect();
+        let is_stopped = || self.control.stopped();
         for (program, end) in ends.iter().enumerate() {
             if !end.is_cut && self.fails(program, *end, waits[program]) {
-                match combination.linearise(|side| side == program, false) {
+                match combination.linearise(|side| side == program, false, &is_stopped) {
                     Linearised::Impossible => {}
                     Linearised::Unsettled => return Judged::Unsettled,
                     Linearised::Possible(order) => {
@@ -123,7 +126,7 @@ impl Judge<'_> {
             return Judged::Fine;
         }
         let Some(program) = self.stuck(&ends, &waits) else { return Judged::Fine };
-        match combination.linearise(|_| true, true) {
+        match combination.linearise(|_| true, true, &is_stopped) {
             Linearised::Impossible => Judged::Fine,
             Linearised::Unsettled => Judged::Unsettled,
             Linearised::Possible(order) => Judged::Wrong { program, order, is_stuck: true },

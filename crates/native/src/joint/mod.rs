@@ -238,7 +238,7 @@ impl Exploration<'_> {
     /// Holds what was found against what the other programs can do.
     fn compare(&mut self) -> ControlFlow<()> {
         let Exploration { search, control, programs, postponed, explored, .. } = self;
-        let judge = Judge { search };
+        let judge = Judge { search, control };
         let mut joint = lock(programs);
         let looked = joint.compare(|combination, sides| {
             if control.stopped() {
@@ -246,6 +246,7 @@ impl Exploration<'_> {
             }
             match judge.judge(combination, sides) {
                 Judged::Fine => ControlFlow::Continue(()),
+                Judged::Unsettled if control.stopped() => ControlFlow::Break(None),
                 Judged::Unsettled => {
                     explored.reason = Some(
                         "the programs can mix what they do in too many ways to tell whether \
