@@ -67,8 +67,14 @@ fn explore(
         outside,
         companions: Vec::new(),
     };
-    let exhaustive =
-        Exhaustive { launch, reduction, executions, keep_going: false, preemptions: None };
+    let exhaustive = Exhaustive {
+        launch,
+        reduction,
+        executions,
+        keep_going: false,
+        preemptions: None,
+        workers: 1,
+    };
     let explored = everypath_native::explore(&exhaustive, &Control::default())
         .with_context(|| format!("failed to control {}", program.display()))?;
     ensure!(explored.first.is_none(), "{} is not as expected: {explored:?}", program.display());
