@@ -67,6 +67,13 @@ const TALKS: &[&str] = &[
 ];
 
 const SCRIPTS: &[&str] = &[
+    "X0V0 K0",
+    "t0X0t0X1 X1K0X0",
+    "L0C0U0X0 S0K0",
+    "d1X0d0X1t0 X0K0X1",
+    "a1X0X1 X1K0X0",
+    "X0V0X1 X0K0K0",
+    "L0X0V0U0 L0X0U0 K0",
     "L0X0U0 L0X0U0",
     "X0X1 X1X0",
     "L0L1U1U0 L1L0U0U1",

@@ -102,6 +102,8 @@ impl<'a> Names<'a> {
             (Operation::Join, ..) => format!("has joined {}", self.by_handle(event.object)),
             (Operation::TryJoin, ..) => format!("tries to join {}", self.by_handle(event.object)),
             (Operation::Detach, ..) => format!("detaches {}", self.by_handle(event.object)),
+            (Operation::Cancel, ..) => format!("cancels {}", self.by_handle(event.object)),
+            (Operation::TestCancel, ..) => "looks whether it is cancelled".into(),
             (Operation::Yield, ..) => "yields".into(),
             (Operation::Pause, ..) => "spins".into(),
             (Operation::Fence, ..) => "passes a fence".into(),
@@ -474,7 +476,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::EpollControl
         | Operation::SocketState => "socket",
         Operation::TimerSet => "timer",
-        Operation::Join | Operation::TryJoin | Operation::Detach => "thread",
+        Operation::Join | Operation::TryJoin | Operation::Detach | Operation::Cancel => "thread",
         Operation::Start
         | Operation::Create
         | Operation::Exit
@@ -485,6 +487,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Output
         | Operation::Poll
         | Operation::Signal
+        | Operation::TestCancel
         | Operation::ProcessExit
         | Operation::Kill
         | Operation::Choose

@@ -81,6 +81,11 @@ fn signals() {
 }
 
 #[test]
+fn cancelled_threads() {
+    conforms("cancels.c", &C);
+}
+
+#[test]
 fn datagrams() {
     conforms("datagrams.c", &C);
 }

@@ -196,7 +196,6 @@ fn what_cannot_be_controlled_is_said() {
         ("dlopen", "loads the library libresolv.so.2 while it runs"),
         ("clone", "starts a process or thread behind our back: clone("),
         ("executable", "makes memory executable while it runs"),
-        ("cancel", "cancels a thread"),
         ("alarm", "sets an alarm"),
         ("kill", "sends a signal to another process"),
         ("pause", "pause("),

@@ -253,6 +253,7 @@ impl Footprint {
                 | Operation::Choose
                 | Operation::Deliver
                 | Operation::Note
+                | Operation::TestCancel
                 | Operation::AtomicEnd,
                 _,
             ) => Footprint::of(&[(Nothing, 0)]),
@@ -315,9 +316,11 @@ impl Footprint {
             (Operation::FileWrite, _) => Footprint::of(&[(Write, of_process(FILES, object))]),
             // One of several processes ends, and nobody is left in it whom that could stop.
             (Operation::ProcessExit, _) if object != 0 => Footprint::of(&[(Nothing, 0)]),
-            // What an atomic section touches is not known when it begins.
+            // What an atomic section touches is not known when it begins, nor what a thread does that
+            // is interrupted.
             (
                 Operation::Signal
+                | Operation::Cancel
                 | Operation::ProcessExit
                 | Operation::Kill
                 | Operation::AtomicBegin,

@@ -98,6 +98,8 @@ operations! {
     SocketState = "socket-state",
     TimerSet = "timer-set",
     Signal = "signal",
+    Cancel = "cancel",
+    TestCancel = "test-cancel",
     ProcessExit = "exit",
     Kill = "kill",
     Choose = "choose",

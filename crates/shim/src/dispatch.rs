@@ -4,6 +4,7 @@
 //! other instruction of the program: the kernel sends those back to us as signals (Syscall User
 //! Dispatch, Linux 5.11).
 
+use crate::cancel;
 use crate::descriptors;
 use crate::fail::stop;
 use crate::files;
@@ -339,6 +340,39 @@ fn harmless(number: i64, arguments: [usize; 6]) -> Option<isize> {
     }
 }
 
+/// Whether libc's function for a call is a cancellation point. What libc calls for itself is not, but
+/// for `read` and `write`, in which its streams end.
+const fn is_cancellation_point(number: i64) -> bool {
+    matches!(
+        number,
+        number::READ
+            | number::WRITE
+            | number::READV
+            | number::WRITEV
+            | number::PREAD64
+            | number::PWRITE64
+            | number::OPEN
+            | number::OPENAT
+            | number::CLOSE
+            | number::CONNECT
+            | number::ACCEPT
+            | number::ACCEPT4
+            | number::SENDTO
+            | number::RECVFROM
+            | number::SENDMSG
+            | number::RECVMSG
+            | number::SENDMMSG
+            | number::RECVMMSG
+            | number::POLL
+            | number::PPOLL
+            | number::SELECT
+            | number::PSELECT6
+            | number::EPOLL_WAIT
+            | number::EPOLL_PWAIT
+            | number::EPOLL_PWAIT2
+    )
+}
+
 macro_rules! wrappers {
     ($($name:ident($($argument:ident),*) = $number:ident,)*) => {
         $(
@@ -351,7 +385,11 @@ macro_rules! wrappers {
                 if !crate::controller::is_running() {
                     return result(call(number::$number, arguments));
                 }
-                result(perform(number::$number, arguments))
+                let call = || perform(number::$number, arguments);
+                result(match is_cancellation_point(number::$number) {
+                    true => cancel::at_system_call(call),
+                    false => call(),
+                })
             }
         )*
     };
@@ -362,6 +400,10 @@ wrappers! {
     write(a, b, c) = WRITE,
     readv(a, b, c) = READV,
     writev(a, b, c) = WRITEV,
+    pread(a, b, c, d) = PREAD64,
+    pread64(a, b, c, d) = PREAD64,
+    pwrite(a, b, c, d) = PWRITE64,
+    pwrite64(a, b, c, d) = PWRITE64,
     close(a) = CLOSE,
     open(a, b, c) = OPEN,
     open64(a, b, c) = OPEN,
@@ -400,6 +442,8 @@ wrappers! {
     epoll_create1(a) = EPOLL_CREATE1,
     epoll_ctl(a, b, c, d) = EPOLL_CTL,
     epoll_wait(a, b, c, d) = EPOLL_WAIT,
+    epoll_pwait(a, b, c, d, e) = EPOLL_PWAIT,
+    epoll_pwait2(a, b, c, d, e) = EPOLL_PWAIT2,
     timerfd_create(a, b) = TIMERFD_CREATE,
     timerfd_settime(a, b, c, d) = TIMERFD_SETTIME,
     timerfd_gettime(a, b) = TIMERFD_GETTIME,
@@ -423,4 +467,20 @@ extern "C" fn recv(descriptor: usize, address: usize, length: usize, flags: usiz
 #[unsafe(no_mangle)]
 extern "C" fn eventfd(value: usize, flags: usize) -> isize {
     result(perform(number::EVENTFD2, [value, flags, 0, 0, 0, 0]))
+}
+
+/// Stands in for libc's function, which hands the mask over together with its length.
+#[unsafe(no_mangle)]
+extern "C" fn pselect(
+    count: usize,
+    reading: usize,
+    writing: usize,
+    failing: usize,
+    time: usize,
+    mask: usize,
+) -> isize {
+    const MASK_LENGTH: usize = 8;
+    let with_length = [mask, MASK_LENGTH];
+    let arguments = [count, reading, writing, failing, time, with_length.as_ptr() as usize];
+    result(cancel::at_system_call(|| perform(number::PSELECT6, arguments)))
 }

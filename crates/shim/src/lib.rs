@@ -12,8 +12,8 @@
 //!   hash of its state.
 //! - `contents`: what an execution leaves behind, to be judged.
 //! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
-//! - `thread`, `sync`, `futex`, `time`, `random`, `signals`, `files`, `output`, `process`,
-//!   `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
+//! - `thread`, `cancel`, `sync`, `futex`, `time`, `random`, `signals`, `files`, `output`,
+//!   `process`, `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
 //! - `verify`: what programs ask of us by the library `everypath-verify`.
 //! - `dispatch`: every other system call. `detour`: libc's own calls of its functions.
 //! - `atomics`: patched instructions. `vectors`: what they save of the processor.
@@ -21,6 +21,7 @@
 #![no_std]
 
 mod atomics;
+mod cancel;
 mod carrier;
 mod classes;
 mod conduct;

@@ -73,10 +73,12 @@ impl Real {
     fn find(&self) {
         for version in self.versions {
             let (name, version) = (self.name.as_ptr().cast(), version.as_ptr().cast());
-            // SAFETY: as for `private`.
-            let found = unsafe { dlvsym(RTLD_NEXT as *mut c_void, name, version) };
-            if !found.is_null() {
-                return self.found.store(found as usize, Relaxed);
+            for library in [RTLD_NEXT, UNWINDER.load(Relaxed)] {
+                // SAFETY: as for `private`.
+                let found = unsafe { dlvsym(library as *mut c_void, name, version) };
+                if !found.is_null() {
+                    return self.found.store(found as usize, Relaxed);
+                }
             }
         }
     }
@@ -96,6 +98,18 @@ impl Real {
 unsafe extern "C" {
     static __start_everypath_real: u8;
     static __stop_everypath_real: u8;
+}
+
+/// The library with which libc unwinds. Those who are not linked with it do not see it.
+static UNWINDER: AtomicUsize = AtomicUsize::new(RTLD_NEXT);
+
+/// Remembers libc's unwinder, which is loaded.
+pub(crate) fn find_unwinder() {
+    const LAZY_NO_LOAD: c_int = 1 | 4;
+    let found = crate::process::dlopen(c"libgcc_s.so.1".as_ptr() as usize, LAZY_NO_LOAD);
+    if found != 0 {
+        UNWINDER.store(found, Relaxed);
+    }
 }
 
 /// Looks up all that the program may call: the loader must leave no traces on its stacks.

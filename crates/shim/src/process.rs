@@ -141,7 +141,7 @@ refused! {
 
 /// Stands in for libc's function: a library that comes later would come uncontrolled.
 #[unsafe(no_mangle)]
-extern "C" fn dlopen(name: usize, flags: i32) -> usize {
+pub(crate) extern "C" fn dlopen(name: usize, flags: i32) -> usize {
     const NO_LOAD: i32 = 4;
     let real = libc::real_cached!("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
     if name == 0 || !crate::controller::is_running() {

@@ -14,6 +14,7 @@ mod pos;
 mod priorities;
 mod systematic;
 
+use crate::cancel;
 use crate::carrier;
 use crate::conduct::{Common, Conduct};
 use crate::context::Context;
@@ -104,6 +105,18 @@ pub(crate) fn point(operation: Operation, object: usize, value: u64) -> u16 {
 /// A scheduling point at which the thread asks for what it may have to wait for, until a deadline
 /// if there is one. Whoever waits with a deadline must have asked with it.
 pub(crate) fn ask(operation: Operation, object: usize, value: u64, deadline: Option<u64>) -> u16 {
+    let outcome = request(operation, object, value, deadline);
+    cancel::at_step();
+    outcome
+}
+
+/// The same for who looks himself whether he was cancelled.
+pub(crate) fn request(
+    operation: Operation,
+    object: usize,
+    value: u64,
+    deadline: Option<u64>,
+) -> u16 {
     let phase = if deadline.is_some() { Phase::Limited } else { Phase::Request };
     if state().is_concurrent() || ALWAYS.get() {
         take_part(operation, phase, (object, value))
@@ -155,6 +168,7 @@ pub(crate) fn stand_back(operation: Operation, object: usize) {
     } else {
         or_end(idle_round(state));
     }
+    cancel::at_step();
 }
 
 /// Why a wait ended.
@@ -164,7 +178,8 @@ pub(crate) enum Woken {
     Granted,
     /// Time ran out.
     TimedOut,
-    /// A signal was handled; system calls are to be made again if its action says so.
+    /// A signal was handled; system calls are to be made again if its action says so. Or the thread
+    /// is cancelled: whoever can be asks `cancel`.
     Interrupted {
         /// Whether it says so.
         restart: bool,
@@ -177,6 +192,9 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
     let thread = state.current();
     if state.exclusive.get() != 0 {
         stop!("the program waits ({}) inside an atomic section", thread.operation.get());
+    }
+    if cancel::is_due() {
+        return Woken::Interrupted { restart: false };
     }
     thread.place.set(next_place(state, object));
     thread.object.set(system::own_object(object));

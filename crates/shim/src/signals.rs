@@ -1,5 +1,6 @@
 //! Signals: those that the program sends to itself, and those that faults send.
 
+use crate::cancel;
 use crate::controller::{ended, is_running};
 use crate::fail::stop;
 use crate::libc::fail;
@@ -188,7 +189,8 @@ pub(crate) fn handle_here(signal: i32) {
             info[..3].copy_from_slice(&[signal, 0, code]);
             info[4] = first_tid();
             let machine = [0u64; 128];
-            call_handler(signal, &action, info.as_ptr() as usize, machine.as_ptr() as usize);
+            let (info, machine) = (info.as_ptr() as usize, machine.as_ptr() as usize);
+            cancel::elsewhere(|| call_handler(signal, &action, info, machine));
             thread.blocked_signals.set(before);
             thread.outcome.set(kept.0);
             thread.timed_out.set(kept.1);

@@ -141,6 +141,7 @@ fn warm_up() {
     let mut frames = [0usize; 2];
     // SAFETY: the buffer has two places. JUSTIFICATION: makes libc load its unwinder.
     unsafe { backtrace(frames.as_mut_ptr(), 2) };
+    libc::find_unwinder();
 }
 
 /// Takes what made the loader load us out of the environment.

@@ -58,7 +58,7 @@ pub(crate) struct Thread {
     pub(crate) detached: Cell<bool>,
     pub(crate) joined: Cell<bool>,
     pub(crate) timed_out: Cell<bool>,
-    /// Whether a signal has ended its wait.
+    /// Whether a signal or a cancellation has ended its wait.
     pub(crate) interruption: Cell<Interruption>,
     /// The outcome that was chosen for its step.
     pub(crate) outcome: Cell<u16>,
@@ -96,6 +96,8 @@ pub(crate) struct Thread {
     /// Registers of the program at a patched instruction or a trapped call; zeros otherwise.
     pub(crate) at: Cell<[u64; 3]>,
     pub(crate) name: Cell<[u8; 16]>,
+    /// Whether and where it can be cancelled.
+    pub(crate) cancellation: Cell<crate::cancel::Cancellation>,
     /// How it was created: its parent's path, and the how many-th child it is.
     pub(crate) path: Cell<u64>,
     /// The frame that a panic which was raised in it must not leave; 0 if there is none.

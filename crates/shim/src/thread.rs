@@ -1,10 +1,11 @@
 //! Threads: creation, end, join, names; keys of thread-specific data.
 
+use crate::cancel;
 use crate::fail::stop;
 use crate::fate;
 use crate::libc;
 use crate::memory::{GUARD, SLOT, SLOTS, STACK_TOP, load, map, store, zero};
-use crate::scheduler::{ask, grant_all, point, reschedule, stand_back, wait};
+use crate::scheduler::{Woken, ask, grant_all, point, reschedule, stand_back, wait};
 use crate::state::{KEYS, State, Status, Thread, state};
 use crate::sys::errno;
 use crate::system;
@@ -89,6 +90,7 @@ extern "C" fn run(thread: usize) {
 
 /// The end of a thread: destructors, then never again.
 extern "C" fn finish(thread: &Thread) -> ! {
+    cancel::is_over(thread);
     run_destructors();
     end(thread)
 }
@@ -286,9 +288,13 @@ fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> 
         }
         thread.joined.set(true);
         let woken = wait(Waiting::Join, handle, deadline);
-        if woken == crate::scheduler::Woken::TimedOut {
+        if woken == Woken::TimedOut {
             thread.joined.set(false);
             return errno::ETIMEDOUT;
+        }
+        if matches!(woken, Woken::Interrupted { .. }) {
+            thread.joined.set(false);
+            cancel::act_if_due();
         }
     }
     if result != 0 {
@@ -304,13 +310,13 @@ fn join_until(handle: usize, result: usize, clock: i32, until: usize) -> i32 {
     if until != 0 && !crate::time::is_valid(until) {
         return errno::EINVAL;
     }
-    join(handle, result, crate::time::deadline(clock, until), false)
+    cancel::at_point(|| join(handle, result, crate::time::deadline(clock, until), false))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_join(handle: usize, result: usize) -> i32 {
-    join(handle, result, None, false)
+    cancel::at_point(|| join(handle, result, None, false))
 }
 
 /// Stands in for libc's function.
@@ -351,6 +357,7 @@ pub(crate) extern "C" fn pthread_detach(handle: usize) -> i32 {
 pub(crate) extern "C" fn pthread_exit(result: usize) -> ! {
     let thread = state().current();
     thread.result.set(result);
+    cancel::is_over(thread);
     let real = libc::real_cached!("pthread_exit", "GLIBC_2.2.5");
     libc::call!(real, fn(usize), result);
     unreachable!("pthread_exit does not return")
@@ -425,12 +432,6 @@ pub(crate) extern "C" fn sched_yield() -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn pthread_yield() -> i32 {
     sched_yield()
-}
-
-/// Stands in for libc's function.
-#[unsafe(no_mangle)]
-extern "C" fn pthread_cancel(_handle: usize) -> i32 {
-    stop!("the program cancels a thread (pthread_cancel), which everypath does not model")
 }
 
 /// Stands in for libc's function: destructors are ours to call, in our own order.

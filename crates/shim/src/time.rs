@@ -1,5 +1,6 @@
 //! Virtual time: it passes only when a time-out fires or every thread stands back.
 
+use crate::cancel;
 use crate::fail::stop;
 use crate::libc::fail;
 use crate::memory::{load, store};
@@ -75,10 +76,18 @@ fn is_interrupted_until(moment: u64) -> bool {
         return false;
     }
     if state.is_concurrent() {
-        ask(Operation::Sleep, 0, moment, Some(moment));
-        state.current().announce(Operation::Sleep, 0, moment);
-        return matches!(wait(Waiting::Time, 0, Some(moment)), Woken::Interrupted { .. });
+        return cancel::at_point(|| {
+            ask(Operation::Sleep, 0, moment, Some(moment));
+            state.current().announce(Operation::Sleep, 0, moment);
+            let woken = wait(Waiting::Time, 0, Some(moment));
+            let interrupted = matches!(woken, Woken::Interrupted { .. });
+            if interrupted {
+                cancel::act_if_due();
+            }
+            interrupted
+        });
     }
+    cancel::at_point(cancel::act_if_due);
     state.clock.set(state.clock.get().max(moment));
     false
 }

@@ -3,12 +3,15 @@
 // was there; C: wait on condition (with mutex of the same number held); S, B: signal, broadcast;
 // P, V: post and wait for semaphore, of which the last two have one to begin with; v, D: the same
 // without waiting, or for some time only; G: look how many there are; [, ]: begin and end an atomic section; ?: choose among so many;
-// !: assume that the last thing seen was not this. What was seen makes up the exit code.
+// !: assume that the last thing seen was not this. K: cancel a thread, which is left to a last
+// script, that the main thread runs; t: test whether it was cancelled; d: whether it can be (0: yes,
+// 1: no), a: and where (0: at points, 1: anywhere). What was seen makes up the exit code.
 #include "../../../verify/include/everypath.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static pthread_mutex_t mutexes[4];
@@ -16,6 +19,7 @@ static pthread_cond_t conditions[4];
 static sem_t semaphores[4];
 static atomic_int words[4];
 static unsigned seen[8];
+static pthread_t threads[8];
 static char **scripts;
 static struct timespec soon;
 
@@ -50,6 +54,10 @@ static void *run(void *argument) {
         case '[': everypath_atomic_begin(); break;
         case ']': everypath_atomic_end(); break;
         case '?': seen[me] = seen[me] * 5 + everypath_choose((unsigned)n); break;
+        case 'K': pthread_cancel(threads[n]); break;
+        case 't': pthread_testcancel(); break;
+        case 'd': pthread_setcancelstate(n, NULL); break;
+        case 'a': pthread_setcanceltype(n, NULL); break;
         case '!': everypath_assume((int)(seen[me] % 5) != n); break;
         }
     }
@@ -57,21 +65,24 @@ static void *run(void *argument) {
 }
 
 int main(int argc, char **argv) {
-    pthread_t threads[8];
     scripts = argv + 1;
     clock_gettime(CLOCK_REALTIME, &soon);
     soon.tv_sec++;
     int count = argc - 1 > 8 ? 8 : argc - 1;
+    int cancels = count > 0 && strchr(scripts[count - 1], 'K') != NULL;
+    count -= cancels;
     for (int i = 0; i < 4; i++) {
         pthread_mutex_init(&mutexes[i], NULL);
         pthread_cond_init(&conditions[i], NULL);
         sem_init(&semaphores[i], 0, i / 2);
     }
     for (long i = 0; i < count; i++) pthread_create(&threads[i], NULL, run, (void *)i);
+    if (cancels) run((void *)(long)count);
     unsigned sum = 0;
     for (int i = 0; i < count; i++) {
-        pthread_join(threads[i], NULL);
-        sum = sum * 31 + seen[i];
+        void *result;
+        pthread_join(threads[i], &result);
+        sum = sum * 31 + seen[i] + (result == PTHREAD_CANCELED ? 7 : 0);
     }
     return (int)(sum % 251);
 }

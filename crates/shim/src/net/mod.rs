@@ -24,10 +24,11 @@ mod stream;
 mod transfer;
 mod transit;
 
+use crate::cancel;
 use crate::descriptors::{self, Kind as OpenKind, LIMIT, NONBLOCK, Open};
 use crate::memory::{OBJECTS, view};
 use crate::region::setup;
-use crate::scheduler::{LAST, Woken, ask, grant, point, stand_back, wait};
+use crate::scheduler::{LAST, Woken, grant, point, request, stand_back, wait};
 use crate::state::{State, Status, Thread, state};
 use crate::sys::errno;
 use crate::system;
@@ -359,7 +360,10 @@ enum Unfinished {
 fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Unfinished> {
     // Who gives up last of all does so whenever it asked.
     let deadline = call.deadline().filter(|&moment| moment != LAST);
-    ask(call.operation, call.touches, call.value, deadline);
+    request(call.operation, call.touches, call.value, deadline);
+    if cancel::is_due() {
+        return Err(Unfinished::Interrupted);
+    }
     if let Some((descriptor, description)) = call.through
         && descriptors::description(descriptor) != Some(description)
     {
@@ -380,7 +384,7 @@ fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T
         }
         if ready::is_satisfied(call.want) {
             // What was there was lost on its way, and there is more.
-            ask(call.operation, call.touches, call.value, deadline);
+            request(call.operation, call.touches, call.value, deadline);
             continue;
         }
         match call.patience {

@@ -1,6 +1,7 @@
 //! Condition variables: a signal chooses which waiter it wakes.
 
 use super::{Patience, mutex};
+use crate::cancel;
 use crate::memory::load;
 use crate::scheduler::{Woken, ask, grant, grant_all, point, wait};
 use crate::state::state;
@@ -17,17 +18,22 @@ fn clock_of(cond: usize) -> i32 {
 }
 
 fn wait_on(cond: usize, held: usize, patience: Patience) -> i32 {
-    ask(Operation::CondWait, cond, held as u64, patience.deadline());
+    cancel::at_point(|| ask(Operation::CondWait, cond, held as u64, patience.deadline()));
     let count = match mutex::release_fully(held) {
         Ok(count) => count,
         Err(error) => return error,
     };
     state().current().announce(Operation::CondWait, cond, held as u64);
-    let woken = wait(Waiting::Cond, cond, patience.deadline());
+    let woken = cancel::at_point(|| wait(Waiting::Cond, cond, patience.deadline()));
     // Going on means asking for the mutex again.
     let locked = mutex::acquire(held, Patience::Forever);
     mutex::set_count(held, count);
     match woken {
+        // Handlers find the mutex held.
+        Woken::Interrupted { .. } => {
+            cancel::at_point(cancel::act_if_due);
+            locked
+        }
         Woken::TimedOut if locked == 0 => errno::ETIMEDOUT,
         _ => locked,
     }

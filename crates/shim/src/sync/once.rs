@@ -14,7 +14,16 @@ const DONE: u32 = 2;
 
 unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> usize;
+    fn _pthread_cleanup_push(
+        buffer: *mut CleanupBuffer,
+        routine: extern "C" fn(usize),
+        argument: usize,
+    );
+    fn _pthread_cleanup_pop(buffer: *mut CleanupBuffer, execute: i32);
 }
+
+/// What libc writes down about a handler: as many words as these.
+type CleanupBuffer = [usize; 4];
 
 /// The function through which C++ initialises: it may throw, and then it has not.
 fn of_cpp() -> usize {
@@ -25,6 +34,28 @@ fn of_cpp() -> usize {
         FOUND.store(found, Relaxed);
     }
     FOUND.load(Relaxed)
+}
+
+/// Runs an initialiser. If its thread ends in it, nobody has run it.
+fn run(control: usize, initialiser: usize) {
+    let mut buffer: CleanupBuffer = [0; 4];
+    // SAFETY: the buffer outlives the call, and nothing but libc touches it.
+    // JUSTIFICATION: who ends a thread unwinds this frame, and only libc's list says what to do then.
+    unsafe { _pthread_cleanup_push(&raw mut buffer, is_given_up, control) };
+    call!(initialiser, fn());
+    // SAFETY: as above.
+    unsafe { _pthread_cleanup_pop(&raw mut buffer, 0) };
+}
+
+extern "C" fn is_given_up(control: usize) {
+    settle(control, FRESH);
+}
+
+/// Lets those go on who wait for an initialiser.
+fn settle(control: usize, becomes: u32) {
+    point(Operation::OnceDone, control, 0);
+    store(control, becomes);
+    grant_all(Waiting::Once, control);
 }
 
 /// Stands in for libc's function.
@@ -44,14 +75,13 @@ pub(super) extern "C" fn pthread_once(control: usize, initialiser: usize) -> i32
     match load::<u32>(control) {
         FRESH => {
             store(control, RUNNING);
-            call!(initialiser, fn());
-            point(Operation::OnceDone, control, 0);
-            store(control, DONE);
-            grant_all(Waiting::Once, control);
+            run(control, initialiser);
+            settle(control, DONE);
         }
         RUNNING => {
             state().current().announce(Operation::Once, control, 0);
-            if let Woken::Interrupted { .. } = wait(Waiting::Once, control, None) {
+            let woken = wait(Waiting::Once, control, None);
+            if woken != Woken::Granted || load::<u32>(control) != DONE {
                 return pthread_once(control, initialiser);
             }
         }

@@ -1,6 +1,7 @@
 //! Semaphores.
 
 use super::Patience;
+use crate::cancel;
 use crate::controller;
 use crate::libc::fail;
 use crate::memory::{load, store};
@@ -63,14 +64,16 @@ fn take(address: usize, patience: Patience) -> i32 {
     match wait(Waiting::Semaphore, address, patience.deadline()) {
         Woken::Granted => 0,
         Woken::TimedOut => fail(errno::ETIMEDOUT) as i32,
-        Woken::Interrupted { restart: true } => take(address, patience),
-        Woken::Interrupted { restart: false } => fail(errno::EINTR) as i32,
+        Woken::Interrupted { restart } => {
+            cancel::act_if_due();
+            if restart { take(address, patience) } else { fail(errno::EINTR) as i32 }
+        }
     }
 }
 
 fn take_until(address: usize, clock: i32, until: usize) -> i32 {
     match Patience::until(clock, until) {
-        Ok(patience) => take(address, patience),
+        Ok(patience) => cancel::at_point(|| take(address, patience)),
         Err(error) => fail(error) as i32,
     }
 }
@@ -78,7 +81,7 @@ fn take_until(address: usize, clock: i32, until: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_wait(semaphore: usize) -> i32 {
-    take(semaphore, Patience::Forever)
+    cancel::at_point(|| take(semaphore, Patience::Forever))
 }
 
 /// Stands in for libc's function.

@@ -1,0 +1,181 @@
+//! Cancelling threads.
+//!
+//! A cancellation is acted on as POSIX has it: at a cancellation point, before the call does
+//! anything, or while it waits. What has had an effect returns, and the cancellation waits for the
+//! next point. (A glibc before 2.41 may forget what the call did; that is not modelled.) A thread
+//! that can be cancelled asynchronously is, whenever it takes a step.
+//!
+//! Unwinding, and with it handlers and destructors, is libc's: see `pthread_exit`.
+
+use crate::scheduler::{grant, point, stand_back};
+use crate::state::{Interruption, Status, Thread, state};
+use crate::sys::errno;
+use crate::thread::{find, pthread_exit};
+use everypath_shim_abi::Operation;
+
+/// What joining a thread that was cancelled gives.
+const CANCELED: usize = usize::MAX;
+
+/// Whoever only tests so often in a row waits to be cancelled.
+const PATIENCE: u16 = 64;
+
+/// Whether a thread is in a call that is a cancellation point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+enum Place {
+    #[default]
+    Elsewhere,
+    /// It is, and nothing has happened yet.
+    Entered,
+    /// It is, and something may have happened.
+    Begun,
+}
+
+/// What a thread knows of its cancellation.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Cancellation {
+    pending: bool,
+    disabled: bool,
+    asynchronous: bool,
+    /// It is being cancelled, or ends by itself.
+    over: bool,
+    place: Place,
+    /// How often in a row it only tested.
+    tests: u16,
+}
+
+/// Whether a thread that was cancelled must not go on with the call that it is in.
+fn is_due_for(thread: &Thread) -> bool {
+    let it = thread.cancellation.get();
+    // Nothing can be unwound from within a patched instruction or a trapped call.
+    let anywhere = it.asynchronous && thread.at.get() == [0; 3];
+    it.pending && !it.disabled && !it.over && (anywhere || it.place != Place::Elsewhere)
+}
+
+/// Whether the running thread must not go on with the call that it is in.
+pub(crate) fn is_due() -> bool {
+    is_due_for(state().current())
+}
+
+/// Ends the running thread if it was cancelled and is where that is acted on.
+pub(crate) fn act_if_due() {
+    if is_due() {
+        pthread_exit(CANCELED);
+    }
+}
+
+/// A thread ends: it cannot be cancelled any more.
+pub(crate) fn is_over(thread: &Thread) {
+    let it = thread.cancellation.get();
+    thread.cancellation.set(Cancellation { over: true, place: Place::Elsewhere, ..it });
+}
+
+/// The running thread takes a step, of which nothing has happened yet.
+pub(crate) fn at_step() {
+    let thread = state().current();
+    let it = thread.cancellation.get();
+    if it.place == Place::Elsewhere && it.tests == 0 && !it.asynchronous {
+        return;
+    }
+    if it.place != Place::Begun {
+        act_if_due();
+    }
+    let place = if it.place == Place::Entered { Place::Begun } else { it.place };
+    let tests = if thread.operation.get() == Operation::TestCancel { it.tests } else { 0 };
+    thread.cancellation.set(Cancellation { place, tests, ..it });
+}
+
+fn within<T>(place: Place, call: impl FnOnce() -> T) -> T {
+    let thread = state().current();
+    let outer = thread.cancellation.get().place;
+    thread.cancellation.set(Cancellation { place, ..thread.cancellation.get() });
+    let result = call();
+    thread.cancellation.set(Cancellation { place: outer, ..thread.cancellation.get() });
+    result
+}
+
+/// Makes a call that is a cancellation point. Who waits in it and is interrupted must ask whether
+/// that is why.
+pub(crate) fn at_point<T>(call: impl FnOnce() -> T) -> T {
+    within(Place::Entered, call)
+}
+
+/// Makes a system call that is a cancellation point.
+pub(crate) fn at_system_call(call: impl FnOnce() -> isize) -> isize {
+    at_point(|| {
+        act_if_due();
+        let answer = call();
+        if answer == -(errno::EINTR as isize) {
+            act_if_due();
+        }
+        answer
+    })
+}
+
+/// Calls what is no part of the call that the thread is in: a handler.
+pub(crate) fn elsewhere(call: impl FnOnce()) {
+    within(Place::Elsewhere, call);
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_cancel(handle: usize) -> i32 {
+    point(Operation::Cancel, handle, 0);
+    let Some(thread) = find(handle) else { return errno::ESRCH };
+    thread.cancellation.set(Cancellation { pending: true, ..thread.cancellation.get() });
+    if thread.status() == Status::Blocked && is_due_for(thread) {
+        thread.interruption.set(Interruption::Failing);
+        grant(thread);
+    }
+    act_if_due();
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_testcancel() {
+    let thread = state().current();
+    let it = thread.cancellation.get();
+    let tests = it.tests.saturating_add(1);
+    thread.cancellation.set(Cancellation { tests, ..it });
+    at_point(|| {
+        if tests < PATIENCE {
+            point(Operation::TestCancel, 0, 0);
+        } else {
+            stand_back(Operation::TestCancel, 0);
+        }
+    });
+}
+
+/// Changes one of two settings, 0 and 1, of the running thread, and tells what it was.
+fn change(
+    (new, old): (i32, usize),
+    get: impl FnOnce(&Cancellation) -> bool,
+    set: impl FnOnce(Cancellation, bool) -> Cancellation,
+) -> i32 {
+    if !matches!(new, 0 | 1) {
+        return errno::EINVAL;
+    }
+    let thread = state().current();
+    let it = thread.cancellation.get();
+    if old != 0 {
+        crate::memory::store(old, i32::from(get(&it)));
+    }
+    thread.cancellation.set(set(it, new == 1));
+    act_if_due();
+    0
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_setcancelstate(new: i32, old: usize) -> i32 {
+    change((new, old), |it| it.disabled, |it, disabled| Cancellation { disabled, ..it })
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn pthread_setcanceltype(new: i32, old: usize) -> i32 {
+    let set = |it, asynchronous| Cancellation { asynchronous, ..it };
+    change((new, old), |it| it.asynchronous, set)
+}
