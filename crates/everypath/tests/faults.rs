@@ -50,6 +50,11 @@ fn every_placement_is_explored_once() {
         let said = result.1["coverage"]["kind"].as_str().unwrap();
         assert_eq!(said, "exhaustive", "{}", result.1);
     }
+    // One more call that waits is one more that is interrupted.
+    for looks in ["poll", "select", "epoll"] {
+        let result = check(&letters, "--tcp-faults eintr=1", &format!("1 3 careful {looks}"));
+        assert_eq!(executions(&result), 5, "{looks}");
+    }
     // As many as there are ways to divide 6 bytes.
     assert_eq!(executions(&check(&letters, "--chunks", "1 6 careful")), 32);
 }

@@ -1,7 +1,7 @@
 //! `epoll`: entries are kept in the buffer of its object.
 
 use super::ready::{self, ERROR, HANG_UP};
-use super::{Call, Kind, Patience, Want, event, key, make, object, until_done};
+use super::{Call, Kind, Patience, Want, event, faults, key, make, object, until_done};
 use crate::descriptors;
 use crate::memory::{load, store};
 use crate::scheduler::point;
@@ -144,6 +144,7 @@ pub(super) fn wait(epoll: i32, (at, most): (usize, i32), patience: Patience) -> 
     if most <= 0 {
         return Err(errno::EINVAL);
     }
+    faults::interrupt(patience != Patience::None)?;
     let want = Want::Ready { number: number as u16, events: ready::IN };
     let (operation, value) = ready::looking(want);
     let through = super::through(epoll);

@@ -8,6 +8,7 @@ use super::{Object, remote};
 use crate::region::setup;
 use crate::scheduler::step;
 use crate::state::{Thread, state};
+use crate::sys::errno;
 use everypath_shim_abi::{Fault, Operation, TIMEOUT};
 
 /// Whether anything may go wrong in this check.
@@ -36,6 +37,14 @@ pub(super) fn strikes(fault: Fault, object: usize) -> bool {
         happens(fault);
     }
     struck
+}
+
+/// Lets the search choose whether a call that may wait is interrupted.
+pub(super) fn interrupt(waits: bool) -> Result<(), i32> {
+    match waits && strikes(Fault::Interrupt, 0) {
+        true => Err(errno::EINTR),
+        false => Ok(()),
+    }
 }
 
 /// The outcome of the step that is being taken.

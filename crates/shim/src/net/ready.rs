@@ -1,7 +1,7 @@
 //! Whether something can happen at once: `poll`, `select`, and what waits are woken by.
 
 use super::{Call, End, Kind, Object, Patience, Stage, Unfinished, Want, failed, object};
-use super::{epoll, event, outbox, partner, remote, stream, transfer, transit, until_done};
+use super::{epoll, event, faults, outbox, partner, remote, stream, transfer, transit, until_done};
 use crate::conduct::{Common, Conduct, MAX_WATCHED};
 use crate::descriptors::{self, Kind as OpenKind};
 use crate::memory::{load, store, write, zero};
@@ -327,6 +327,7 @@ pub(super) fn poll(entries: usize, count: usize, patience: Patience) -> Result<i
     let touches = touched(
         all().map(|entry| (load(entry), u32::from(load::<u16>(entry + 4)))).filter(|e| e.0 >= 0),
     );
+    faults::interrupt(patience != Patience::None)?;
     let want = Want::Poll { entries, count };
     let (operation, value) = looking(want);
     let call = Call { operation, touches, value, want, through: None, patience };
@@ -401,6 +402,7 @@ pub(super) fn select(count: usize, given: [usize; 3], patience: Patience) -> Res
         let writes = load::<u8>(sets + SET + at / 8) >> (at % 8) & 1 != 0;
         (descriptor, if writes { OUT } else { IN })
     }));
+    faults::interrupt(patience != Patience::None)?;
     let want = Want::Select { sets, count };
     let (operation, value) = looking(want);
     let call = Call { operation, touches, value, want, through: None, patience };

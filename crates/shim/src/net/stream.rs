@@ -13,7 +13,7 @@ use crate::scheduler::point;
 use crate::state::{Thread, state};
 use crate::sys::errno;
 use crate::system;
-use everypath_shim_abi::{Fault, Operation, moved};
+use everypath_shim_abi::{Operation, moved};
 
 /// The size of an entry in the queue of a listener: the number of an object.
 const ENTRY: usize = 2;
@@ -177,9 +177,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
         let here = listener.is_some();
         let operation = if here { Operation::Connect } else { Operation::ConnectPeer };
         if !here {
-            if waits && faults::strikes(Fault::Interrupt, 0) {
-                return Err(errno::EINTR);
-            }
+            faults::interrupt(waits)?;
             point(operation, to.key(), descriptor as u64);
             if self::listener(&to).is_some() {
                 // Somebody began to listen meanwhile: then the order of those who connect matters.
@@ -380,9 +378,7 @@ pub(super) fn accept(
         through,
         patience,
     };
-    if waits && faults::strikes(Fault::Interrupt, 0) {
-        return Err(errno::EINTR);
-    }
+    faults::interrupt(waits)?;
     let always = if patience == Patience::Forever { patience } else { Patience::None };
     about_to_move(number, 0, always, false);
     let accepted = until_done(call, || {

@@ -108,9 +108,8 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
     let call = Call { operation: Operation::Send, touches, value, want, through, patience };
     descriptors::hold(description);
     let mut sent = 0;
-    if remote::is_remote(socket) && may_fail(number, patience) {
-        descriptors::release(description);
-        return Err(errno::EINTR);
+    if remote::is_remote(socket) {
+        may_fail(number, patience).inspect_err(|_| descriptors::release(description))?;
     }
     about_to_move(number, total, patience, true);
     let outcome = until_done(call, || {
@@ -134,17 +133,14 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
     }
 }
 
-/// Lets the search choose what goes wrong before something is sent to a peer; says whether the call
-/// is interrupted.
-fn may_fail(number: usize, patience: Patience) -> bool {
-    if patience != Patience::None && faults::strikes(Fault::Interrupt, 0) {
-        return true;
-    }
+/// Lets the search choose what goes wrong before something is sent to a peer.
+fn may_fail(number: usize, patience: Patience) -> Result<(), i32> {
+    faults::interrupt(patience != Patience::None)?;
     let socket = object(number);
     if !remote::is_reset(socket) && faults::strikes(Fault::Reset, key(number)) {
         remote::reset(socket);
     }
-    false
+    Ok(())
 }
 
 /// Sends what can be sent at once; none if nothing can.
@@ -217,13 +213,8 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
     descriptors::hold(description);
     let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
     let mut received = 0;
-    let is_interrupted = remote::is_remote(socket)
-        && patience != Patience::None
-        && faults::strikes(Fault::Interrupt, 0);
-    if is_interrupted {
-        descriptors::release(description);
-        return Err(errno::EINTR);
-    }
+    let may_wait = remote::is_remote(socket) && patience != Patience::None;
+    faults::interrupt(may_wait).inspect_err(|_| descriptors::release(description))?;
     if flags & PEEK == 0 {
         about_to_move(number, pieces.length(), patience, !all);
     }
