@@ -4,12 +4,11 @@
 use super::goals::Goals;
 use super::libraries::{Tool, algorithms, on_loom};
 use super::programs::Programs;
-use super::{Cost, Scale, cost, on_one_core};
+use super::{Cost, Scale, cost, on_one_core, peers};
 use crate::table::grouped;
-use anyhow::{Context, Result, ensure};
-use everypath_explore::Control;
+use anyhow::{Result, ensure};
 use everypath_explore::reduction::Reduction;
-use everypath_native::{Exhaustive, Explored, Launch, Outside, Setup};
+use everypath_native::{Explored, Outside};
 use std::path::Path;
 
 /// Searches are stopped here.
@@ -19,30 +18,7 @@ const LONG: u64 = 20_000;
 
 /// Explores all schedules, or the first ones.
 fn explore(program: &Path, arguments: &[&str], executions: Option<u64>) -> Result<Explored> {
-    let exhaustive = Exhaustive {
-        preemptions: None,
-        workers: 1,
-        launch: Launch {
-            program: program.to_path_buf(),
-            arguments: arguments.iter().map(Into::into).collect(),
-            environment: Vec::new(),
-            setup: Setup { max_steps: 1 << 20, ..Setup::default() },
-            watchdog: 100,
-            fresh: false,
-            folder: None,
-            files: Vec::new(),
-            judge: None,
-            outside: Outside::default(),
-            companions: Vec::new(),
-        },
-        reduction: Reduction::Optimal,
-        executions,
-        keep_going: false,
-    };
-    let explored = everypath_native::explore(&exhaustive, &Control::default())
-        .with_context(|| format!("failed to control {}", program.display()))?;
-    ensure!(explored.first.is_none(), "{} is not as expected: {explored:?}", program.display());
-    Ok(explored)
+    peers::explore(program, arguments, Outside::default(), (Reduction::Optimal, executions))
 }
 
 /// Prints everything.

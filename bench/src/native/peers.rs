@@ -10,6 +10,7 @@ use everypath_explore::Control;
 use everypath_explore::reduction::Reduction;
 use everypath_native::peers::{Cache, Options, Statistics};
 use everypath_native::{Exhaustive, Explored, Launch, Outside, Setup};
+use std::ffi::OsStr;
 use std::net::TcpListener;
 use std::path::Path;
 
@@ -48,9 +49,10 @@ fn search(
     Ok(Searched { explored, asked: outside.statistics(), cost })
 }
 
-fn explore(
+/// Searches the schedules of a program that is as expected.
+pub(super) fn explore(
     program: &Path,
-    arguments: &[String],
+    arguments: &[impl AsRef<OsStr>],
     outside: Outside,
     (reduction, executions): (Reduction, Option<u64>),
 ) -> Result<Explored> {
