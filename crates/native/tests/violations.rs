@@ -196,6 +196,8 @@ fn what_cannot_be_controlled_is_said() {
         ("dlopen", "loads the library libresolv.so.2 while it runs"),
         ("clone", "starts a process or thread behind our back: clone("),
         ("executable", "makes memory executable while it runs"),
+        ("sendfile", "does not model: sendfile("),
+        ("splice", "does not model: splice("),
         ("alarm", "sets an alarm"),
         ("kill", "sends a signal to another process"),
         ("pause", "pause("),

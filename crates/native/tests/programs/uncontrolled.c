@@ -1,9 +1,11 @@
 // What cannot be controlled, one for each argument.
 #include "check.h"
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <netinet/in.h>
 #include <arpa/inet.h>
@@ -36,6 +38,12 @@ int main(int argc, char **argv) {
     if (!strcmp(name, "clone")) clone(elsewhere, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL);
     if (!strcmp(name, "executable"))
         mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!strcmp(name, "sendfile")) sendfile(1, open(argv[0], O_RDONLY), NULL, 1);
+    if (!strcmp(name, "splice")) {
+        int ends[2];
+        CHECK(pipe(ends) == 0);
+        splice(open(argv[0], O_RDONLY), NULL, ends[1], NULL, 1, 0);
+    }
     if (!strcmp(name, "alarm")) alarm(1);
     if (!strcmp(name, "kill")) kill(getppid(), SIGTERM);
     if (!strcmp(name, "pause")) pause();
