@@ -41,6 +41,21 @@ fn daytime_clients_read_thirty_bytes_each() {
 }
 
 #[test]
+fn servers_that_answer_all_alike_need_one_tree() {
+    let programs = Programs::new(&["tcp/alphabet_server.c", "tcp/alphabet_client.c"]);
+    let port = free_port();
+    let server = [format!("./alphabet_server {port}")];
+    let client = format!("-- ./alphabet_client {port} 3 2");
+    let result = check(&programs, &server, &format!("--peer-tree destination {client}"));
+    assert_eq!(counted(&result), json!(["holds", 1, 2]));
+    let assumption = result.1["assumptions_about_peers"][0].as_str().unwrap();
+    assert!(assumption.contains("answers all connections to it alike"), "{assumption}");
+    let verified = "--peer-tree destination --verify-peers";
+    let result = check(&programs, &server, &format!("{verified} {client}"));
+    assert_eq!(counted(&result), json!(["holds", 1, 2]));
+}
+
+#[test]
 fn every_letter_of_the_alphabet_is_asked_for_once() {
     let programs = Programs::new(&["tcp/alphabet_server.c", "tcp/alphabet_client.c"]);
     let port = free_port();

@@ -71,6 +71,8 @@ pub struct Options {
     pub max_open: usize,
     /// The longest answer, in bytes.
     pub max_answer: usize,
+    /// Whether servers answer every connection alike, so that one tree is enough for all.
+    pub alike: bool,
 }
 
 impl Default for Options {
@@ -83,6 +85,7 @@ impl Default for Options {
             quiet: Duration::from_millis(100),
             max_open: 64,
             max_answer: 1 << 24,
+            alike: false,
         }
     }
 }
@@ -199,6 +202,10 @@ impl Peers {
         };
         let peers = options.commands.iter().map(peer).collect::<Result<_, _>>()?;
         let mut all = Peers::default();
+        if options.alike {
+            let said = "every server answers all connections to it alike (--peer-tree destination)";
+            all.assumptions.insert(said.into());
+        }
         all.options = options;
         all.peers = peers;
         Ok(all)
@@ -317,7 +324,9 @@ impl Peers {
         let stops = stops(memory, at);
         let mut connection = self.take(memory, &stops)?;
         self.advance(memory, &mut connection, &stops)?;
-        self.keep(connection);
+        if is_needed(memory, at) {
+            self.keep(connection);
+        }
         Ok(at)
     }
 
@@ -499,6 +508,13 @@ fn stops(memory: &Memory, at: Position) -> Vec<Position> {
         .collect();
     stops.reverse();
     stops
+}
+
+/// Whether a connection that stands at a position can be of use to a later execution: not if
+/// nothing can be sent on it any more. Whether a schedule that is still to come sends something else
+/// from there, nobody can know; connections are kept for that as long as there is room.
+fn is_needed(memory: &Memory, at: Position) -> bool {
+    memory.edge(at) != Some(Edge::End) && memory.peer_end(at) != End::Reset
 }
 
 /// What is sent between two stops.

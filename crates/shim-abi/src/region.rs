@@ -122,6 +122,8 @@ pub struct Setup {
     pub idle: IdleMode,
     /// What may go wrong with connections to peers.
     pub faults: Faults,
+    /// Whether all connections to a server have one communication tree.
+    pub one_tree: bool,
     /// Whether what is outside are programs that are explored on their own.
     pub joint: bool,
     /// Whether what an execution leaves behind must be known to be right.

@@ -48,6 +48,10 @@ pub(crate) struct NetworkArgs {
     #[arg(long, value_enum, default_value_t = CacheName::Branching)]
     pub(crate) cache: CacheName,
 
+    /// What has a tree of answers of its own
+    #[arg(long, value_enum, default_value_t = TreeName::Connection)]
+    pub(crate) peer_tree: TreeName,
+
     /// Ask the peers again for everything that they answered, and compare
     #[arg(long)]
     pub(crate) verify_peers: bool,
@@ -80,6 +84,7 @@ impl NetworkArgs {
             patience: self.peer_patience.unwrap_or(default.patience),
             quiet: self.peer_quiet.unwrap_or(default.quiet),
             max_open: self.peer_connections.map_or(default.max_open, usize::from),
+            alike: self.peer_tree == TreeName::Destination,
             ..default
         }
     }
@@ -169,6 +174,15 @@ impl From<CacheName> for Cache {
             CacheName::None => Cache::None,
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TreeName {
+    /// Every connection to a server, the same one in every schedule
+    #[default]
+    Connection,
+    /// Every server, which must answer all connections alike
+    Destination,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

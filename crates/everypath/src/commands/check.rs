@@ -88,6 +88,7 @@ fn launch(args: &CheckArgs, program: &Program) -> Result<Launch, Usage> {
         idle: args.network.idle_mode(),
         kills: args.network.kill,
         faults: args.network.faults(),
+        one_tree: args.network.options().alike,
         max_steps: args.common.max_depth.unwrap_or(DEFAULT_STEPS),
         datagrams: args.network.datagrams.rules()?,
         ..Setup::default()

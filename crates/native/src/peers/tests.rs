@@ -184,6 +184,10 @@ fn half_closing_reaches_the_peer() {
     assert_eq!((rig.received(end), rig.memory.peer_end(end)), ("pagebye".into(), End::Closed));
     assert_eq!(rig.memory.write(at, Sent::End), Lookup::Hit(end));
     assert_eq!(rig.memory.peer_end(at), End::Open);
+    // Nobody needs it any more, unless something else is sent from before the end.
+    assert!(rig.peers.connections.is_empty());
+    rig.send(at, b"GET\n").unwrap();
+    assert_eq!((rig.peers.connections.len(), rig.peers.statistics().connections), (1, 2));
 }
 
 /// The peer answers, closes, and does not want what is sent then.

@@ -11,7 +11,7 @@ use super::{End, Kind, Object, Stage, faults, happened, joint, object, stream};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{bytes, copy, write};
-use crate::region::{count, hand_over, region, reply, trees};
+use crate::region::{count, hand_over, region, reply, setup, trees};
 use crate::state::state;
 use crate::sys::errno;
 use everypath_commtree::{self as commtree, Lookup, Name, Opening, Position, Reader, Sent, Take};
@@ -122,7 +122,10 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
     }
     let which = thread.connections.get();
     thread.connections.set(which + 1);
-    let name = name(TO_SERVER, &to, thread.path.get(), u64::from(which));
+    let name = match setup().one_tree {
+        true => name(TO_SERVER, &to, 0, 0),
+        false => name(TO_SERVER, &to, thread.path.get(), u64::from(which)),
+    };
     match opening(Asked::Connect, name, &to) {
         Opening::Open(position) => {
             stream::name(socket, &to)?;
