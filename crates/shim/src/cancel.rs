@@ -17,7 +17,7 @@ use everypath_shim_abi::Operation;
 const CANCELED: usize = usize::MAX;
 
 /// Whoever only tests so often in a row waits to be cancelled.
-const PATIENCE: u16 = 64;
+const PATIENCE: u8 = 64;
 
 /// Whether a thread is in a call that is a cancellation point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,8 @@ enum Place {
     Begun,
 }
 
-/// What a thread knows of its cancellation.
+/// What a thread knows of its cancellation. No byte between its parts is left undefined: it is part
+/// of states, which are hashed.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Cancellation {
@@ -42,7 +43,7 @@ pub(crate) struct Cancellation {
     over: bool,
     place: Place,
     /// How often in a row it only tested.
-    tests: u16,
+    tests: u8,
 }
 
 /// Whether a thread that was cancelled must not go on with the call that it is in.
