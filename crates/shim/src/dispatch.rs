@@ -240,8 +240,12 @@ fn identity(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
         number::SET_TID_ADDRESS => first_tid() as isize,
         number::SET_ROBUST_LIST => 0,
         // Who becomes who it is stays that; to which groups else it belongs, nothing here asks.
-        number::SETUID if a == sys!(number::GETUID) as usize => 0,
-        number::SETGID if a == sys!(number::GETGID) as usize => 0,
+        number::SETUID if is_own(number::GETUID, &[a]) => 0,
+        number::SETGID if is_own(number::GETGID, &[a]) => 0,
+        number::SETREUID if is_own(number::GETUID, &[a, b]) => 0,
+        number::SETREGID if is_own(number::GETGID, &[a, b]) => 0,
+        number::SETRESUID if is_own(number::GETUID, &[a, b, c]) => 0,
+        number::SETRESGID if is_own(number::GETGID, &[a, b, c]) => 0,
         number::SETGROUPS => 0,
         number::RSEQ => -(errno::ENOSYS as isize),
         number::UMASK => state().umask.replace(a as u32 & 0o777) as isize,
@@ -282,6 +286,12 @@ fn identity(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
         number::MEMBARRIER => 0,
         _ => return None,
     })
+}
+
+/// Whether these are what a call says that we are, or mean no change.
+fn is_own(number: i64, identities: &[usize]) -> bool {
+    let own = sys!(number) as u32;
+    identities.iter().all(|&identity| identity as u32 == own || identity as u32 == u32::MAX)
 }
 
 /// A machine with four gigabytes of memory, half of them free, that runs nothing else.

@@ -186,14 +186,16 @@ pub(crate) fn open(directory: i32, path: usize, flags: i32, mode: u32) -> isize 
 fn open_path(directory: i32, given: usize, flags: i32, mode: u32) -> Result<isize, i32> {
     let mut path = Path::new(directory, given)?;
     let device = match path.as_slice() {
-        b"/dev/null" => Some(Kind::Null),
-        b"/dev/zero" => Some(Kind::Zero),
-        b"/dev/urandom" | b"/dev/random" => Some(Kind::Random),
+        b"/dev/null" => Some((Kind::Null, 0)),
+        b"/dev/zero" => Some((Kind::Zero, 0)),
+        b"/dev/urandom" | b"/dev/random" => Some((Kind::Random, 0)),
+        b"/dev/stdout" => Some((Kind::Stream, 1)),
+        b"/dev/stderr" => Some((Kind::Stream, 2)),
         b"/dev/tty" => return Err(errno::ENXIO),
         _ => None,
     };
-    if let Some(kind) = device {
-        return Ok(descriptors::open(Open { kind, flags, ..Open::default() }));
+    if let Some((kind, index)) = device {
+        return Ok(descriptors::open(Open { kind, index, flags, ..Open::default() }));
     }
     let writes = flags & ACCESS_MODE != 0 || flags & (CREATE | TRUNCATE) != 0;
     point(if writes { Operation::FileWrite } else { Operation::FileRead }, 0, 0);

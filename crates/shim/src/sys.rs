@@ -124,9 +124,13 @@ pub(crate) mod number {
     pub(crate) const GETEGID: i64 = 108;
     pub(crate) const GETPPID: i64 = 110;
     pub(crate) const GETPGRP: i64 = 111;
+    pub(crate) const SETREUID: i64 = 113;
+    pub(crate) const SETREGID: i64 = 114;
     pub(crate) const GETGROUPS: i64 = 115;
     pub(crate) const SETGROUPS: i64 = 116;
+    pub(crate) const SETRESUID: i64 = 117;
     pub(crate) const GETRESUID: i64 = 118;
+    pub(crate) const SETRESGID: i64 = 119;
     pub(crate) const GETRESGID: i64 = 120;
     pub(crate) const SIGALTSTACK: i64 = 131;
     pub(crate) const STATFS: i64 = 137;

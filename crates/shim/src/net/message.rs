@@ -1,7 +1,7 @@
 //! What a call sends or where it receives: one piece of memory or several.
 
 use super::address::Address;
-use super::{Kind, calls, datagram, object, transfer};
+use super::{Kind, calls, control, datagram, object, transfer};
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::sys::errno;
@@ -86,7 +86,7 @@ fn pieces_of(header: usize) -> Pieces {
 /// Does what the system call does.
 pub(super) fn send(descriptor: i32, header: usize, flags: i32) -> Result<isize, i32> {
     let number = calls::socket(descriptor)?;
-    if load::<usize>(header + CONTROL_LENGTH) != 0 && load::<usize>(header + CONTROL) != 0 {
+    if control::has_others_than_addresses(load(header + CONTROL), load(header + CONTROL_LENGTH)) {
         stop!("the program sends control messages (descriptors?) through a socket");
     }
     let name: usize = load(header + NAME);
@@ -103,6 +103,7 @@ pub(super) fn send(descriptor: i32, header: usize, flags: i32) -> Result<isize, 
 /// Does what the system call does.
 pub(super) fn receive(descriptor: i32, header: usize, flags: i32) -> Result<isize, i32> {
     const TRUNCATED: i32 = 0x20;
+    const CONTROL_TRUNCATED: i32 = 0x8;
     let number = calls::socket(descriptor)?;
     let mut shown = 0;
     let got = match object(number).kind.get() {
@@ -113,14 +114,18 @@ pub(super) fn receive(descriptor: i32, header: usize, flags: i32) -> Result<isiz
                 got.from.tell(name, header + NAME_LENGTH);
             }
             shown |= if got.is_truncated { TRUNCATED } else { 0 };
+            let room = load(header + CONTROL_LENGTH);
+            let told = control::tell_destination(object(number), load(header + CONTROL), room);
+            shown |= if told.is_none() { CONTROL_TRUNCATED } else { 0 };
+            store(header + CONTROL_LENGTH, told.unwrap_or(0));
             got.length as isize
         }
         _ => {
             store(header + NAME_LENGTH, 0u32);
+            store(header + CONTROL_LENGTH, 0usize);
             transfer::receive(descriptor, pieces_of(header), flags)?
         }
     };
-    store(header + CONTROL_LENGTH, 0usize);
     store(header + FLAGS, shown);
     Ok(got)
 }

@@ -10,6 +10,7 @@
 pub(crate) mod address;
 pub(crate) mod buffer;
 pub(crate) mod calls;
+mod control;
 mod datagram;
 mod epoll;
 mod event;

@@ -91,7 +91,7 @@ impl Options {
         }
     }
 
-    fn kept(&self, level: i32, name: i32) -> Option<i32> {
+    pub(super) fn kept(&self, level: i32, name: i32) -> Option<i32> {
         self.kept.iter().find(|(l, n, _)| (*l, *n) == (level, name)).map(|&(.., value)| value)
     }
 }
