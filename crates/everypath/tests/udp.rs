@@ -253,3 +253,70 @@ fn servers_that_wait_for_some_time_only_are_waited_for() {
     assert_eq!((code, &result["stats"]["executions"]), (0, &2.into()), "{result}");
     assert_eq!(lossy("loss=2").0, 1, "the second answer may be lost, too");
 }
+
+/// A client that sends first is started when the program looks for datagrams at a port that it named.
+#[test]
+fn clients_come_when_the_program_looks() {
+    let programs = Programs::new(&["udp/alphabet_server.rs", "udp/alphabet_client.c"]);
+    let port = free_port();
+    let client =
+        |requests: u32| format!("--peer './alphabet_client {port} 1 {requests} unchecked'");
+    let (code, result) = programs.check(&format!("{} -- ./alphabet_server {port} 2", client(2)));
+    assert_eq!((code, &result["stats"]["cache"]["connections"]), (0, &1.into()), "{result}");
+    let both = format!("{} {}", client(1), client(2));
+    let (code, result) = programs.check(&format!("{both} -- ./alphabet_server {port} 3"));
+    assert_eq!((code, &result["stats"]["cache"]["connections"]), (0, &2.into()), "{result}");
+    // One loss, duplicate or late packet among two requests and two answers.
+    let faults = "--idle ok --udp-budget total=1";
+    let (code, result) =
+        programs.check(&format!("{faults} {} -- ./alphabet_server {port}", client(2)));
+    assert_eq!((code, &result["stats"]["executions"]), (0, &10.into()), "{result}");
+}
+
+#[test]
+fn a_peer_that_was_never_met_is_told() {
+    let programs =
+        Programs::new(&["../crates/everypath/tests/programs/packets.c", "udp/alphabet_server.rs"]);
+    let options = format!("--peer './alphabet_server {}' -- ./packets 1", free_port());
+    let (code, result) = programs.check(&options);
+    let assumed = result["assumptions_about_peers"].to_string();
+    assert_eq!((code, assumed.contains("the program never met it")), (0, true), "{result}");
+}
+
+#[test]
+fn reduced_and_plain_search_find_the_same_endings_with_clients() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/serves.c"]);
+    let port = free_port();
+    for (options, clients, server) in [
+        ("", &["ab"][..], "door 1 1"),
+        ("", &["a", "c"], "door 1 1"),
+        ("--udp-budget total=1", &["a"], "door 1 1"),
+        ("", &["a"], "own 1 1"),
+        ("--udp-multiply 1,2", &["ab"], "own 2"),
+        ("--udp-budget total=1", &["ab"], "own 2"),
+    ] {
+        let peers: String =
+            clients.iter().map(|it| format!(" --peer './serves ask {port} {it}'")).collect();
+        let options =
+            format!("--time quiescent {options}{peers} -- ./serves serve {port} {server}");
+        let reduced = endings(&programs, "dpor", &options).expect("a reduced search is small");
+        let plain = endings(&programs, "none", &options).expect("these are small");
+        assert!(reduced == plain && !plain.is_empty(), "{options}: {reduced:?}, {plain:?}");
+    }
+}
+
+/// A client that lost its patience is heard although the program would wait for ever.
+#[test]
+fn clients_that_wait_for_some_time_only_are_waited_for() {
+    let programs =
+        Programs::new(&["../crates/everypath/tests/programs/insists.c", "udp/alphabet_server.rs"]);
+    let port = free_port();
+    for how in ["poll", "option", "alarm"] {
+        let options = format!(
+            "--udp-direction receive --udp-budget loss=1 --peer './insists {port} {how}' -- \
+             ./alphabet_server {port} 1"
+        );
+        let (code, result) = programs.check(&options);
+        assert_eq!((code, &result["stats"]["executions"]), (0, &2.into()), "{how}: {result}");
+    }
+}

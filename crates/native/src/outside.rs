@@ -80,7 +80,7 @@ impl Outside {
 
     /// What the result rests on beyond what was observed, a sentence each.
     pub fn assumptions(&self) -> Vec<String> {
-        self.lock().peers.assumptions().map(Into::into).collect()
+        self.lock().peers.assumptions().collect()
     }
 
     /// Asks the peers again for everything that they answered, and compares.
@@ -97,6 +97,11 @@ impl World {
             self.trees = Some(Shared::zeros(c"everypath-trees")?);
         }
         Ok(self.trees.as_ref().expect("just made"))
+    }
+
+    /// Whether there are peers that may turn out to be clients.
+    pub(crate) fn has_peers(&self) -> bool {
+        self.peers.are_there()
     }
 
     /// To be called before every execution.
@@ -150,6 +155,18 @@ impl World {
             Asked::Accept => {
                 let [.., ordinal] = question.name;
                 peers.accept(trees, name, &place()?, ordinal as usize).map(drop)
+            }
+            Asked::Call => {
+                let [.., ordinal] = question.name;
+                let home =
+                    place()?.by_datagrams().ok_or("datagrams come from the Internet only")?;
+                peers.accept(trees, name, &home, ordinal as usize).map(drop)
+            }
+            Asked::Listening => peers.open(trees, name, &place()?),
+            Asked::Receiving => {
+                let home =
+                    place()?.by_datagrams().ok_or("datagrams come from the Internet only")?;
+                peers.open(trees, name, &home)
             }
             Asked::Write => peers.send(trees, from, Sent::Bytes(message)).map(drop),
             Asked::Finish => peers.send(trees, from, Sent::End).map(drop),

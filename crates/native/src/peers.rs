@@ -6,19 +6,22 @@
 //! repeated first, comparing every byte. The answer goes into the tree.
 //!
 //! - `process`: a peer that we started, and how it ends with us, always.
-//! - `watch`, `diagnosis`: whether a peer rests and nothing is on its way, so that its answer is
+//! - `watch`, `diagnosis`, `patience`: whether a peer rests and nothing is on its way, so that its answer is
 //!   complete. Nothing is guessed from time.
 //! - `exchange`: sending something and waiting for the answer.
 //! - `dial`: reaching a server, and letting clients reach us.
 //! - `socket`, `address`, `trouble`: our ends, where they lead to, and what can go wrong.
 //!
-//! - `datagram`: connections that consist of datagrams; their trees have the same nodes.
+//! - `datagram`: connections that consist of datagrams; their trees have the same nodes. `caller`:
+//!   those that clients begin.
 
 mod address;
+mod caller;
 mod datagram;
 mod diagnosis;
 mod dial;
 mod exchange;
+mod patience;
 mod process;
 mod socket;
 #[cfg(test)]
@@ -142,6 +145,8 @@ struct Peer {
     command: String,
     words: Vec<String>,
     role: Role,
+    /// Whether it was ever connected with the program.
+    has_met: bool,
 }
 
 #[derive(Debug)]
@@ -186,9 +191,10 @@ struct Connection {
     name: Name,
     /// What was sent on it.
     at: Position,
-    socket: Socket,
-    /// The client at its other end, if it is one.
+    /// The client at its other end, if it is one. It ends before its socket is closed, so that
+    /// nothing of it arrives anywhere else.
     client: Option<Process>,
+    socket: Socket,
 }
 
 impl Peers {
@@ -196,7 +202,7 @@ impl Peers {
     pub fn new(options: Options) -> Result<Self, Trouble> {
         let peer = |command: &String| match shlex::split(command) {
             Some(words) if !words.is_empty() => {
-                Ok(Peer { command: command.clone(), words, role: Role::Unused })
+                Ok(Peer { command: command.clone(), words, role: Role::Unused, has_met: false })
             }
             _ => Err(Trouble::Command { command: command.clone() }),
         };
@@ -209,6 +215,11 @@ impl Peers {
         all.options = options;
         all.peers = peers;
         Ok(all)
+    }
+
+    /// Whether there are any of ours.
+    pub fn are_there(&self) -> bool {
+        !self.peers.is_empty()
     }
 
     /// To be called before every execution of the program: without a cache, nothing is left of the
@@ -263,6 +274,13 @@ impl Peers {
         Ok(())
     }
 
+    /// Lets clients reach an address that the program is not looking at yet: they may need it. If
+    /// that fails, it is told when the program looks.
+    pub fn open(&mut self, memory: &Memory, name: Name, address: &Address) -> Result<(), Trouble> {
+        let _ = self.listen(address);
+        memory.refuse(name).map_err(|_| Trouble::Full)
+    }
+
     /// Accepts the connection number `ordinal` (from 0) of those that come to an address. The next
     /// client is started for it. If there is none, the answer is [`Opening::Refused`]: nobody will
     /// ever come.
@@ -281,6 +299,7 @@ impl Peers {
             memory.refuse(name).map_err(|_| Trouble::Full)?;
             return Ok(Opening::Refused);
         };
+        self.peers[number].has_met = true;
         self.origins.insert(name, Origin::Client(number));
         self.begin(memory, name, socket, Some(process))
     }
@@ -349,8 +368,12 @@ impl Peers {
     }
 
     /// What the result rests on beyond what was observed, a sentence each.
-    pub fn assumptions(&self) -> impl Iterator<Item = &str> {
-        self.assumptions.iter().map(String::as_str)
+    pub fn assumptions(&self) -> impl Iterator<Item = String> {
+        let strangers =
+            self.peers.iter().filter(|peer| !peer.has_met).map(|peer| {
+                format!("{} has no part in this: the program never met it", peer.command)
+            });
+        self.assumptions.iter().cloned().chain(strangers)
     }
 
     /// Takes the connection that has come farthest on the way along `stops`, or a new one.

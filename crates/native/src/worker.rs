@@ -160,10 +160,11 @@ impl Worker {
         let system = |what| move |error| Error::System { what, error };
         let region = Mapping::new().map_err(system("share memory with the program"))?;
         let found = placed(&launch.files).map_err(system("keep files in memory"))?;
-        let trees = {
+        let (trees, has_peers) = {
             let mut world = launch.outside.lock();
+            let has_peers = world.has_peers();
             let trees = world.trees().map_err(system("share memory with the program"))?;
-            trees.file().as_raw_fd()
+            (trees.file().as_raw_fd(), has_peers)
         };
         let shared = closed::shared_memory(launch).map_err(system("share memory"))?;
         let first_region = region.file().as_raw_fd();
@@ -183,7 +184,7 @@ impl Worker {
             let (program, arguments) = (&companion.program, &companion.arguments);
             others.push(Process::start(region, Start { program, arguments, ..start })?);
         }
-        region.setup.set(launch.setup_of(0));
+        region.setup.set(Setup { has_peers, ..launch.setup_of(0) });
         let first = Process::start(region, start)?;
         let (watchdog, outside) = (launch.watchdog, launch.outside.clone());
         let (files, judge) = (found, launch.judge.clone());

@@ -1,5 +1,6 @@
 //! What a step touches: the one table from which dependence follows.
 
+use crate::callers;
 use crate::{Operation, PROCESS_BITS, Phase, TIMEOUT, units};
 
 /// How a part of a step uses an object.
@@ -112,7 +113,7 @@ const FILES: u64 = 1;
 const NETWORK: u64 = 2;
 /// What waits at an object is taken out here, and put in at the object itself.
 const HEAD: u64 = 8;
-/// The faults of the network that an execution has left.
+/// The faults of the network that an execution has left, and what clients have heard.
 const BUDGET: u64 = 5;
 /// Connections are put in here, and who listens is said at the address itself.
 const TAIL: u64 = 16;
@@ -190,6 +191,13 @@ impl Footprint {
             // after that makes no difference; but somebody else may have been faster to take them.
             (Operation::AwaitSpace, _) => Footprint::of(&[(Read, object)]),
             (Operation::AwaitBytes, _) => Footprint::of(&[(Read, object + HEAD)]),
+            // A client answers there, or to where it came from, which is looked at by who looks.
+            (Operation::Send, _) if value == callers::SPEAKS => Footprint::of(&[
+                (Write, object),
+                (Write, object + HEAD),
+                (Touch, NETWORK),
+                (Write, BUDGET),
+            ]),
             (Operation::Send, _) => {
                 Footprint::of(&[(Write, object), (Read, object + HEAD), (Touch, NETWORK)])
             }
@@ -223,12 +231,17 @@ impl Footprint {
                 (Write, object + TAIL),
                 (Touch, NETWORK),
             ]),
-            (Operation::Poll, _) if object != 0 => {
-                Footprint::of(&[(Read, object), (Read, object + HEAD), (Touch, NETWORK)])
+            // The value says whether clients may send something there.
+            (Operation::Poll, _) => {
+                let limit = if value == 0 { Nothing } else { Read };
+                let parts = [(Read, object), (Read, object + HEAD), (Touch, NETWORK)];
+                let [first, second, third] =
+                    if object == 0 { [(Read, NETWORK), (Nothing, 0), (Nothing, 0)] } else { parts };
+                Footprint::of(&[first, second, third, (limit, BUDGET)])
             }
-            (Operation::Poll, _) => Footprint::of(&[(Read, NETWORK)]),
             // What is on its way is lost or arrives when somebody looks. Who may lose what depends
-            // on what others lost if there is a limit, which the value says.
+            // on what others lost if there is a limit, which the value says; and what clients say
+            // depends on what they heard.
             (Operation::Arrive, _) => {
                 let limit = if value == 0 { Nothing } else { Write };
                 let parts = [(Write, object), (Write, object + HEAD), (Touch, NETWORK)];

@@ -15,6 +15,7 @@
 
 #![no_std]
 
+pub mod callers;
 mod delivery;
 mod faults;
 mod file;

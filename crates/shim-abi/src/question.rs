@@ -22,6 +22,12 @@ pub enum Asked {
     Finish,
     /// Whether anybody receives a datagram.
     Datagram,
+    /// Whether one more client sends datagrams, and what it sends first.
+    Call,
+    /// Nothing: connections can be made to an address from now on.
+    Listening,
+    /// Nothing: datagrams can be sent to an address from now on.
+    Receiving,
     /// What comes of a wish to another program.
     Wish,
     /// What comes of the last wish of a thread, in one of several ways.

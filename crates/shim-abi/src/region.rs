@@ -126,6 +126,8 @@ pub struct Setup {
     pub one_tree: bool,
     /// Whether what is outside are programs that are explored on their own.
     pub joint: bool,
+    /// Whether there are peers that may turn out to be clients.
+    pub has_peers: bool,
     /// Whether what an execution leaves behind must be known to be right.
     pub judged: bool,
     /// The exit code that counts as success.

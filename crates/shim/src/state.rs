@@ -230,6 +230,8 @@ pub(crate) struct State {
     pub(crate) sections: Cell<u16>,
     /// What the network did to datagrams.
     pub(crate) account: Cell<everypath_perturb::Account>,
+    /// Clients that send datagrams.
+    pub(crate) callers: crate::net::caller::Callers,
     /// Virtual nanoseconds since the start.
     pub(crate) clock: Cell<u64>,
     /// Rounds in which every thread that could run stood back.

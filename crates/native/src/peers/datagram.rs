@@ -1,9 +1,10 @@
 //! Datagrams to a server: our socket stands for one of the program's, from a port of its own.
 //!
-//! What goes into the trees is frames: an address, a length and the content, one after the other, in
+//! What goes into the trees is frames: addresses, a length and the content, one after the other, in
 //! either direction. Ports that a server chooses by itself differ from contact to contact, so they
 //! are numbered in the order in which they are first seen, and the program knows them by that.
 
+use super::caller::Caller;
 use super::diagnosis::Diagnosis;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recvfrom, sendto};
@@ -14,8 +15,64 @@ use std::time::Duration;
 
 /// The first of the ports by which a program knows those that servers choose.
 const FIRST_PORT: u16 = 62_000;
-/// An address of the Internet, a port, and how many bytes follow.
-const HEAD: usize = 16 + 2 + 2;
+/// An address of the Internet, two ports, and how many bytes follow.
+const HEAD: usize = 16 + 2 + 2 + 2;
+
+/// One datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Frame<'a> {
+    /// The peer's address, as the program knows it.
+    pub(super) far: SocketAddr,
+    /// The program's port, if the peer is a client; otherwise it is that of the socket that stands
+    /// for the program's.
+    pub(super) near: u16,
+    pub(super) content: &'a [u8],
+}
+
+impl Frame<'_> {
+    /// How many bytes it has.
+    pub(super) fn length(&self) -> usize {
+        HEAD + self.content.len()
+    }
+}
+
+/// Whom datagrams are exchanged with.
+#[derive(Debug)]
+pub(super) enum Datagrams {
+    WithServer(Contact),
+    WithClient(Caller),
+}
+
+impl Datagrams {
+    /// Sends the first of these frames; how long it is.
+    pub(super) fn write(&mut self, socket: BorrowedFd<'_>, frames: &[u8]) -> Result<usize, Errno> {
+        match self {
+            Datagrams::WithServer(contact) => contact.write(socket, frames),
+            Datagrams::WithClient(caller) => caller.write(frames),
+        }
+    }
+
+    /// Appends what has arrived as frames; whether anything has.
+    pub(super) fn drain(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        frames: &mut Vec<u8>,
+    ) -> Result<bool, Errno> {
+        match self {
+            Datagrams::WithServer(contact) => contact.drain(socket, frames),
+            Datagrams::WithClient(caller) => caller.drain(frames),
+        }
+    }
+
+    /// Whether something that we sent was not read, or is on its way.
+    pub(super) fn is_moving(&self, own: SocketAddr, diagnosis: &Diagnosis) -> bool {
+        let has_unread = match self {
+            Datagrams::WithServer(contact) => contact.has_unread(own, diagnosis),
+            Datagrams::WithClient(caller) => caller.has_unread(diagnosis),
+        };
+        has_unread || backlog()
+    }
+}
 
 /// The addresses of a server as one contact has seen them.
 #[derive(Debug, Default)]
@@ -46,26 +103,22 @@ impl Contact {
     }
 
     /// Sends the first of these frames; how long it is.
-    pub(super) fn write(&mut self, socket: BorrowedFd<'_>, frames: &[u8]) -> Result<usize, Errno> {
-        let Some((to, content)) = split(frames) else { return Err(Errno::INVAL) };
-        let real = self.real(to);
+    fn write(&mut self, socket: BorrowedFd<'_>, frames: &[u8]) -> Result<usize, Errno> {
+        let Some(frame) = split(frames) else { return Err(Errno::INVAL) };
+        let (to, real) = (frame.far, self.real(frame.far));
         if real == to && !self.named.contains(&to) {
             self.named.push(to);
         }
-        match sendto(socket, content, SendFlags::NOSIGNAL, &real) {
+        match sendto(socket, frame.content, SendFlags::NOSIGNAL, &real) {
             // That nobody received an earlier one is told by silence.
-            Ok(_) | Err(Errno::CONNREFUSED) => Ok(HEAD + content.len()),
+            Ok(_) | Err(Errno::CONNREFUSED) => Ok(frame.length()),
             Err(Errno::AGAIN) => Ok(0),
             Err(error) => Err(error),
         }
     }
 
     /// Appends what has arrived as frames; whether anything has.
-    pub(super) fn drain(
-        &mut self,
-        socket: BorrowedFd<'_>,
-        frames: &mut Vec<u8>,
-    ) -> Result<bool, Errno> {
+    fn drain(&mut self, socket: BorrowedFd<'_>, frames: &mut Vec<u8>) -> Result<bool, Errno> {
         let mut buffer = vec![0; 1 << 16];
         let mut came = false;
         loop {
@@ -74,7 +127,8 @@ impl Contact {
                     let Some(from) = from.and_then(|from| SocketAddr::try_from(from).ok()) else {
                         continue;
                     };
-                    push(frames, self.known(from), &buffer[..length]);
+                    let content = &buffer[..length];
+                    push(frames, &Frame { far: self.known(from), near: 0, content });
                     came = true;
                 }
                 Err(Errno::AGAIN) => return Ok(came),
@@ -84,10 +138,10 @@ impl Contact {
         }
     }
 
-    /// Whether something that we sent was not read, or is on its way.
-    pub(super) fn is_moving(&self, own: SocketAddr, diagnosis: &Diagnosis) -> bool {
+    /// Whether something that we sent was not read.
+    fn has_unread(&self, own: SocketAddr, diagnosis: &Diagnosis) -> bool {
         let mut all = self.named.iter().chain(&self.chosen);
-        all.any(|&to| diagnosis.datagrams(own, to).is_some_and(|it| it.unread > 0)) || backlog()
+        all.any(|&to| diagnosis.datagrams(own, to).is_some_and(|it| it.unread > 0))
     }
 }
 
@@ -99,43 +153,59 @@ fn backlog() -> bool {
     waiting.any(|count| count.bytes().any(|digit| digit != b'0'))
 }
 
-/// The first frame: its address and its content.
-fn split(frames: &[u8]) -> Option<(SocketAddr, &[u8])> {
+/// The first frame.
+pub(super) fn split(frames: &[u8]) -> Option<Frame<'_>> {
     let (ip, rest) = frames.split_first_chunk::<16>()?;
     let (port, rest) = rest.split_first_chunk()?;
+    let (near, rest) = rest.split_first_chunk()?;
     let (length, rest) = rest.split_first_chunk()?;
-    let ip = IpAddr::from(*ip).to_canonical();
+    let far = SocketAddr::new(IpAddr::from(*ip).to_canonical(), u16::from_be_bytes(*port));
     let content = rest.get(..usize::from(u16::from_le_bytes(*length)))?;
-    Some((SocketAddr::new(ip, u16::from_be_bytes(*port)), content))
+    Some(Frame { far, near: u16::from_be_bytes(*near), content })
 }
 
-fn push(frames: &mut Vec<u8>, from: SocketAddr, content: &[u8]) {
-    let ip = match from.ip() {
+/// All frames, one after the other.
+fn all(mut frames: &[u8]) -> impl Iterator<Item = Frame<'_>> {
+    std::iter::from_fn(move || {
+        let frame = split(frames)?;
+        frames = &frames[frame.length()..];
+        Some(frame)
+    })
+}
+
+pub(super) fn push(frames: &mut Vec<u8>, frame: &Frame<'_>) {
+    let ip = match frame.far.ip() {
         IpAddr::V4(ip) => ip.to_ipv6_mapped(),
         IpAddr::V6(ip) => ip,
     };
     frames.extend(ip.octets());
-    frames.extend(from.port().to_be_bytes());
-    frames.extend((content.len() as u16).to_le_bytes());
-    frames.extend(content);
+    frames.extend(frame.far.port().to_be_bytes());
+    frames.extend(frame.near.to_be_bytes());
+    frames.extend((frame.content.len() as u16).to_le_bytes());
+    frames.extend(frame.content);
+}
+
+/// Puts frames in the order of the sockets that they go to and come from: that between sockets is a
+/// matter of chance, and no network keeps it.
+pub(super) fn arrange(frames: &mut Vec<u8>) {
+    let mut sorted: Vec<Frame<'_>> = all(frames).collect();
+    sorted.sort_by_key(|frame| (frame.near, frame.far));
+    let mut arranged = Vec::with_capacity(frames.len());
+    sorted.iter().for_each(|frame| push(&mut arranged, frame));
+    *frames = arranged;
 }
 
 /// How long nothing is said, if that is what a frame means, and how long the frame is.
 pub(super) fn silence(frames: &[u8]) -> Option<(Duration, usize)> {
-    let (to, content) = split(frames)?;
-    let milliseconds = u32::from_le_bytes(content.try_into().ok()?);
-    let is_silence = to.port() == 0 && to.ip().is_unspecified();
-    is_silence.then(|| (Duration::from_millis(milliseconds.into()), HEAD + content.len()))
+    let frame = split(frames)?;
+    let milliseconds = u32::from_le_bytes(frame.content.try_into().ok()?);
+    let is_silence = frame.far.port() == 0 && frame.far.ip().is_unspecified();
+    is_silence.then(|| (Duration::from_millis(milliseconds.into()), frame.length()))
 }
 
 /// How many bytes of content frames have.
-pub(super) fn content(mut frames: &[u8]) -> usize {
-    let mut sum = 0;
-    while let Some((_, content)) = split(frames) {
-        sum += content.len();
-        frames = &frames[HEAD + content.len()..];
-    }
-    sum
+pub(super) fn content(frames: &[u8]) -> usize {
+    all(frames).map(|frame| frame.content.len()).sum()
 }
 
 #[cfg(test)]
@@ -157,21 +227,22 @@ mod tests {
         let ((own, at), (server, named), (other, _)) = (bound(), bound(), bound());
         let mut contact = Contact::default();
         let mut frames = Vec::new();
-        push(&mut frames, named, b"ask");
+        push(&mut frames, &Frame { far: named, near: 0, content: b"ask" });
         assert_eq!(contact.write(own.as_fd(), &frames), Ok(frames.len()));
-        assert!(contact.is_moving(at, &diagnosis), "nobody has read it");
+        assert!(contact.has_unread(at, &diagnosis), "nobody has read it");
         assert_eq!(server.recv(&mut [0; 8]).unwrap(), 3);
-        assert!(!contact.is_moving(at, &diagnosis));
+        assert!(!contact.has_unread(at, &diagnosis));
         other.send_to(b"ans", at).unwrap();
         server.send_to(b"wer!", at).unwrap();
         let mut answer = Vec::new();
         assert_eq!(contact.drain(own.as_fd(), &mut answer), Ok(true));
         assert_eq!(content(&answer), 7);
-        let (first, said) = split(&answer).unwrap();
-        assert_eq!((first.port(), said), (FIRST_PORT, &b"ans"[..]));
-        assert_eq!(split(&answer[HEAD + 3..]).unwrap(), (named, &b"wer!"[..]));
+        let first = split(&answer).unwrap();
+        assert_eq!((first.far.port(), first.content), (FIRST_PORT, &b"ans"[..]));
+        let second = Frame { far: named, near: 0, content: b"wer!" };
+        assert_eq!(split(&answer[first.length()..]).unwrap(), second);
         let mut frames = Vec::new();
-        push(&mut frames, first, b"thanks");
+        push(&mut frames, &Frame { far: first.far, near: 0, content: b"thanks" });
         contact.write(own.as_fd(), &frames).unwrap();
         assert_eq!(other.recv(&mut [0; 8]).unwrap(), 6);
     }

@@ -11,6 +11,14 @@ use everypath_commtree::Name;
 use rustix::io::Errno;
 use std::net::SocketAddr;
 
+/// What a peer turns out to be that was just started.
+enum Stranger {
+    /// A client, which came to this address.
+    Came(Process, Socket, Address),
+    /// It waits for somebody.
+    Rests(Process),
+}
+
 impl Peers {
     /// Connects to a server. If nobody listens, the peers that were not needed yet are started in
     /// their order, and those again that ended in good order, until somebody does.
@@ -136,7 +144,8 @@ impl Peers {
             if let Some(socket) = self.attempt(address)? {
                 return Ok(Some(socket));
             }
-            if let Some((home, socket)) = self.arrival()? {
+            if let Some((home, mut socket)) = self.arrival()? {
+                socket.is_with(number);
                 let role = &mut self.peers[number].role;
                 if let Role::Server(process) = std::mem::replace(role, Role::Unused) {
                     *role = Role::Client { home, arrived: Some((process, socket)) };
@@ -204,13 +213,13 @@ impl Peers {
             _ => None,
         };
         let mut ours = self.peers.iter_mut().filter_map(|peer| match &mut peer.role {
-            Role::Server(process) => Some(process),
+            Role::Server(process) => Some((process, &mut peer.has_met)),
             Role::Unused | Role::Client { .. } => None,
         });
         let listener = socket
             .listening_process()
             .filter(|_| matches!(address, Address::Path(_) | Address::Abstract(_)));
-        let is_ours = ours.any(|process| {
+        let is_ours = ours.any(|(process, has_met)| {
             let owns = |process: &Process| {
                 let is_owner = |it: &u32| match listener {
                     Some(listener) => listener == *it,
@@ -218,14 +227,21 @@ impl Peers {
                 };
                 process.processes().iter().any(is_owner)
             };
-            owns(process) || (process.adopt_orphans() && owns(process))
+            let is_owner = owns(process) || (process.adopt_orphans() && owns(process));
+            *has_met |= is_owner;
+            is_owner
         });
         let host = if is_ours {
             Host::Ours
         } else {
             match listener.or_else(|| watch::owner(inode?)) {
                 Some(process) => Host::Theirs(Watch::new(process)),
-                None => Host::Hidden,
+                None => {
+                    // Any of ours, for all we know.
+                    let started = |peer: &&mut Peer| matches!(peer.role, Role::Server(_));
+                    self.peers.iter_mut().filter(started).for_each(|peer| peer.has_met = true);
+                    Host::Hidden
+                }
             }
         };
         self.hosts.insert(address.clone(), host);
@@ -255,16 +271,33 @@ impl Peers {
             }
             let unused = |peer: &Peer| matches!(peer.role, Role::Unused);
             let Some(number) = self.peers.iter().position(unused) else { return Ok(None) };
-            let (process, socket, home) = self.start_client(number)?;
-            self.peers[number].role = Role::Client { home, arrived: Some((process, socket)) };
+            self.peers[number].role = match self.start_stranger(number)? {
+                Stranger::Came(process, socket, home) => {
+                    Role::Client { home, arrived: Some((process, socket)) }
+                }
+                // A program that looks for datagrams may still be going to ask it something.
+                Stranger::Rests(process) if matches!(address, Address::Udp(_)) => {
+                    Role::Server(process)
+                }
+                Stranger::Rests(process) => return Err(self.never_connects(number, process)),
+            };
         }
     }
 
-    /// Starts a client and waits until it connects to the program.
+    /// Starts a client again and waits until it comes to the program.
     pub(super) fn start_client(
         &mut self,
         number: usize,
     ) -> Result<(Process, Socket, Address), Trouble> {
+        match self.start_stranger(number)? {
+            Stranger::Came(process, socket, home) => Ok((process, socket, home)),
+            Stranger::Rests(process) => Err(self.never_connects(number, process)),
+        }
+    }
+
+    /// Starts a peer and waits until it comes to the program, or rests without doing so.
+    fn start_stranger(&mut self, number: usize) -> Result<Stranger, Trouble> {
+        self.listeners.values().for_each(Listener::forget);
         let mut process = self.start(number)?;
         let timer = self.timer()?;
         let mut pause = Pause::new();
@@ -272,22 +305,29 @@ impl Peers {
         let failed =
             |error| Trouble::System { what: "wait for", address: "a client".to_string(), error };
         loop {
-            if let Some((home, socket)) = self.arrival()? {
-                return Ok((process, socket, home));
+            if let Some((home, mut socket)) = self.arrival()? {
+                socket.is_with(number);
+                return Ok(Stranger::Came(process, socket, home));
             }
             let look = process.look(&self.peers[number].command, |_| false)?;
             let rests = look == before && matches!(look, Look::Resting(_));
-            let rests = rests && !process.adopt_orphans();
-            if rests || self.is_over(&timer, Some(&mut process)).map_err(failed)? {
-                let all: Vec<String> = self.listeners.keys().map(Address::to_string).collect();
-                return Err(Trouble::NeverConnects {
-                    peer: self.peers[number].command.clone(),
-                    at: all.join(" and "),
-                    printed: process.printed(),
-                });
+            if rests && !process.adopt_orphans() {
+                return Ok(Stranger::Rests(process));
+            }
+            if self.is_over(&timer, Some(&mut process)).map_err(failed)? {
+                return Err(self.never_connects(number, process));
             }
             before = look;
             timer.wait(&self.all_listeners(), pause.next()).map_err(failed)?;
+        }
+    }
+
+    fn never_connects(&self, number: usize, mut process: Process) -> Trouble {
+        let all: Vec<String> = self.listeners.keys().map(Address::to_string).collect();
+        Trouble::NeverConnects {
+            peer: self.peers[number].command.clone(),
+            at: all.join(" and "),
+            printed: process.printed(),
         }
     }
 

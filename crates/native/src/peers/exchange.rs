@@ -92,6 +92,7 @@ impl Peers {
             let waited = connection.socket.wait(writing, &timer, pause.next());
             waited.map_err(|error| self.broken(connection, error))?;
         }
+        connection.socket.arrange(&mut answer);
         self.statistics.misses += connection.socket.length(&answer) as u64;
         if connection.client.is_some() {
             self.check_single(connection)?;
@@ -99,8 +100,8 @@ impl Peers {
         Ok(answer)
     }
 
-    /// Says nothing for a while, or until a server says something by itself. None will unless it
-    /// waits for some time only.
+    /// Says nothing for a while, or until a peer says something by itself. None will unless it waits
+    /// for some time only.
     fn keep_silent(
         &mut self,
         connection: &Connection,
@@ -111,7 +112,7 @@ impl Peers {
             Role::Server(process) => Some(process),
             Role::Unused | Role::Client { .. } => None,
         });
-        if servers.into_iter().any(Process::waits_for_time) {
+        if servers.chain(&connection.client).any(Process::waits_for_time) {
             // We must still be able to see that it rests.
             let time = time.min(self.options.patience / 2);
             let waited = connection.socket.is_silent_for(time, timer);
@@ -236,8 +237,9 @@ impl Peers {
     /// A client's answer must depend on one connection only.
     fn check_single(&self, connection: &Connection) -> Result<(), Trouble> {
         for (address, listener) in &self.listeners {
-            let second = listener.accept().map_err(|error| system("accept on", address, error))?;
-            if second.is_some() {
+            let second =
+                listener.has_arrival().map_err(|error| system("accept on", address, error));
+            if second? {
                 return Err(Trouble::SecondConnection { peer: self.peer(connection) });
             }
         }

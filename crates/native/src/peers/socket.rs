@@ -1,7 +1,8 @@
 //! Our end of a connection to a peer, and the sockets on which peers reach us.
 
 use super::address::Address;
-use super::datagram::{self, Contact};
+use super::caller::{self, Caller};
+use super::datagram::{self, Contact, Datagrams};
 use super::diagnosis::Diagnosis;
 use everypath_commtree::End;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -32,8 +33,8 @@ pub(super) struct Socket {
     shut: bool,
     /// Whether the peer will send more.
     end: End,
-    /// Whom it sends datagrams to, if it does.
-    contact: Option<Contact>,
+    /// Whom it exchanges datagrams with, if it does.
+    contact: Option<Box<Datagrams>>,
 }
 
 /// What happens between the ends of a connection.
@@ -91,8 +92,31 @@ impl Socket {
         bind(&descriptor, &any)?;
         let own = SocketAddr::try_from(getsockname(&descriptor)?).ok();
         let mut socket = Socket::with_ends(descriptor, own.map(|own| (own, own)));
-        socket.contact = Some(Contact::default());
+        socket.contact = Some(Box::new(Datagrams::WithServer(Contact::default())));
         Ok(socket)
+    }
+
+    /// What stands for all the sockets by which datagrams of a client come.
+    fn of_caller(caller: Caller) -> Result<Self, Errno> {
+        let descriptor = caller.descriptor()?;
+        let home = caller.home();
+        let mut socket = Socket::with_ends(descriptor, Some((home, home)));
+        socket.contact = Some(Box::new(Datagrams::WithClient(caller)));
+        Ok(socket)
+    }
+
+    /// Says which client is at the other end.
+    pub(super) fn is_with(&mut self, number: usize) {
+        if let Some(Datagrams::WithClient(caller)) = self.contact.as_deref_mut() {
+            caller.is_number(number);
+        }
+    }
+
+    /// Puts an answer into the order that does not depend on time.
+    pub(super) fn arrange(&self, answer: &mut Vec<u8>) {
+        if let Some(Datagrams::WithClient(_)) = self.contact.as_deref() {
+            datagram::arrange(answer);
+        }
     }
 
     fn with_ends(descriptor: OwnedFd, ends: Option<(SocketAddr, SocketAddr)>) -> Self {
@@ -261,19 +285,38 @@ fn settle(descriptor: &OwnedFd, patience: Duration) -> Result<(), Errno> {
 #[derive(Debug)]
 pub(super) struct Listener {
     descriptor: OwnedFd,
+    by_datagrams: bool,
 }
 
 impl Listener {
     pub(super) fn new(address: &Address) -> Result<Self, Errno> {
+        if let Address::Udp(home) = address {
+            return Ok(Listener { descriptor: caller::bound(*home)?, by_datagrams: true });
+        }
         let descriptor = socket_with(address.family(), SocketType::STREAM, FLAGS, None)?;
         sockopt::set_socket_reuseaddr(&descriptor, true)?;
         bind(&descriptor, &address.to_system()?)?;
         listen(&descriptor, BACKLOG)?;
-        Ok(Listener { descriptor })
+        Ok(Listener { descriptor, by_datagrams: false })
+    }
+
+    /// Whether somebody has come.
+    pub(super) fn has_arrival(&self) -> Result<bool, Errno> {
+        is_readable(&self.descriptor)
+    }
+
+    /// Forgets datagrams of those who are gone.
+    pub(super) fn forget(&self) {
+        if self.by_datagrams {
+            while recv(&self.descriptor, &mut [0; 1], RecvFlags::empty()).is_ok() {}
+        }
     }
 
     /// The next client that waits.
     pub(super) fn accept(&self) -> Result<Option<Socket>, Errno> {
+        if self.by_datagrams {
+            return Caller::arrived(&self.descriptor)?.map(Socket::of_caller).transpose();
+        }
         match accept_with(&self.descriptor, FLAGS) {
             Ok(descriptor) => Socket::new(descriptor).map(Some),
             Err(Errno::AGAIN | Errno::CONNABORTED) => Ok(None),
@@ -314,8 +357,7 @@ impl Timer {
 
     /// Whether the time is over.
     pub(super) fn is_over(&self) -> Result<bool, Errno> {
-        let mut descriptors = [PollFd::new(&self.descriptor, PollFlags::IN)];
-        Ok(poll(&mut descriptors, Some(&timespec(Duration::ZERO)))? > 0)
+        is_readable(&self.descriptor)
     }
 
     /// Waits until a client comes, or the time is over, or a while has passed.
@@ -329,6 +371,11 @@ impl Timer {
     fn wait_for(&self, other: PollFd<'_>, while_: Duration) -> Result<(), Errno> {
         wait(&mut [PollFd::from_borrowed_fd(self.descriptor.as_fd(), PollFlags::IN), other], while_)
     }
+}
+
+fn is_readable(descriptor: &OwnedFd) -> Result<bool, Errno> {
+    let mut descriptors = [PollFd::new(descriptor, PollFlags::IN)];
+    Ok(poll(&mut descriptors, Some(&timespec(Duration::ZERO)))? > 0)
 }
 
 fn wait(descriptors: &mut [PollFd<'_>], while_: Duration) -> Result<(), Errno> {

@@ -424,7 +424,7 @@ fn a_server_that_runs_already() {
     let mut rig = Rig::new(tcp(port), options);
     let root = rig.connect(0).unwrap();
     let at = rig.send(root, b"x").unwrap();
-    let assumptions: Vec<&str> = rig.peers.assumptions().collect();
+    let assumptions: Vec<String> = rig.peers.assumptions().collect();
     assert_eq!((rig.received(at).as_str(), assumptions), ("x", vec![]), "{:?}", rig.peers.hosts);
     rig.peers.hosts.insert(tcp(port), super::Host::Hidden);
     let at = rig.send(at, b"y").unwrap();

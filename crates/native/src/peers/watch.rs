@@ -5,6 +5,7 @@
 //! other. Two equal looks do: the kernel counts the nanoseconds that a thread has run, so if no
 //! count changed, all threads rested from the end of the first look to the start of the second.
 
+use super::patience;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -86,13 +87,11 @@ impl Watch {
         if times.is_empty() { Look::Gone } else { Look::Resting(times) }
     }
 
-    /// Whether a thread waits for some time only, as far as its system call tells.
+    /// Whether a thread waits for some time only.
     pub(super) fn waits_for_time(&self) -> bool {
         self.processes().into_iter().any(|process| {
-            threads_of(process).into_iter().any(|number| {
-                let call = fs::read_to_string(format!("/proc/{process}/task/{number}/syscall"));
-                call.is_ok_and(|call| is_limited(&call))
-            })
+            let limited = |&number: &u32| patience::is_limited(process, number);
+            threads_of(process).iter().any(limited)
         })
     }
 
@@ -182,27 +181,6 @@ const WAITS: [i64; 23] = [
     7, 23, 270, 271, 232, 281, 441, 202, 455, 449, 43, 288, 45, 47, 299, 44, 46, 61, 247, 34, 130,
     128, 70,
 ];
-
-/// Whether a system call, as the kernel shows it, waits for some time only.
-fn is_limited(call: &str) -> bool {
-    let mut words = call.split_whitespace();
-    let number = words.next().and_then(|number| number.parse().ok()).unwrap_or(-1);
-    let arguments: Vec<u64> = words
-        .map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap_or(0))
-        .collect();
-    let argument = |at: usize| arguments.get(at).copied().unwrap_or(0);
-    // Milliseconds, of which less than 0 is for ever; or a pointer, which may be null.
-    let milliseconds = |at: usize| argument(at) as i32 > 0;
-    let pointer = |at: usize| argument(at) != 0;
-    match number {
-        7 => milliseconds(2),
-        232 | 281 => milliseconds(3),
-        23 | 270 => pointer(4),
-        271 => pointer(2),
-        202 | 441 => pointer(3),
-        _ => false,
-    }
-}
 
 fn open(process: u32, number: u32) -> Option<Thread> {
     let file = |name| File::open(format!("/proc/{process}/task/{number}/{name}")).ok();

@@ -279,7 +279,7 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
     let is_separate = transit::is_separate(number);
     let (operation, value) = match is_separate {
         true => (Operation::Receive, descriptor as u64),
-        false => (Operation::Arrive, transit::limit()),
+        false => (Operation::Arrive, transit::limit_at(number)),
     };
     let through = Some((descriptor, description));
     let call = Call { operation, touches: touches(number), value, want, through, patience };

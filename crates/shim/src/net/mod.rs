@@ -9,12 +9,15 @@
 
 pub(crate) mod address;
 pub(crate) mod buffer;
+mod call;
+pub(crate) mod caller;
 pub(crate) mod calls;
 mod control;
 mod datagram;
 mod epoll;
 mod event;
 pub(crate) mod faults;
+mod frames;
 mod joint;
 mod message;
 mod options;
@@ -25,17 +28,16 @@ mod stream;
 mod transfer;
 mod transit;
 
-use crate::cancel;
 use crate::descriptors::{self, Kind as OpenKind, LIMIT, NONBLOCK, Open};
 use crate::memory::{OBJECTS, view};
-use crate::region::setup;
-use crate::scheduler::{LAST, Woken, grant, point, request, stand_back, wait};
+use crate::scheduler::{grant, point};
 use crate::state::{State, Status, Thread, state};
 use crate::sys::errno;
 use crate::system;
 use address::{Address, UNIX};
+use call::{Call, Patience, Unfinished, failed, through, until_done};
 use core::cell::Cell;
-use everypath_shim_abi::{Operation, TimeMode, Waiting};
+use everypath_shim_abi::{Operation, Waiting};
 use options::Options;
 use remote::Remote;
 
@@ -111,6 +113,11 @@ pub(crate) struct Object {
     unreliable: Cell<bool>,
     /// Whether it was freed by a thread that it does not belong to.
     retired: Cell<bool>,
+    /// Whether the program chose its port, so that others may know it.
+    is_named: Cell<bool>,
+    /// Whether clients outside were asked what they send to it, and whether it has heard any.
+    has_invited: Cell<bool>,
+    hears_clients: Cell<bool>,
     family: Cell<u16>,
     /// One more than the number of the other end, if that is in this program.
     partner: Cell<u16>,
@@ -239,6 +246,10 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
         Operation::Connect | Operation::Accept if system::is_one_of_several() => {
             return stream::queueing(thread);
         }
+        // A look that finds nothing decides nothing.
+        Operation::Arrive if !ready::has_traffic(thread.want.get()) => {
+            return Some((Operation::Poll, u64::from(ready::has_door(thread.want.get()))));
+        }
         _ => {}
     }
     let Transfer { object: number, waits, length, divisible } = thread.transfer.get();
@@ -284,160 +295,6 @@ fn open(number: usize, flags: i32) -> Result<isize, i32> {
             descriptors::object_is_free(number);
             Err(-error as i32)
         }
-    }
-}
-
-/// A call on an object, as the scheduler sees it.
-#[derive(Clone, Copy, Debug)]
-struct Call {
-    operation: Operation,
-    /// What it works on, in footprints.
-    touches: usize,
-    value: u64,
-    want: Want,
-    /// The descriptor through which the call was made, and what it was open on: another thread may
-    /// close it before the call begins.
-    through: Option<(i32, usize)>,
-    /// When to give up; none for never, and none at all if the call does not wait.
-    patience: Patience,
-}
-
-impl Call {
-    /// When a wait for it ends by itself.
-    fn deadline(&self) -> Option<u64> {
-        let given_up = match self.patience {
-            Patience::Until(moment) => Some(moment),
-            Patience::Last => Some(LAST),
-            Patience::None | Patience::Forever => None,
-        };
-        [given_up, ready::next_expiry(self.want)].into_iter().flatten().min()
-    }
-}
-
-/// How long a call waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Patience {
-    None,
-    Until(u64),
-    /// Until nothing else can happen any more.
-    Last,
-    Forever,
-}
-
-impl Patience {
-    /// As an option of a socket says: 0 is for ever.
-    fn of_option(nanoseconds: u64) -> Patience {
-        match nanoseconds {
-            0 => Patience::Forever,
-            some => Patience::Until(state().clock.get().saturating_add(some)),
-        }
-    }
-}
-
-impl Patience {
-    /// Whether a call waits until it gets what it asks for, if anything else can still happen: who
-    /// may give up before must not ask later than he could, as if that made no difference.
-    fn lasts(self) -> bool {
-        match self {
-            Patience::None | Patience::Last => false,
-            Patience::Until(_) => setup().time == TimeMode::Quiescent,
-            Patience::Forever => true,
-        }
-    }
-}
-
-/// Why a call could not be finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unfinished {
-    /// It would have to wait.
-    WouldWait,
-    TimedOut,
-    Interrupted,
-    /// The descriptor was closed before the call began.
-    Closed,
-}
-
-/// Tries a call until it need not wait any more: one step, or several with waits between them.
-fn until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Unfinished> {
-    // Who gives up last of all does so whenever it asked.
-    let deadline = call.deadline().filter(|&moment| moment != LAST);
-    request(call.operation, call.touches, call.value, deadline);
-    if cancel::is_due() {
-        return Err(Unfinished::Interrupted);
-    }
-    if let Some((descriptor, description)) = call.through
-        && descriptors::description(descriptor) != Some(description)
-    {
-        return Err(Unfinished::Closed);
-    }
-    let (began, mut has_heard) = (state().clock.get(), false);
-    loop {
-        let thread = state().current();
-        if call.operation == Operation::Arrive {
-            ready::settle(call.want);
-        }
-        if let Some(done) = attempt() {
-            thread.vain_looks.set(0);
-            return Ok(done);
-        }
-        if crate::signals::deliver_pending(state()) {
-            return Err(Unfinished::Interrupted);
-        }
-        if ready::is_satisfied(call.want) {
-            // What was there was lost on its way, and there is more.
-            request(call.operation, call.touches, call.value, deadline);
-            continue;
-        }
-        match call.patience {
-            Patience::None => {
-                looked_in_vain(thread, call);
-                return Err(Unfinished::WouldWait);
-            }
-            Patience::Until(moment) if moment <= state().clock.get() => {
-                if !has_heard && ready::hear(call.want, moment.saturating_sub(began)) {
-                    has_heard = true;
-                    continue;
-                }
-                return Err(Unfinished::TimedOut);
-            }
-            Patience::Until(_) | Patience::Last | Patience::Forever => {}
-        }
-        thread.announce(call.operation, call.touches, call.value);
-        thread.want.set(ready::known_to_all(call.want));
-        let woken = wait(Waiting::Network, call.touches, call.deadline());
-        thread.want.set(Want::Nothing);
-        match woken {
-            Woken::TimedOut if call.patience == Patience::Last => {
-                return Err(Unfinished::TimedOut);
-            }
-            // What it waited for may be there, and a timer may have expired before it gives up.
-            Woken::Granted | Woken::TimedOut | Woken::Interrupted { restart: true } => {}
-            Woken::Interrupted { restart: false } => return Err(Unfinished::Interrupted),
-        }
-    }
-}
-
-/// A thread that looks again and again without waiting lets others move first. The first look is no
-/// reason: what it does next may depend on its being first.
-fn looked_in_vain(thread: &Thread, call: Call) {
-    let looks = thread.vain_looks.get();
-    thread.vain_looks.set(looks.saturating_add(1));
-    if looks > 0 {
-        stand_back(Operation::Yield, call.touches);
-    }
-}
-
-/// A descriptor and what it is open on.
-fn through(descriptor: i32) -> Option<(i32, usize)> {
-    descriptors::description(descriptor).map(|description| (descriptor, description))
-}
-
-/// The error of a call that could not be finished.
-fn failed(unfinished: Unfinished) -> i32 {
-    match unfinished {
-        Unfinished::WouldWait | Unfinished::TimedOut => errno::EAGAIN,
-        Unfinished::Interrupted => errno::EINTR,
-        Unfinished::Closed => errno::EBADF,
     }
 }
 

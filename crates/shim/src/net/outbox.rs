@@ -2,6 +2,7 @@
 //! answer: until then they wait in an outbox, which is an object without a descriptor.
 
 use super::address::Address;
+use super::caller::{self, Speaker};
 use super::datagram::{about_to_move, deliver, mark};
 use super::message::Pieces;
 use super::transit::{self, Found, HEAD, Head};
@@ -11,7 +12,7 @@ use crate::memory::load;
 use crate::region::setup;
 use crate::scheduler::{amend, point};
 use crate::sys::errno;
-use everypath_shim_abi::{Event, Operation, moved};
+use everypath_shim_abi::{Event, Operation, callers, moved};
 
 /// The outbox of a socket, if it has one.
 pub(super) fn of(number: usize) -> Option<usize> {
@@ -23,6 +24,22 @@ pub(super) fn is_waiting(number: usize) -> bool {
     of(number).is_some_and(|outbox| object(outbox).waiting() > 0)
 }
 
+/// Whether it goes to a client.
+pub(super) fn speaks_to_clients(number: usize) -> bool {
+    of(number).is_some_and(|outbox| client(outbox).is_some())
+}
+
+/// The client that the oldest message in an outbox goes to, if it goes to one.
+fn client(outbox: usize) -> Option<usize> {
+    transit::oldest(outbox).and_then(|head| caller::at(&head.from))
+}
+
+/// The outboxes in which something waits that goes to clients: their sockets may be closed.
+pub(super) fn to_clients() -> impl Iterator<Item = usize> {
+    let all = caller::are_there().then(descriptors::object_numbers).into_iter().flatten();
+    all.filter(|&it| object(it).kind.get() == Kind::Outbox && client(it).is_some())
+}
+
 /// The outbox of a socket, which is made if there is none.
 fn made(number: usize) -> Result<usize, i32> {
     if let Some(outbox) = of(number) {
@@ -30,15 +47,18 @@ fn made(number: usize) -> Result<usize, i32> {
     }
     let outbox = descriptors::free_object().ok_or(errno::ENOBUFS)?;
     object(outbox).kind.set(Kind::Outbox);
+    object(outbox).local.set(object(number).local.get());
     object(number).outbox.set(outbox as u16 + 1);
     Ok(outbox)
 }
 
-/// The socket is closed: what waits never reaches anybody.
+/// The socket is closed: what waits never reaches any server, whose answer nobody could look for.
 pub(super) fn close(number: usize) {
     if let Some(outbox) = of(number) {
         object(number).outbox.set(0);
-        free(outbox);
+        if client(outbox).is_none() {
+            free(outbox);
+        }
     }
 }
 
@@ -46,7 +66,16 @@ pub(super) fn close(number: usize) {
 pub(super) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize, i32> {
     let socket = object(number);
     let length = pieces.length();
-    if setup().datagrams.sent.is_reliable() {
+    let is_reliable = setup().datagrams.sent.is_reliable();
+    if is_reliable && caller::at(to).is_some() {
+        point(Operation::Send, touches(number), callers::SPEAKS);
+        if let Some(error) = socket.takes_error() {
+            return Err(error);
+        }
+        let _gone = caller::say(socket.local.get(), to, pieces, Speaker::Socket(number));
+        return Ok(length as isize);
+    }
+    if is_reliable {
         point(Operation::SendWhole, touches(number), remote::UNKNOWN);
         if let Some(error) = socket.takes_error() {
             return Err(error);
@@ -78,9 +107,8 @@ pub(super) enum Put {
     ByReceiver,
 }
 
-/// Lets the next message leave the outbox of a socket, or be lost; whether there was one.
-fn forward(number: usize) -> bool {
-    let Some(outbox) = of(number) else { return false };
+/// Lets the next message leave an outbox, or be lost; whether there was one.
+fn forward(outbox: usize, speaker: Speaker) -> bool {
     match transit::look(outbox) {
         Found::Nothing => false,
         Found::Lost => true,
@@ -88,22 +116,41 @@ fn forward(number: usize) -> bool {
             let start = object(outbox).contents(outbox).as_ptr() as usize + at;
             let head: Head = load(start);
             let pieces = Pieces::One { address: start + HEAD, length: head.length as usize };
-            // Whoever sent it was told that it is on its way.
-            let _ = remote::datagram(number, &head.from, pieces, Put::ByReceiver);
+            let said = caller::say(object(outbox).local.get(), &head.from, pieces, speaker);
+            if let (None, Speaker::Socket(number)) = (said, speaker) {
+                // Whoever sent it was told that it is on its way.
+                let _ = remote::datagram(number, &head.from, pieces, Put::ByReceiver);
+            }
             transit::take(outbox);
             true
         }
     }
 }
 
+/// Lets the next message leave that was sent from a socket; whether there was one.
+fn forward_own(number: usize) -> bool {
+    let own = of(number).filter(|&outbox| client(outbox).is_none() || caller::may_speak());
+    own.is_some_and(|outbox| forward(outbox, Speaker::Socket(number)))
+}
+
+/// Lets everything leave that goes to clients; whether there was anything.
+pub(super) fn empty_to_clients() -> bool {
+    let mut any = false;
+    while let Some(outbox) = to_clients().next() {
+        any |= forward(outbox, Speaker::Time);
+    }
+    any
+}
+
 /// The next message that arrives at a socket. If packets keep their order, what was sent goes out
 /// one by one, as soon as nothing else is there; otherwise all of it does.
 pub(super) fn look(number: usize) -> Found {
+    caller::invite(number);
     if !setup().datagrams.sent.keeps_order() {
-        while forward(number) {}
+        while forward_own(number) {}
     }
     match transit::look(number) {
-        Found::Nothing if forward(number) => match object(number).waiting() {
+        Found::Nothing if forward_own(number) => match object(number).waiting() {
             0 => Found::Lost,
             _ => transit::look(number),
         },

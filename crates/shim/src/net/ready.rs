@@ -1,7 +1,9 @@
 //! Whether something can happen at once: `poll`, `select`, and what waits are woken by.
 
 use super::{Call, End, Kind, Object, Patience, Stage, Unfinished, Want, failed, object};
-use super::{epoll, event, faults, outbox, partner, remote, stream, transfer, transit, until_done};
+use super::{
+    caller, epoll, event, faults, outbox, partner, remote, stream, transfer, transit, until_done,
+};
 use crate::conduct::{Common, Conduct, MAX_WATCHED};
 use crate::descriptors::{self, Kind as OpenKind};
 use crate::memory::{load, store, write, zero};
@@ -29,6 +31,7 @@ pub(super) fn of_object(number: usize) -> u32 {
         Kind::Stream => of_stream(number),
         Kind::Pipe => of_pipe(object),
         Kind::Datagram => {
+            caller::invite(number);
             let is_coming = object.waiting() > 0 || outbox::is_waiting(number);
             let has_data = is_coming || object.shut_receiving.get();
             let failed = object.error.get() != 0;
@@ -264,6 +267,34 @@ pub(super) fn next_expiry(want: Want) -> Option<u64> {
     earliest
 }
 
+/// Whether a wait is about datagrams.
+pub(super) fn is_about_datagrams(want: Want) -> bool {
+    let mut found = false;
+    each_watched(want, &mut |number| found |= object(number).kind.get() == Kind::Datagram);
+    found
+}
+
+/// Whether something is on its way to clients from what a wait is about.
+pub(super) fn speaks_to_clients(want: Want) -> bool {
+    let mut found = false;
+    each_watched(want, &mut |number| found |= outbox::speaks_to_clients(number));
+    found
+}
+
+/// Whether something is on its way to what a wait is about, or on its way from there and may be
+/// answered.
+pub(super) fn has_traffic(want: Want) -> bool {
+    let mut found = false;
+    each_watched(want, &mut |number| {
+        let socket = object(number);
+        let is_changed = socket.error.get() != 0 || socket.shut_receiving.get();
+        let is_coming = socket.waiting() > 0 || outbox::is_waiting(number);
+        let is_quiet = !is_changed && !is_coming && !caller::may_come(socket);
+        found |= socket.kind.get() == Kind::Datagram && !is_quiet;
+    });
+    found
+}
+
 /// Whether a wait is about an object.
 pub(super) fn is_about(want: Want, number: usize) -> bool {
     let mut found = false;
@@ -280,11 +311,14 @@ pub(super) fn settle(want: Want) {
     });
 }
 
-/// Time is over: what do the servers say by themselves that were not told anything for so many
+/// Time is over: what do peers say by themselves that were not told anything for so many
 /// nanoseconds? Says whether any of them does.
 pub(super) fn hear(want: Want, nanoseconds: u64) -> bool {
     let mut heard = false;
     each_watched(want, &mut |number| heard |= remote::silence(number, nanoseconds));
+    if is_about_datagrams(want) {
+        heard |= caller::keep_silent(nanoseconds);
+    }
     heard
 }
 
@@ -293,7 +327,20 @@ pub(super) fn hear(want: Want, nanoseconds: u64) -> bool {
 pub(super) fn looking(want: Want) -> (Operation, u64) {
     let mut decides = false;
     each_watched(want, &mut |number| decides |= transit::decides(number));
-    if decides { (Operation::Arrive, transit::limit()) } else { (Operation::Poll, 0) }
+    match has_door(want) {
+        true => (Operation::Arrive, transit::DECIDES),
+        false if decides => (Operation::Arrive, transit::limit()),
+        false => (Operation::Poll, 0),
+    }
+}
+
+/// Whether clients may send something to what a wait is about.
+pub(super) fn has_door(want: Want) -> bool {
+    let mut found = false;
+    each_watched(want, &mut |number| {
+        found |= caller::is_door(object(number)) || caller::may_come(object(number));
+    });
+    found
 }
 
 /// How long a call waits that was given milliseconds; less than 0 is for ever.

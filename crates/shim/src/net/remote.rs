@@ -4,13 +4,14 @@
 //! question to the checker, which asks the peer and lets the trees grow.
 
 use super::address::{Address, UNIX};
+use super::frames::{self, Ends};
 use super::message::Pieces;
 use super::outbox::Put;
 use super::transit::Head;
-use super::{End, Kind, Object, Stage, faults, happened, joint, object, stream};
+use super::{End, Kind, Object, Stage, caller, faults, happened, joint, object, stream};
 use crate::descriptors;
 use crate::fail::stop;
-use crate::memory::{bytes, copy, write};
+use crate::memory::{bytes, copy};
 use crate::region::{count, hand_over, region, reply, setup, trees};
 use crate::state::state;
 use crate::sys::errno;
@@ -24,8 +25,8 @@ pub(crate) struct Remote {
     is_connected: bool,
     /// Whether it broke, as a choice of the search.
     is_reset: bool,
-    position: Position,
-    reader: Reader,
+    pub(super) position: Position,
+    pub(super) reader: Reader,
 }
 
 impl Remote {
@@ -34,9 +35,14 @@ impl Remote {
         if self.is_reset { commtree::End::Reset } else { trees().peer_end(self.position) }
     }
 
+    /// A connection that stands at a position.
+    pub(super) fn at(position: Position) -> Self {
+        Remote { is_connected: true, position, ..Remote::default() }
+    }
+
     /// A connection to a program that is explored on its own, which the checker knows by a number.
     pub(super) fn joint(handle: u32) -> Self {
-        Remote { is_connected: true, position: Position::from_word(handle), ..Remote::default() }
+        Remote::at(Position::from_word(handle))
     }
 
     /// That number.
@@ -47,7 +53,12 @@ impl Remote {
 
 /// Whether the other end of a socket is outside.
 pub(super) fn is_remote(socket: &Object) -> bool {
-    socket.remote.get().is_connected
+    is_conversation(socket.remote.get())
+}
+
+/// Whether it leads to anybody.
+pub(super) fn is_conversation(remote: Remote) -> bool {
+    remote.is_connected
 }
 
 /// Whether a connection broke, as a choice of the search.
@@ -76,7 +87,7 @@ pub(super) fn ask(question: Question) {
     }
 }
 
-fn question(asked: Asked, name: Name, address: &Address) -> Question {
+pub(super) fn question(asked: Asked, name: Name, address: &Address) -> Question {
     let mut question = Question { asked, name: name.0, ..Question::default() };
     let given = address.as_bytes();
     question.address[..given.len()].copy_from_slice(given);
@@ -85,12 +96,15 @@ fn question(asked: Asked, name: Name, address: &Address) -> Question {
 }
 
 /// What came of opening the connection with a name.
-fn opening(asked: Asked, name: Name, address: &Address) -> Opening {
+pub(super) fn opening(asked: Asked, name: Name, address: &Address) -> Opening {
     match trees().find(name) {
         // A system is closed: nobody is outside.
         _ if crate::system::is_one_of_several() => Opening::Refused,
         Some(known) => known,
         None => {
+            if matches!(asked, Asked::Accept | Asked::Call) {
+                caller::open_doors();
+            }
             ask(question(asked, name, address));
             trees().find(name).unwrap_or(Opening::Refused)
         }
@@ -98,7 +112,7 @@ fn opening(asked: Asked, name: Name, address: &Address) -> Opening {
 }
 
 /// The name of a connection: where it leads to, who made it, and which one of its maker's it is.
-fn name(direction: u64, address: &Address, maker: u64, which: u64) -> Name {
+pub(super) fn name(direction: u64, address: &Address, maker: u64, which: u64) -> Name {
     let place = xxhash_rust::xxh3::xxh3_64(address.as_bytes());
     Name([direction | u64::from(address.port()) << 16, place, maker, which])
 }
@@ -109,6 +123,9 @@ pub(super) const UNKNOWN: u64 = u64::MAX;
 const TO_SERVER: u64 = 1;
 const FROM_CLIENT: u64 = 2;
 const BY_DATAGRAMS: u64 = 3;
+pub(super) const FROM_CALLER: u64 = 4;
+pub(super) const DOOR: u64 = 5;
+pub(super) const DATAGRAM_DOOR: u64 = 6;
 
 /// Connects to a server outside.
 pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, i32> {
@@ -147,7 +164,7 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
 
 fn stand(socket: &Object, position: Position) {
     socket.stage.set(Stage::Connected);
-    socket.remote.set(Remote { is_connected: true, position, ..Remote::default() });
+    socket.remote.set(Remote::at(position));
 }
 
 /// The connection that a listener accepts next, if a client is there for it.
@@ -237,7 +254,7 @@ pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, 
 }
 
 /// Where sending something leads to; the checker is asked if that is not known.
-fn reach(from: Position, sent: Sent<'_>) -> Position {
+pub(super) fn reach(from: Position, sent: Sent<'_>) -> Position {
     if let Lookup::Hit(position) = trees().write(from, sent) {
         count(|counters| counters.cache_hits += 1);
         return position;
@@ -342,9 +359,6 @@ pub(super) fn readiness(socket: &Object) -> (bool, End) {
     (available(socket) > 0, end)
 }
 
-/// What precedes the content of a datagram in the trees: an address, its port, and the length.
-const FRAME: usize = 16 + 2 + 2;
-
 /// Sends a datagram to somebody outside, and puts the answers into the buffer of the socket.
 pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces, put: Put) -> Result<(), i32> {
     let socket = object(number);
@@ -355,9 +369,7 @@ pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces, put: Put) ->
         let name = name(BY_DATAGRAMS, to, number as u64, 0);
         match opening(Asked::Datagram, name, to) {
             Opening::Open(position) => {
-                let reader = Reader::default();
-                let is_reset = false;
-                socket.remote.set(Remote { is_connected: true, is_reset, position, reader });
+                socket.remote.set(Remote::at(position));
             }
             Opening::Refused => {
                 let is_told = socket.foreign.get().is_some();
@@ -367,7 +379,8 @@ pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces, put: Put) ->
             }
         }
     }
-    tell(number, (to.host(), to.port()), pieces);
+    let ends = Ends { host: to.host(), far: to.port(), near: 0 };
+    socket.remote.set(frames::say(socket.remote.get(), ends, pieces));
     absorb(number, put);
     Ok(())
 }
@@ -379,51 +392,23 @@ pub(super) fn silence(number: usize, nanoseconds: u64) -> bool {
     if socket.kind.get() != Kind::Datagram || !is_remote(socket) {
         return false;
     }
-    let milliseconds = (nanoseconds / 1_000_000).min(u64::from(u32::MAX)) as u32;
-    let content = milliseconds.to_le_bytes();
-    let pieces = Pieces::One { address: content.as_ptr() as usize, length: content.len() };
     let before = socket.entered.get();
-    // Nobody is at this address.
-    tell(number, ([0; 16], 0), pieces);
+    socket.remote.set(frames::keep_silent(socket.remote.get(), nanoseconds));
     absorb(number, Put::ByReceiver);
     socket.entered.get() != before
 }
 
-/// Goes on to where a datagram leads.
-fn tell(number: usize, (host, port): ([u8; 16], u16), pieces: Pieces) {
-    let socket = object(number);
-    let remote = socket.remote.get();
-    let place = region().message.as_ptr() as usize;
-    write(place, &host);
-    write(place + 16, &port.to_be_bytes());
-    write(place + 18, &(pieces.length() as u16).to_le_bytes());
-    let mut at = place + FRAME;
-    pieces.each(0, pieces.length(), |address, length| {
-        copy(at, address, length);
-        at += length;
-    });
-    let position = reach(remote.position, Sent::Bytes(bytes(place, FRAME + pieces.length())));
-    socket.remote.set(Remote { position, ..remote });
-}
-
-/// Puts what a peer has answered into the buffer of a socket.
+/// Puts what a server has answered into the buffer of a socket.
 fn absorb(number: usize, put: Put) {
     let socket = object(number);
     let mut remote = socket.remote.get();
-    let place = region().message.as_ptr() as usize;
-    while trees().readable(remote.reader, remote.position) > 0 {
-        let mut frame = [0; FRAME];
-        trees().read(&mut remote.reader, remote.position, &mut frame, Take::Read);
-        let length = u16::from_le_bytes([frame[18], frame[19]]);
-        let content = crate::memory::bytes_mut(place, usize::from(length));
-        trees().read(&mut remote.reader, remote.position, content, Take::Read);
-        socket.remote.set(remote);
-        let from = Address::of_host(socket.family.get(), &frame[..16], &frame[16..18]);
+    while let Some((ends, pieces)) = frames::next(&mut remote) {
+        let from = Address::of_host(socket.family.get(), &ends.host, &ends.far.to_be_bytes());
         let foreign = socket.foreign.get();
         if !foreign.is_some() || foreign == from {
-            let head = Head { from, length: length.into(), put };
-            let pieces = Pieces::One { address: place, length: length.into() };
-            super::datagram::deliver(number, head, pieces);
+            let length = pieces.length() as u32;
+            super::datagram::deliver(number, Head { from, length, put }, pieces);
         }
     }
+    socket.remote.set(remote);
 }

@@ -99,6 +99,7 @@ pub(super) fn bind(number: usize, wanted: Address) -> Result<isize, i32> {
         wanted
     };
     socket.local.set(named);
+    socket.is_named.set(named == wanted);
     super::somebody_is_here();
     Ok(0)
 }

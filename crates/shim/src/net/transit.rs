@@ -10,7 +10,7 @@
 
 use super::address::Address;
 use super::outbox::Put;
-use super::{Kind, Object, object, touches};
+use super::{Kind, Object, caller, object, touches};
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::region::setup;
@@ -71,7 +71,8 @@ pub(super) enum Found {
 fn rules(socket: &Object) -> Rules {
     let datagrams = setup().datagrams;
     // What a program sends to itself crosses one network.
-    let is_inside = datagrams.received.is_reliable() && !super::remote::is_remote(socket);
+    let is_outside = super::remote::is_remote(socket) || socket.hears_clients.get();
+    let is_inside = datagrams.received.is_reliable() && !is_outside;
     match socket.kind.get() {
         Kind::Datagram if super::is_unix(socket) => Rules::RELIABLE,
         Kind::Datagram if !is_inside => datagrams.received,
@@ -92,13 +93,22 @@ pub(super) fn is_separate(number: usize) -> bool {
     let Datagrams { sent, received } = setup().datagrams;
     let separates =
         |rules: Rules| rules.is_reliable() || rules.keeps_order() && !rules.is_budgeted();
-    !decides(number) || separates(sent) && separates(received)
+    let is_door = caller::is_door(object(number)) || caller::may_come(object(number));
+    !is_door && (!decides(number) || separates(sent) && separates(received))
 }
 
-/// Whether the faults of this execution are limited, as a value of [`Operation::Arrive`].
+/// The value of [`Operation::Arrive`] if it depends on others what can be decided.
+pub(super) const DECIDES: u64 = 1;
+
+/// That, if the faults of this execution are limited.
 pub(super) fn limit() -> u64 {
     let datagrams = setup().datagrams;
-    u64::from(datagrams.sent.is_budgeted() || datagrams.received.is_budgeted())
+    u64::from(datagrams.sent.is_budgeted() || datagrams.received.is_budgeted()) * DECIDES
+}
+
+/// The same for a look at a socket: what clients send there depends on what they heard.
+pub(super) fn limit_at(number: usize) -> u64 {
+    if caller::is_door(object(number)) { DECIDES } else { limit() }
 }
 
 /// To be called before a message is put into a buffer.
