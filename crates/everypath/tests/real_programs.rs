@@ -98,6 +98,16 @@ fn studies_of_datagrams() {
     }
 }
 
+/// The Sorcerer's Apprentice: one duplicate doubles all that follows.
+#[test]
+fn a_duplicate_makes_atftpd_send_everything_twice() {
+    let unpacked = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/datagrams/atftpd");
+    if are_installed(&["tftp", &unpacked.to_string_lossy()]) {
+        let (code, said) = study("datagrams/atftpd.toml");
+        assert!(code == Some(1) && said.starts_with("VIOLATED: oracle"), "{said}");
+    }
+}
+
 #[test]
 fn memcached_counts_right() {
     if !are_installed(&["memcached", "python3"]) {
