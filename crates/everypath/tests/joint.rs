@@ -20,17 +20,19 @@ fn jointly(programs: &Programs, options: &str, others: &[&str], command: &str) -
     (output.status.code().unwrap(), result)
 }
 
-/// Verdict, coverage and the property that is violated.
+/// Verdict, coverage, the property that is violated, and whether all programs together show that.
 fn verdict((_, result): &(i32, Value)) -> Value {
-    json!([result["verdict"], result["coverage"]["kind"], result["violation"]["property"]])
+    let violation = &result["violation"];
+    let (property, confirmed) = (&violation["property"], &violation["confirmed"]);
+    json!([result["verdict"], result["coverage"]["kind"], property, confirmed])
 }
 
 fn holds() -> Value {
-    json!(["holds", "exhaustive", null])
+    json!(["holds", "exhaustive", null, null])
 }
 
 fn violates(property: &str) -> Value {
-    json!(["violated", "sampled", property])
+    json!(["violated", "sampled", property, true])
 }
 
 fn reason((code, result): &(i32, Value)) -> String {
@@ -122,7 +124,25 @@ fn three_programs_are_explored_jointly() {
     assert_eq!(verdict(&found), holds());
     let both = "./talker l7001 c7002 sq r1 +z c7003";
     let found = jointly(&programs, "--idle violation", &[both, last], "./talker l7003 a");
-    assert_eq!(verdict(&found), violates("deadlock"));
+    assert_eq!(verdict(&found), violates("idle"));
+    let replay = programs.everypath("replay everypath-trace.json");
+    assert_eq!(replay.status.code(), Some(1), "{replay:?}");
+}
+
+#[test]
+fn what_all_programs_together_do_not_show_is_unconfirmed() {
+    let programs = Programs::new(&[TALKER]);
+    let mut others = vec!["./talker"; 15];
+    others.push("./talker l7000 a sb x u");
+    let found = jointly(&programs, "", &others, "./talker c7000 r1 =a");
+    assert_eq!(verdict(&found), json!(["violated", "sampled", "exit-code", false]));
+    let reason = &found.1["violation"]["unconfirmed"];
+    assert_eq!(reason, "no more than 16 programs can run together");
+    // The program that fails can be watched all the same.
+    let replay = programs.everypath("replay everypath-trace.json");
+    let text = String::from_utf8(replay.stdout).unwrap();
+    assert_eq!(replay.status.code(), Some(1), "{text}");
+    assert!(text.contains("Replayed: every step as recorded, the same violation."), "{text}");
 }
 
 #[test]
@@ -169,7 +189,7 @@ fn peers_of_each_other_connect_both_ways() {
     // Each waits for the other to speak first.
     let other = ["./talker l7000 c7001 r1"];
     let both = jointly(&programs, "", &other, "./talker l7001 c7000 r1");
-    assert_eq!(verdict(&both), violates("deadlock"));
+    assert_eq!(verdict(&both), violates("idle"));
 }
 
 #[test]
@@ -217,7 +237,7 @@ fn what_is_not_modelled_is_said() {
     }
     let flood = ["./talker l7000 a f"];
     let bounded = jointly(&programs, "--max-depth 12", &flood, "./talker c7000 r1 =f");
-    assert_eq!(verdict(&bounded), json!(["holds", "bounded", null]));
+    assert_eq!(verdict(&bounded), json!(["holds", "bounded", null, null]));
 }
 
 #[test]

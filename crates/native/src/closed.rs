@@ -129,6 +129,11 @@ impl System {
         usize::from(thread / self.threads_each)
     }
 
+    /// The thread with a number in its process.
+    pub(crate) fn thread_of(&self, process: usize, number: u16) -> u16 {
+        process as u16 * self.threads_each + number
+    }
+
     /// Which thread of its process a thread is.
     pub(crate) fn number_in_process(&self, thread: u16) -> u16 {
         thread % self.threads_each

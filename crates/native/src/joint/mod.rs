@@ -1,9 +1,11 @@
 //! Several programs that talk to each other, each explored on its own: joint states.
 //!
 //! The theory is [`everypath_commtree::joint`]. Here, `wishes` answers a program in the middle of an
-//! execution and writes its history down, `judge` says which histories are wrong together, `script`
-//! repeats to one program what the others did, and `words` tells people about it.
+//! execution and writes its history down, `judge` says which histories are wrong together, `confirm`
+//! lets all programs run together to show it, `script` repeats to one program what the others did,
+//! and `words` tells people about it.
 
+mod confirm;
 mod judge;
 mod script;
 mod wishes;
@@ -17,15 +19,16 @@ use crate::execution::Execution;
 use crate::exhaustive::{Runner, Stop};
 use crate::outside::Outside;
 use crate::worker::Launch;
-use everypath_commtree::joint::{History, HistoryId, Joint, Performed};
+use everypath_commtree::joint::{EventId, History, HistoryId, Joint, Performed};
 use everypath_explore::reduction::{Ended, Finished, Reduction, Stateless};
 use everypath_explore::{Control, Progress};
 use everypath_shim_abi::Outcome;
+use confirm::{Claim, confirm};
 use judge::{End, Judge, Judged};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
-use wishes::{Programs, lock};
+use wishes::{Programs, Shown, lock};
 
 /// What to explore.
 #[derive(Clone, Debug)]
@@ -84,6 +87,8 @@ pub struct Together {
     pub messages: Vec<String>,
     /// Whether nobody can go on, as opposed to one program that failed by itself.
     pub is_stuck: bool,
+    /// An execution of all programs together that shows it; or why there is none.
+    pub closed: Result<Execution, String>,
 }
 
 /// Histories that are wrong together.
@@ -100,6 +105,10 @@ struct Found {
 struct Record {
     execution: Execution,
     script: Vec<Reply>,
+    /// Steps at which something was done with other programs, and what.
+    log: Vec<(usize, EventId)>,
+    /// Steps that only chose among several ways in which that could go.
+    chosen: Vec<usize>,
 }
 
 struct Exploration<'a> {
@@ -277,11 +286,16 @@ impl Exploration<'_> {
     /// What was found, with all that is needed to repeat it and to tell about it.
     fn together(&mut self, found: Found) -> Option<Together> {
         let Found { program, histories, order, is_stuck } = found;
-        let Record { execution, script } = self.records[program].remove(&histories[program])?;
+        let record = |(side, history): (usize, &HistoryId)| self.records[side].get(history);
+        let records: Vec<&Record> =
+            histories.iter().enumerate().map(record).collect::<Option<_>>()?;
+        let claim = Claim { program, records, order: &order, is_stuck };
+        let closed = confirm(self.search, &claim, self.control);
+        let Record { execution, script, .. } = claim.records[program];
         let names: Vec<&str> = self.search.programs.iter().map(|(name, _)| name.as_str()).collect();
         let messages = words::messages(lock(&self.programs).sides(), &names, &order, is_stuck);
-        let script = script.iter().map(Reply::to_line).collect();
-        Some(Together { program, execution, script, messages, is_stuck })
+        let (execution, script) = (execution.clone(), script.iter().map(Reply::to_line).collect());
+        Some(Together { program, execution, script, messages, is_stuck, closed })
     }
 }
 
@@ -308,11 +322,13 @@ fn note(
     let shown = wishes.finish(judge::has_ended(reply.outcome))?;
     drop(world);
     judge::check(reply.outcome, execution)?;
-    let end = End { outcome: reply.outcome, detail: reply.detail, is_cut: shown.is_cut };
-    let history = History { events: shown.events, end: end.to_word() };
+    let is_cut = shown.is_cut;
+    let end = End { outcome: reply.outcome, detail: reply.detail, is_cut };
+    let history = History { events: shown.events.clone(), end: end.to_word() };
     let (number, is_new) = lock(programs).side_mut(side).add(history);
     if is_new {
-        records.insert(number, Record { execution: execution(), script: shown.script });
+        let Shown { script, log, chosen, .. } = shown;
+        records.insert(number, Record { execution: execution(), script, log, chosen });
     }
-    Ok(shown.is_cut)
+    Ok(is_cut)
 }

@@ -51,6 +51,8 @@ struct Execution {
     waiting: BTreeSet<u64>,
     is_cut: bool,
     script: Vec<Reply>,
+    /// Steps that only chose among several ways.
+    chosen: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -70,6 +72,10 @@ pub(crate) struct Shown {
     pub(crate) is_cut: bool,
     /// All that it was told.
     pub(crate) script: Vec<Reply>,
+    /// The step of each event, but for those with which its process ended.
+    pub(crate) log: Vec<(usize, EventId)>,
+    /// Steps that only chose among several ways.
+    pub(crate) chosen: Vec<usize>,
 }
 
 impl Wishes {
@@ -151,6 +157,8 @@ impl Wishes {
             return Err("a way was chosen that was not offered".into());
         }
         let answer = answers.swap_remove(which);
+        // Nobody else moves before the way is chosen.
+        self.execution.chosen.push(step + 1);
         Ok(self.settle(thread, step, past, Act { request, answer }))
     }
 
@@ -294,6 +302,7 @@ impl Wishes {
                     .into());
             }
         }
-        Ok(Shown { events, is_cut: execution.is_cut, script: execution.script })
+        let Execution { is_cut, script, log, chosen, .. } = execution;
+        Ok(Shown { events, is_cut, script, log, chosen })
     }
 }

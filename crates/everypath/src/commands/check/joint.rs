@@ -1,6 +1,6 @@
 //! `everypath check --joint`: several programs that talk to each other, each explored on its own.
 
-use super::report::{Counted, Found, JsonJoint, JsonProgram};
+use super::report::{Confirmation, Counted, Found, JsonJoint, JsonProgram};
 use super::{DEFAULT_STEPS, launch, open, record, target, trace_of};
 use crate::cli::{CheckArgs, Exploration};
 use crate::output::OutputFile;
@@ -150,9 +150,55 @@ fn counted(programs: &[Named], explored: &JointExplored) -> JsonJoint {
     }
 }
 
-/// What is wrong: the execution that shows it is repeated before anything is said of it.
+/// What is wrong: shown by an execution of all programs if there is one, else by one of the program
+/// that fails.
 fn wrong(args: &CheckArgs, search: &JointSearch, programs: &[Named], together: &Together) -> Found {
-    let Together { program, execution, script, messages, is_stuck } = together;
+    let (found, confirmation) = match confirmed(args, search, programs, together) {
+        Ok(found) => (found, Confirmation::Closed),
+        Err(reason) => (unconfirmed(args, search, programs, together), reason),
+    };
+    let confirmation = found.trace.is_some().then_some(confirmation);
+    Found { messages: together.messages.clone(), confirmation, ..found }
+}
+
+/// What an execution of all programs shows, repeated before anything is said of it; or why there is
+/// none.
+fn confirmed(
+    args: &CheckArgs,
+    search: &JointSearch,
+    programs: &[Named],
+    together: &Together,
+) -> Result<Found, Confirmation> {
+    let unconfirmed = |reason: String| Confirmation::Unconfirmed(reason);
+    let execution = together.closed.as_ref().map_err(|reason| unconfirmed(reason.clone()))?;
+    let launch = search.closed(together.is_stuck);
+    let replayed = replay(&launch, &execution.schedule)
+        .map_err(|error| unconfirmed(format!("they cannot be run together: {error}")))?;
+    if let Some(difference) = execution.difference(&replayed.execution) {
+        let reason = format!("an execution of all of them did not repeat ({difference})");
+        return Err(unconfirmed(reason));
+    }
+    let names = Names::new(&replayed);
+    let Ending::Violated(violation) = names.ending(&launch.setup) else {
+        return Err(unconfirmed("an execution of all of them did not repeat".into()));
+    };
+    let Named { program, arguments, .. } = &programs[0];
+    let mut target = target(args, program, arguments);
+    if let (Target::Native { network, .. }, true) = (&mut target, together.is_stuck) {
+        network.idle = Some("violation".into());
+    }
+    Ok(Found::violated(trace_of(target, joint_record(args), violation, &names)))
+}
+
+/// What an execution of one program shows, if the others do to it what they can: repeated before
+/// anything is said of it.
+fn unconfirmed(
+    args: &CheckArgs,
+    search: &JointSearch,
+    programs: &[Named],
+    together: &Together,
+) -> Found {
+    let Together { program, execution, script, is_stuck, .. } = together;
     let (name, launch) = &search.programs[*program];
     let idle = if *is_stuck { IdleMode::Violation } else { launch.setup.idle };
     // Of the others, no exit code is wrong, so this one did not exit.
@@ -179,20 +225,20 @@ fn wrong(args: &CheckArgs, search: &JointSearch, programs: &[Named], together: &
             return Found::inconclusive("a violation was found but did not repeat".into());
         }
     };
-    let violation = match is_stuck {
-        true => Violation {
-            property: "deadlock".into(),
-            message: format!("no program can go on; {name}: {}", violation.message),
-        },
-        false => Violation { message: format!("{name}: {}", violation.message), ..violation },
+    let message = match is_stuck {
+        true => format!("no program can go on; {name}: {}", violation.message),
+        false => format!("{name}: {}", violation.message),
     };
+    let violation = Violation { message, ..violation };
     let Named { program, arguments, .. } = &programs[*program];
     let mut target = target(args, program, arguments);
     if let Target::Native { network, .. } = &mut target {
         let idle = is_stuck.then(|| "violation".to_string()).or_else(|| network.idle.clone());
         **network = Network { idle, joint: script.clone(), ..Network::default() };
     }
-    let search = SearchRecord { strategy: "joint".into(), ..record(args) };
-    let trace = trace_of(target, search, violation, &names);
-    Found { messages: messages.clone(), ..Found::violated(trace) }
+    Found::violated(trace_of(target, joint_record(args), violation, &names))
+}
+
+fn joint_record(args: &CheckArgs) -> SearchRecord {
+    SearchRecord { strategy: "joint".into(), ..record(args) }
 }

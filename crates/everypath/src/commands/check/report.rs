@@ -44,6 +44,15 @@ pub(super) struct Counted {
     joint: Option<JsonJoint>,
 }
 
+/// What a violation of programs rests on that were explored on their own.
+#[derive(Clone, Debug)]
+pub(super) enum Confirmation {
+    /// One execution of all of them shows it.
+    Closed,
+    /// None does, for this reason.
+    Unconfirmed(String),
+}
+
 /// What was explored of programs that were explored on their own.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct JsonJoint {
@@ -144,6 +153,8 @@ pub(super) struct Found {
     pub(super) trace: Option<Trace>,
     /// What programs did with each other.
     pub(super) messages: Vec<String>,
+    /// Whether a violation of programs that were explored on their own was seen in all together.
+    pub(super) confirmation: Option<Confirmation>,
     pub(super) defect: bool,
     pub(super) verified: Option<u64>,
     pub(super) counted: Counted,
@@ -158,6 +169,7 @@ impl Found {
             reason: None,
             trace: None,
             messages: Vec::new(),
+            confirmation: None,
             defect: false,
             verified: None,
             counted: Counted::default(),
@@ -242,6 +254,11 @@ struct JsonCounterexample {
     /// What programs did with each other, in an order in which it can happen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     messages: Vec<String>,
+    /// Whether one execution of all programs shows it, and why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<String>,
 }
 
 /// What was counted.
@@ -312,6 +329,14 @@ impl Report {
                 preemptions: trace.preemptions(),
                 explanation: trace.explanation.clone(),
                 messages: found.messages.clone(),
+                confirmed: found
+                    .confirmation
+                    .as_ref()
+                    .map(|known| matches!(known, Confirmation::Closed)),
+                unconfirmed: match &found.confirmation {
+                    Some(Confirmation::Unconfirmed(reason)) => Some(reason.clone()),
+                    _ => None,
+                },
             }),
             violations: if found.trace.is_some() { counted.unexpected } else { 0 },
             stats: JsonCheckStats {
@@ -364,6 +389,18 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         ),
     };
     said_to_each_other(&mut text, &found.messages);
+    match &found.confirmation {
+        None => {}
+        Some(Confirmation::Closed) => {
+            text.push_str("Confirmed: the execution above is one of all programs together.\n\n");
+        }
+        Some(Confirmation::Unconfirmed(reason)) => {
+            let _ = writeln!(
+                text,
+                "Unconfirmed by an execution of all programs together: {reason}.\n"
+            );
+        }
+    }
     if counted.executions > 0 {
         if let Some(states) = counted.states {
             let _ = write!(text, "{} states, ", grouped(states));
