@@ -131,7 +131,7 @@ impl JsonCoverage {
 }
 
 /// The counterexample.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Default)]
 pub(crate) struct JsonViolation {
     pub(crate) property: String,
     pub(crate) message: String,

@@ -169,6 +169,7 @@ fn connections_end_and_break() {
         ("./talker l7000 a r2 x u", "./talker c7000 sab r1 =", holds()),
         // The end of what is sent is no end of what is received.
         ("./talker l7000 a r9 r1 = sz x u", "./talker c7000 sab h r1 =z r1 =", holds()),
+        ("./talker l7000 a x u", "./talker c7000 sa r1 r1 =", holds()),
         // A process that ends closes what it has.
         ("./talker l7000 a r1", "./talker c7000 sa r1 =", holds()),
         ("./talker l7000 a sa r1 =b", "./talker c7000 r1 =a", holds()),
@@ -216,6 +217,80 @@ fn reduced_and_plain_search_agree() {
     }
 }
 
+/// The failures that a program shows to others, if another one is right, and what becomes of them
+/// when their list takes its place.
+fn emitted(
+    programs: &Programs,
+    component: &str,
+    reference: &str,
+    other: &str,
+) -> (Value, Vec<String>) {
+    let mut everypath = Command::new(env!("CARGO_BIN_EXE_everypath"));
+    everypath.args(["check", "--json", "-", "--joint", "--emit", "failures.json"]);
+    everypath.args(["--reference", reference, "--with", other, "--"]);
+    everypath.args(component.split_whitespace()).current_dir(programs.folder.path());
+    let output = everypath.output().unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let failures = result["failures"].as_array().unwrap_or_else(|| panic!("{result}")).iter();
+    let word = |value: &Value| value.as_str().unwrap().to_string();
+    let bytes =
+        |failure: &Value| ["after", "expected", "shown"].map(|name| word(&failure[name])).join(" ");
+    let failures = failures.map(|failure| format!("{} {}", word(&failure["kind"]), bytes(failure)));
+    (json!([result["verdict"], output.status.code()]), failures.collect())
+}
+
+#[test]
+fn failures_that_others_see_are_listed() {
+    let programs = Programs::new(&[TALKER]);
+    let right = "./talker l7000 a r1 +a sb x u";
+    let client = "./talker c7000 sa r1 r1";
+    for (component, shown) in [
+        // By choice, right or wrong.
+        ("./talker l7000 a r1 ?bc x u", vec!["wrong-data 61 62 63"]),
+        ("./talker l7000 a r1 sb sc x u", vec!["wrong-data 61  63"]),
+        ("./talker l7000 a r1 x u", vec!["early-close 61 62 "]),
+        ("./talker l7000 a x u", vec!["early-close   "]),
+        ("./talker l7000 u", vec!["early-close   "]),
+        ("./talker l7000 a r1 t", vec!["silence 61 62 "]),
+        ("./talker l7000 t", vec!["silence   "]),
+        // Whether a thread is in time.
+        ("./talker l7000 a r1 / sb / sc", vec!["wrong-data 61  63", "wrong-data 61 62 6362"]),
+        ("./talker l7000 a r1 sb x u", vec![]),
+    ] {
+        let (verdict, failures) = emitted(&programs, component, right, client);
+        assert_eq!(failures, shown, "{component}");
+        let expected = if shown.is_empty() { ("holds", 0) } else { ("violated", 1) };
+        assert_eq!(verdict, json!([expected.0, expected.1]), "{component}");
+    }
+}
+
+#[test]
+fn failures_propagate_or_do_not() {
+    let programs = Programs::new(&[TALKER]);
+    let right = "./talker l7000 a r1 sb x u";
+    let wrong = "./talker l7000 a r1 ?bcd x u";
+    let (_, failures) = emitted(&programs, wrong, right, "./talker c7000 sa r1");
+    assert_eq!(failures, ["wrong-data 61 62 63", "wrong-data 61 62 64"]);
+    let against = |options: &str, others: &[&str], command: &str| {
+        let options = format!("--against failures.json {options}");
+        let result = jointly(&programs, &options, others, command);
+        let failures = result.1["failures"].as_array().into_iter().flatten();
+        let propagates: Vec<Value> =
+            failures.map(|failure| failure["propagates"].clone()).collect();
+        (result.1["verdict"].clone(), json!(propagates))
+    };
+    assert_eq!(against("", &[], "./talker c7000 sa r1"), (json!("holds"), json!([false, false])));
+    let careless = against("", &[], "./talker c7000 sa r1 +d =b");
+    assert_eq!(careless, (json!("violated"), json!([false, true])));
+    // Somebody else asks something else.
+    let other = against("", &[], "./talker c7000 sz r1");
+    assert_eq!(other, (json!("inconclusive"), json!([])));
+    // Passes on what it hears, but for one mistake that it corrects.
+    let relay = "./talker l7001 c7000 sa r1 a +b sb +c sb +d sx x u";
+    let behind = against("", &[relay], "./talker c7001 r1 =b");
+    assert_eq!(behind, (json!("violated"), json!([false, true])));
+}
+
 #[test]
 fn what_is_not_modelled_is_said() {
     let programs = Programs::new(&[TALKER]);
@@ -248,6 +323,10 @@ fn options_that_do_not_fit_are_refused() {
         ("check --joint --with ./talker --peer ./talker -- ./talker", "--peer"),
         ("check --joint --with ./nothing -- ./talker", "./nothing"),
         ("check --joint --with \"'\" -- ./talker", "is no command"),
+        ("check --joint --emit f --with ./talker -- ./talker", "--reference 'COMMAND'"),
+        ("check --joint --reference ./talker --with ./talker -- ./talker", "for --emit FILE"),
+        ("check --against missing.json -- ./talker", "missing.json"),
+        ("check --against talker -- ./talker", "--against talker"),
         ("check --joint --strategy pct --with ./talker -- ./talker", "leave --strategy out"),
         ("check --joint --state-matching --with ./talker -- ./talker", "leave --with out"),
     ] {

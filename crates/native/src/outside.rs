@@ -1,6 +1,6 @@
 //! The world outside the program: what its questions in the middle of an execution are put to.
 
-use crate::joint::{Reply, Script, Wishes};
+use crate::joint::{Recorded, Reply, Wishes};
 use crate::peers::{Address, Cache, Options, Peers, Statistics, Trouble};
 use crate::region::Shared;
 use everypath_commtree::{Memory, Name, Position, Sent};
@@ -31,7 +31,7 @@ enum Programs {
     /// What they can have done is being explored.
     Explored(Wishes),
     /// They do what they did.
-    Recorded(Script),
+    Recorded(Recorded),
 }
 
 impl Outside {
@@ -53,7 +53,7 @@ impl Outside {
     /// cannot be read.
     pub fn recorded(lines: &[String]) -> Option<Self> {
         let replies = lines.iter().map(|line| Reply::from_line(line)).collect::<Option<_>>()?;
-        let programs = Programs::Recorded(Script { replies, next: 0 });
+        let programs = Programs::Recorded(Recorded { replies, next: 0 });
         let world = World { programs, ..World::default() };
         Some(Outside { world: Arc::new(Mutex::new(world)), ..Outside::default() })
     }

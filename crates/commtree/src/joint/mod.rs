@@ -22,16 +22,19 @@
 //! ([`Combination::linearise`]) on a model of the network ([`Network`]).
 
 mod combination;
+pub mod failures;
 mod linearise;
 mod network;
 mod rounds;
+mod script;
 mod set;
 mod side;
 
 pub use combination::Combination;
 pub use linearise::{Linearised, Performed};
 pub use network::Network;
-pub use rounds::Joint;
+pub use rounds::{Joint, Surprise};
+pub use script::Script;
 pub use side::{Event, EventId, History, HistoryId, Side};
 
 use std::vec::Vec;
@@ -105,6 +108,16 @@ impl Request {
             | Request::Shut(link)
             | Request::Close(link) => Some(link),
             _ => None,
+        }
+    }
+
+    /// What comes of the request if this is there for it.
+    fn fitted(&self, answer: &Answer) -> Answer {
+        match (self, answer) {
+            (Request::Receive { most, .. }, Answer::Bytes(bytes)) => {
+                Answer::Bytes(bytes[..bytes.len().min(*most)].to_vec())
+            }
+            (_, other) => other.clone(),
         }
     }
 

@@ -1,5 +1,5 @@
 use super::combination::Combination;
-use super::{HistoryId, Side};
+use super::{Answer, Event, HistoryId, Request, Side};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::vec::Vec;
@@ -10,6 +10,17 @@ pub struct Joint {
     sides: Vec<Side>,
     /// The combinations that were looked at.
     compared: BTreeSet<Vec<HistoryId>>,
+}
+
+/// What a side that does only what it was told was never told what to do about.
+#[derive(Clone, Debug)]
+pub struct Surprise {
+    /// The side.
+    pub side: usize,
+    /// What it asked for.
+    pub request: Request,
+    /// What could come of it.
+    pub answer: Answer,
 }
 
 impl Joint {
@@ -34,6 +45,21 @@ impl Joint {
         &self.sides
     }
 
+    /// Something that a side with scripts has none for, if that can happen.
+    pub fn surprise(&self) -> Option<Surprise> {
+        let has_scripts = self.sides.iter().any(|side| side.is_scripted);
+        let mut choices = Choices::new(&self.sides).filter(|_| has_scripts);
+        choices.find_map(|histories| {
+            let mut answers = Combination::new(&self.sides, &histories).other_answers().into_iter();
+            answers.find_map(|(side, event, answer)| {
+                let asked = &self.sides[side];
+                let is_surprised = asked.is_scripted && !asked.has_instead(event, &answer);
+                let request = asked.get(event).act.request.clone();
+                is_surprised.then_some(Surprise { side, request, answer })
+            })
+        })
+    }
+
     /// How many combinations of histories were held against each other.
     pub fn combinations(&self) -> usize {
         self.compared.len()
@@ -45,32 +71,53 @@ impl Joint {
         &mut self,
         mut look: impl FnMut(&Combination<'_>, &[Side]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let mut choice: Vec<usize> = self.sides.iter().map(|_| 0).collect();
-        if self.sides.iter().any(|side| side.histories().is_empty()) {
-            return ControlFlow::Continue(());
-        }
-        loop {
-            let chosen = choice.iter().zip(&self.sides);
-            let histories: Vec<HistoryId> =
-                chosen.map(|(&which, side)| side.histories()[which]).collect();
-            if !self.compared.contains(&histories) {
-                let combination = Combination::new(&self.sides, &histories);
-                let answers = combination.other_answers();
-                let looked = look(&combination, &self.sides);
-                for (side, event, answer) in answers {
-                    let event = self.sides[side].get(event).clone();
-                    self.sides[side].learn(&event.past, &event.act.request, answer);
-                }
-                self.compared.insert(histories);
-                looked?;
+        for histories in Choices::new(&self.sides) {
+            if self.compared.contains(&histories) {
+                continue;
             }
-            let next = choice.iter().zip(&self.sides);
-            let next = next.map(|(&which, side)| which + 1 < side.histories().len());
-            let Some(place) = next.collect::<Vec<_>>().iter().position(|&has_more| has_more) else {
-                return ControlFlow::Continue(());
-            };
+            let combination = Combination::new(&self.sides, &histories);
+            let answers = combination.other_answers();
+            let looked = look(&combination, &self.sides);
+            for (side, event, answer) in answers {
+                let learns = &mut self.sides[side];
+                let Event { past, act, .. } = learns.get(event).clone();
+                learns.learn(&past, &act.request, answer);
+            }
+            self.compared.insert(histories);
+            looked?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// All combinations of the histories that sides have now, those of the first side changing fastest.
+struct Choices {
+    histories: Vec<Vec<HistoryId>>,
+    next: Option<Vec<usize>>,
+}
+
+impl Choices {
+    fn new(sides: &[Side]) -> Self {
+        let histories: Vec<_> = sides.iter().map(|side| side.histories().to_vec()).collect();
+        let are_there = histories.iter().all(|of_side| !of_side.is_empty());
+        let next = are_there.then(|| histories.iter().map(|_| 0).collect());
+        Choices { histories, next }
+    }
+}
+
+impl Iterator for Choices {
+    type Item = Vec<HistoryId>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut choice = self.next.take()?;
+        let chosen = choice.iter().zip(&self.histories);
+        let histories = chosen.map(|(&which, of_side)| of_side[which]).collect();
+        let mut places = choice.iter().zip(&self.histories);
+        if let Some(place) = places.position(|(&which, of_side)| which + 1 < of_side.len()) {
             choice[place] += 1;
             choice[..place].fill(0);
+            self.next = Some(choice);
         }
+        Some(histories)
     }
 }

@@ -10,7 +10,7 @@ pub type EventId = u32;
 pub type HistoryId = u32;
 
 /// What happened at one point of a side's execution.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The thread, by a name that is the same in every execution.
     pub thread: u64,
@@ -42,6 +42,8 @@ pub struct Side {
     answers: BTreeMap<(Vec<EventId>, Request), Vec<Answer>>,
     /// Whether answers were found since the last exploration.
     grown: bool,
+    /// Whether it does only what it was told, and is never explored.
+    pub(super) is_scripted: bool,
 }
 
 impl Side {
@@ -54,12 +56,7 @@ impl Side {
             offers.push(Answer::Done);
         }
         for answer in known.into_iter().flatten() {
-            let answer = match (request, answer) {
-                (Request::Receive { most, .. }, Answer::Bytes(bytes)) => {
-                    Answer::Bytes(bytes[..bytes.len().min(*most)].to_vec())
-                }
-                (_, other) => other.clone(),
-            };
+            let answer = request.fitted(answer);
             if !offers.contains(&answer) {
                 offers.push(answer);
             }
@@ -101,7 +98,7 @@ impl Side {
 
     /// Whether the side must be explored, because it can be answered what it never was.
     pub fn is_to_be_explored(&self) -> bool {
-        self.grown || self.histories.is_empty()
+        !self.is_scripted && (self.grown || self.histories.is_empty())
     }
 
     /// Begins an exploration.
@@ -122,6 +119,19 @@ impl Side {
             self.current.insert(place, number);
         }
         (number, is_new)
+    }
+
+    /// Adds a history that nobody explored.
+    pub(super) fn add_scripted(&mut self, history: History) -> HistoryId {
+        self.is_scripted = true;
+        self.add(history).0
+    }
+
+    /// Whether some history has this answer in place of that of an event.
+    pub(super) fn has_instead(&self, event: EventId, answer: &Answer) -> bool {
+        let Event { thread, act, past } = self.get(event);
+        let act = Act { request: act.request.clone(), answer: act.request.fitted(answer) };
+        self.numbers.contains_key(&(past.clone(), *thread, act))
     }
 
     /// The histories that the last exploration found.

@@ -4,6 +4,7 @@ use super::datagrams::DatagramArgs;
 use clap::{Args, ValueEnum};
 use everypath_native::peers::{Cache, Options};
 use everypath_native::{Fault, Faults, IdleMode};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a program talks to, and what it means that it does not any more.
@@ -24,6 +25,20 @@ pub(crate) struct NetworkArgs {
     /// Explore each program on its own, and hold what they did against each other
     #[arg(long, conflicts_with_all = ["peer", "kill", "tcp_faults", "chunks"])]
     pub(crate) joint: bool,
+
+    /// Write a list of what the program does with others, and of what is not right about it: data,
+    /// ends and silence that the --reference never shows
+    #[arg(long, value_name = "FILE")]
+    pub(crate) emit: Option<PathBuf>,
+
+    /// A program that is right, to tell what is not
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) reference: Option<String>,
+
+    /// Let a list that --emit wrote take the place of the program that it is about
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["peer", "kill", "tcp_faults", "chunks"])]
+    pub(crate) against: Option<PathBuf>,
 
     /// A port that a peer listens on; it is awaited before the program is started
     #[arg(long, value_name = "PORT", requires = "peer")]
@@ -87,6 +102,11 @@ impl NetworkArgs {
             alike: self.peer_tree == TreeName::Destination,
             ..default
         }
+    }
+
+    /// Whether programs are explored on their own.
+    pub(crate) fn is_joint(&self) -> bool {
+        self.joint || self.against.is_some() || self.emit.is_some() || self.reference.is_some()
     }
 
     /// What may go wrong.

@@ -1,8 +1,11 @@
 //! `everypath check`: explore a native program; and the replay of what it found.
 
+mod confirmation;
+mod emission;
 mod estimate;
 mod gdb;
 mod joint;
+mod listing;
 mod report;
 mod sample;
 mod surroundings;
@@ -53,7 +56,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
     let target = [&command].into_iter().chain(&args.network.with).cloned().collect::<Vec<_>>();
     let target = target.join(" with ");
     let found = match open(&args.command[0]) {
-        Ok(program) if args.network.joint => joint::explore(args, &program, &trace)?,
+        Ok(program) if args.network.is_joint() => joint::explore(args, &program, &trace)?,
         Ok(program) => explore(args, &program, &trace)?,
         Err(error) if error.is_request() => return Err(Usage::new(error.to_string())),
         Err(error) => Found::inconclusive(error.to_string()),

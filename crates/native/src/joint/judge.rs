@@ -40,6 +40,34 @@ impl End {
     }
 }
 
+/// How a history ends, as far as others see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// The process ends.
+    Ended,
+    /// It waits for ever.
+    Waiting,
+    /// It was stopped because it had too many events.
+    Cut,
+}
+
+impl Finish {
+    /// What the end of a history says.
+    pub fn of(word: u64) -> Self {
+        match End::from_word(word) {
+            Some(End { is_cut: true, .. }) => Finish::Cut,
+            Some(End { outcome, .. }) if !has_ended(outcome) => Finish::Waiting,
+            _ => Finish::Ended,
+        }
+    }
+
+    /// The end of a history that ends so, and of which nothing else is known.
+    pub fn to_word(self) -> u64 {
+        let outcome = if self == Finish::Ended { Outcome::Exited } else { Outcome::Idle };
+        End { outcome, detail: 0, is_cut: self == Finish::Cut }.to_word()
+    }
+}
+
 /// Whether a process that ended so is gone.
 pub(super) fn has_ended(outcome: Outcome) -> bool {
     !matches!(outcome, Outcome::Deadlock | Outcome::Idle | Outcome::Livelock)
@@ -111,7 +139,8 @@ impl Judge<'_> {
             .map(|(side, &history)| Waits::of(side, &side.history(history).events))
             .collect();
         let is_stopped = || self.control.stopped();
-        for (program, end) in ends.iter().enumerate() {
+        // What the environment does is given.
+        for (program, end) in ends.iter().enumerate().take(self.search.programs.len()) {
             if !end.is_cut && self.fails(program, *end, waits[program]) {
                 match combination.linearise(|side| side == program, false, &is_stopped) {
                     Linearised::Impossible => {}

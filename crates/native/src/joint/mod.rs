@@ -11,7 +11,8 @@ mod script;
 mod wishes;
 mod words;
 
-pub(crate) use script::{Reply, Script};
+pub use judge::Finish;
+pub(crate) use script::{Recorded, Reply};
 pub(crate) use wishes::Wishes;
 
 use crate::error::Error;
@@ -19,13 +20,15 @@ use crate::execution::Execution;
 use crate::exhaustive::{Runner, Stop};
 use crate::outside::Outside;
 use crate::worker::Launch;
-use everypath_commtree::joint::{EventId, History, HistoryId, Joint, Performed};
+use confirm::{Claim, confirm};
+use everypath_commtree::joint::{
+    Combination, EventId, History, HistoryId, Joint, Linearised, Performed, Script, Side,
+};
 use everypath_explore::reduction::{Ended, Finished, Reduction, Stateless};
 use everypath_explore::{Control, Progress};
 use everypath_shim_abi::Outcome;
-use confirm::{Claim, confirm};
 use judge::{End, Judge, Judged};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use wishes::{Programs, Shown, lock};
@@ -42,6 +45,37 @@ pub struct JointSearch {
     pub executions: Option<u64>,
     /// How many events the history of a program may have.
     pub events: Option<u32>,
+    /// What is known of one more program, which is not there itself.
+    pub environment: Option<Environment>,
+    /// What the search is for.
+    pub goal: Goal,
+}
+
+/// A program of which only histories are known.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// Its name, for people.
+    pub name: String,
+    /// All that it does. Connections name it by the number behind those of the programs.
+    pub scripts: Vec<Script>,
+}
+
+/// What a search is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// Histories that are wrong together.
+    #[default]
+    Verdict,
+    /// All histories of the first program.
+    Histories,
+}
+
+impl JointSearch {
+    /// The names of all who take part.
+    fn names(&self) -> Vec<&str> {
+        let programs = self.programs.iter().map(|(name, _)| name.as_str());
+        programs.chain(self.environment.as_ref().map(|environment| &*environment.name)).collect()
+    }
 }
 
 /// How many events a history may have if nobody says. Whoever needs more talks for ever.
@@ -66,6 +100,11 @@ pub struct JointExplored {
     pub sites: usize,
     /// Histories that are wrong together, if there are any.
     pub found: Option<Together>,
+    /// All histories of the first program, and whether each was seen to happen together with others;
+    /// only if they were looked for.
+    pub shown: Vec<(Script, bool)>,
+    /// Which histories of the environment something is wrong with.
+    pub propagated: BTreeSet<usize>,
     /// Whether everything was explored that the bound allows.
     pub complete: bool,
     /// Whether an execution was stopped because of the bound.
@@ -120,6 +159,14 @@ struct Exploration<'a> {
     records: Vec<BTreeMap<HistoryId, Record>>,
     /// Programs that cannot go on, as long as nobody listens at a port.
     postponed: Option<Found>,
+    /// What is wrong with the environment.
+    kept: Option<Found>,
+    /// The environment's scripts, as histories.
+    scripts: Vec<HistoryId>,
+    /// Histories of the first program that happen together with others, and those of which that is
+    /// not known.
+    possible: BTreeSet<HistoryId>,
+    unsettled: BTreeSet<HistoryId>,
     explored: JointExplored,
 }
 
@@ -127,7 +174,10 @@ struct Exploration<'a> {
 /// stops it.
 pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointExplored, Error> {
     let count = search.programs.len();
-    let programs: Programs = Arc::new(Mutex::new(Joint::new(count)));
+    let mut joint = Joint::new(count + usize::from(search.environment.is_some()));
+    let scripts = search.environment.iter().flat_map(|environment| &environment.scripts);
+    let scripts = scripts.map(|script| joint.side_mut(count).play(script)).collect::<Option<_>>();
+    let programs: Programs = Arc::new(Mutex::new(joint));
     let listeners = Arc::default();
     let most = search.events.unwrap_or(DEFAULT_EVENTS) as usize;
     let mut exploration = Exploration {
@@ -138,6 +188,10 @@ pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointE
         outsides: Vec::new(),
         records: (0..count).map(|_| BTreeMap::new()).collect(),
         postponed: None,
+        kept: None,
+        scripts: scripts.ok_or_else(|| Error::Defect("a script is out of order".into()))?,
+        possible: BTreeSet::new(),
+        unsettled: BTreeSet::new(),
         explored: JointExplored {
             executions: vec![0; count],
             last_executions: vec![0; count],
@@ -156,6 +210,7 @@ pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointE
         exploration.outsides.push(outside);
     }
     exploration.run()?;
+    exploration.conclude();
     Ok(exploration.explored)
 }
 
@@ -170,7 +225,7 @@ impl Exploration<'_> {
                 self.explored.reason = self.doubt();
                 self.explored.complete = self.explored.reason.is_none();
                 if let Some(found) = self.postponed.take().filter(|_| self.explored.complete) {
-                    self.explored.found = self.together(found);
+                    self.keep(found);
                 }
                 return Ok(());
             }
@@ -186,9 +241,43 @@ impl Exploration<'_> {
     /// Why there is no verdict although nothing new can happen, if there is a reason.
     fn doubt(&self) -> Option<String> {
         let joint = lock(&self.programs);
-        let asked = judge::deserted(joint.sides())?;
-        let (name, _) = &self.search.programs[asked.side];
-        Some(format!("{name} connects to port {}, on which no program listens", asked.port))
+        let names = self.search.names();
+        if let Some(asked) = judge::deserted(joint.sides()) {
+            let (name, port) = (names[asked.side], asked.port);
+            return Some(format!("{name} connects to port {port}, on which no program listens"));
+        }
+        if let Some(surprise) = joint.surprise() {
+            let what = words::sentence(&names, &surprise);
+            return Some(format!(
+                "{what}, and what it does then is not among the behaviours that were listed"
+            ));
+        }
+        let is_open = |history: &&HistoryId| {
+            self.unsettled.contains(history) && !self.possible.contains(history)
+        };
+        joint.side(0).histories().iter().find(is_open).map(|_| too_many_ways())
+    }
+
+    /// Keeps what is wrong, if nothing else was before.
+    fn keep(&mut self, found: Found) {
+        if self.explored.found.is_none() {
+            self.explored.found = self.together(found);
+        }
+    }
+
+    /// Puts together what is known in the end.
+    fn conclude(&mut self) {
+        if let Some(found) = self.kept.take() {
+            self.keep(found);
+        }
+        if self.search.goal == Goal::Histories {
+            let joint = lock(&self.programs);
+            let side = joint.side(0);
+            let shown = side.histories().iter();
+            self.explored.shown = shown
+                .map(|&history| (side.script(history), self.possible.contains(&history)))
+                .collect();
+        }
     }
 
     /// Explores one program in every way that the others are known to make possible.
@@ -246,57 +335,99 @@ impl Exploration<'_> {
 
     /// Holds what was found against what the other programs can do.
     fn compare(&mut self) -> ControlFlow<()> {
-        let Exploration { search, control, programs, postponed, explored, .. } = self;
-        let judge = Judge { search, control };
-        let mut joint = lock(programs);
-        let looked = joint.compare(|combination, sides| {
-            if control.stopped() {
-                return ControlFlow::Break(None);
-            }
-            match judge.judge(combination, sides) {
-                Judged::Fine => ControlFlow::Continue(()),
-                Judged::Unsettled if control.stopped() => ControlFlow::Break(None),
-                Judged::Unsettled => {
-                    explored.reason = Some(
-                        "the programs can mix what they do in too many ways to tell whether \
-                         something wrong that each of them can do is possible for all together"
-                            .into(),
-                    );
-                    ControlFlow::Break(None)
-                }
-                Judged::Wrong { program, order, is_stuck } => {
-                    let histories = combination.histories.to_vec();
-                    let found = Found { program, histories, order, is_stuck };
-                    // Whether somebody will still listen where nobody did so far is not known yet.
-                    if is_stuck && judge::deserted(sides).is_some() {
-                        postponed.get_or_insert(found);
-                        return ControlFlow::Continue(());
-                    }
-                    ControlFlow::Break(Some(found))
-                }
+        let programs = Arc::clone(&self.programs);
+        let mut joint = lock(&programs);
+        let looked = joint.compare(|combination, sides| match self.search.goal {
+            _ if self.control.stopped() => ControlFlow::Break(None),
+            Goal::Verdict => self.judge(combination, sides),
+            Goal::Histories => {
+                self.note_possible(combination);
+                ControlFlow::Continue(())
             }
         });
-        explored.combinations = joint.combinations() as u64;
+        self.explored.combinations = joint.combinations() as u64;
         drop(joint);
         let ControlFlow::Break(found) = looked else { return ControlFlow::Continue(()) };
         self.explored.found = found.and_then(|found| self.together(found));
         ControlFlow::Break(())
     }
 
+    /// Goes on unless histories are wrong together, or nobody knows.
+    fn judge(
+        &mut self,
+        combination: &Combination<'_>,
+        sides: &[Side],
+    ) -> ControlFlow<Option<Found>> {
+        let environment = combination.histories.get(self.search.programs.len());
+        let script = environment.and_then(|known| self.scripts.iter().position(|of| of == known));
+        if script.is_some_and(|script| self.explored.propagated.contains(&script)) {
+            return ControlFlow::Continue(());
+        }
+        let judge = Judge { search: self.search, control: self.control };
+        match judge.judge(combination, sides) {
+            Judged::Fine => ControlFlow::Continue(()),
+            Judged::Unsettled => {
+                if !self.control.stopped() {
+                    self.explored.reason = Some(too_many_ways());
+                }
+                ControlFlow::Break(None)
+            }
+            Judged::Wrong { program, order, is_stuck } => {
+                let histories = combination.histories.to_vec();
+                let found = Found { program, histories, order, is_stuck };
+                // Whether somebody will still listen where nobody did so far is not known yet.
+                if is_stuck && judge::deserted(sides).is_some() {
+                    self.postponed.get_or_insert(found);
+                    return ControlFlow::Continue(());
+                }
+                let Some(script) = script else { return ControlFlow::Break(Some(found)) };
+                // What else the environment does may be wrong, too.
+                self.explored.propagated.insert(script);
+                self.kept.get_or_insert(found);
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    /// Notes whether the history of the first program happens.
+    fn note_possible(&mut self, combination: &Combination<'_>) {
+        let own = combination.histories[0];
+        if self.possible.contains(&own) {
+            return;
+        }
+        match combination.linearise(|side| side == 0, false, &|| self.control.stopped()) {
+            Linearised::Possible(_) => self.possible.insert(own),
+            Linearised::Unsettled => self.unsettled.insert(own),
+            Linearised::Impossible => false,
+        };
+    }
+
     /// What was found, with all that is needed to repeat it and to tell about it.
     fn together(&mut self, found: Found) -> Option<Together> {
         let Found { program, histories, order, is_stuck } = found;
-        let record = |(side, history): (usize, &HistoryId)| self.records[side].get(history);
+        let records = self.records.iter().zip(&histories);
         let records: Vec<&Record> =
-            histories.iter().enumerate().map(record).collect::<Option<_>>()?;
+            records.map(|(known, history)| known.get(history)).collect::<Option<_>>()?;
         let claim = Claim { program, records, order: &order, is_stuck };
-        let closed = confirm(self.search, &claim, self.control);
+        let closed = match &self.search.environment {
+            None => confirm(self.search, &claim, self.control),
+            Some(Environment { name, .. }) => {
+                Err(format!("of {name} there are only the behaviours that were listed"))
+            }
+        };
         let Record { execution, script, .. } = claim.records[program];
-        let names: Vec<&str> = self.search.programs.iter().map(|(name, _)| name.as_str()).collect();
+        let names = self.search.names();
         let messages = words::messages(lock(&self.programs).sides(), &names, &order, is_stuck);
         let (execution, script) = (execution.clone(), script.iter().map(Reply::to_line).collect());
         Some(Together { program, execution, script, messages, is_stuck, closed })
     }
+}
+
+/// Why there is no verdict if histories cannot be performed in every order.
+fn too_many_ways() -> String {
+    "the programs can mix what they do in too many ways to tell whether something wrong that each of \
+     them can do is possible for all together"
+        .into()
 }
 
 /// Why there is no verdict if an execution has more events than anybody asked for.

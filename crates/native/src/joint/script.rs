@@ -61,12 +61,12 @@ impl Reply {
 
 /// Tells the same again, one reply after the other.
 #[derive(Debug)]
-pub(crate) struct Script {
+pub(crate) struct Recorded {
     pub(crate) replies: Vec<Reply>,
     pub(crate) next: usize,
 }
 
-impl Script {
+impl Recorded {
     /// The next reply.
     pub(crate) fn answer(&mut self) -> Result<Reply, String> {
         let reply = self.replies.get(self.next).cloned();

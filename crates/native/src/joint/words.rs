@@ -1,7 +1,7 @@
 //! What programs did with each other, in words.
 
 use super::wishes::PROCESS;
-use everypath_commtree::joint::{Answer, Event, Link, Performed, Request, Side};
+use everypath_commtree::joint::{Answer, Event, Link, Performed, Request, Side, Surprise};
 use std::collections::BTreeMap;
 
 /// What happened, a line for each event; in the end who waits, if nobody can go on.
@@ -28,6 +28,12 @@ pub(super) fn messages(
     }
     lines.extend(waiting);
     lines
+}
+
+/// What could happen to a side that does only what was listed.
+pub(super) fn sentence(names: &[&str], surprise: &Surprise) -> String {
+    let mut words = Words { names, numbers: BTreeMap::new() };
+    words.line(surprise.side, &surprise.request, &surprise.answer)
 }
 
 struct Words<'a> {

@@ -7,8 +7,9 @@
 
 use super::address::{Address, UNIX};
 use super::message::Pieces;
+use super::ready::{self, IN};
 use super::remote::{self, Remote};
-use super::{End, Kind, Object, Stage, happened, object, stream};
+use super::{End, Kind, Object, Stage, Want, happened, object, stream};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::region::{region, setup};
@@ -225,6 +226,12 @@ pub(super) fn receive(
         Granted::Reset => {
             broke(socket);
             Some(Err(errno::ECONNRESET))
+        }
+        // What is known of the connection would seem to be something to look at again.
+        Granted::Never
+            if ready::is_satisfied(Want::Ready { number: number as u16, events: IN }) =>
+        {
+            Some(wait_in_vain(number).map(drop))
         }
         Granted::Never => None,
         _ => Some(Ok(())),

@@ -1,24 +1,23 @@
 //! `everypath check --joint`: several programs that talk to each other, each explored on its own.
 
-use super::report::{Confirmation, Counted, Found, JsonJoint, JsonProgram};
-use super::{DEFAULT_STEPS, launch, open, record, target, trace_of};
+use super::confirmation::wrong;
+use super::listing::{Listing, Told};
+use super::report::{Counted, Emission, Found, JsonJoint, JsonProgram};
+use super::{DEFAULT_STEPS, emission, launch, open};
 use crate::cli::{CheckArgs, Exploration};
 use crate::output::OutputFile;
 use crate::usage::Usage;
-use crate::watch::Watch;
-use everypath_native::{
-    Ending, IdleMode, JointExplored, JointSearch, Launch, Names, Outside, Program, Setup, Together,
-    explore_jointly, replay,
-};
-use everypath_trace::{Coverage, Network, SearchRecord, Target, Violation};
+use crate::watch::{Stopped, Watch};
+use everypath_native::{Error, Goal, JointExplored, JointSearch, Launch, Program, explore_jointly};
+use everypath_trace::{Coverage, Verdict};
 use std::ffi::OsString;
 use std::path::Path;
 
 /// A program with its command.
-struct Named {
-    name: String,
-    program: Program,
-    arguments: Vec<OsString>,
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) program: Program,
+    pub(super) arguments: Vec<OsString>,
 }
 
 /// Explores all programs and says what was found.
@@ -34,45 +33,99 @@ pub(super) fn explore(
     if args.sampler().is_some() {
         return Err(Usage::new("--joint explores every schedule: leave --strategy out"));
     }
-    let programs = match named(args, program)? {
+    let emission = emission::wanted(args)?;
+    let listing = args.network.against.as_deref().map(Listing::read).transpose()?;
+    let first = launch(args, program)?;
+    let programs = match named(args, program, first.folder.as_deref())? {
         Ok(programs) => programs,
         Err(reason) => return Ok(Found::inconclusive(reason)),
     };
+    let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
+    let environment = listing.as_ref().map(|listing| listing.environment(&names)).transpose()?;
     let search = JointSearch {
-        programs: launches(args, program, &programs)?,
+        programs: launches(first, &programs),
         reduction,
         executions: common.max_executions,
         events: common.max_depth,
+        environment,
+        goal: Goal::Verdict,
     };
-    let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
-    let (result, took, stopped) = watch.run(|control| explore_jointly(&search, control));
+    if let Some(emission) = emission {
+        return emission.list(args, search, programs);
+    }
+    let Run { result, seconds, stopped } = Run::of(args, &search);
     let explored = match result {
         Ok(explored) => explored,
         Err(error) => return Ok(Found::failed(&error)),
     };
     let mut found = match &explored.found {
         Some(together) => wrong(args, &search, &programs, together),
-        None => match (&explored.reason, stopped) {
-            (_, Some(why)) => Found::inconclusive(why.to_string()),
-            (Some(reason), None) => Found::inconclusive(reason.clone()),
-            (None, None) if !explored.complete => {
-                Found::inconclusive("not everything was explored".into())
-            }
-            (None, None) if explored.bounded => {
-                Found::holds(Coverage::Bounded { depth: common.max_depth.unwrap_or_default() })
-            }
-            (None, None) => Found::holds(Coverage::Exhaustive),
-        },
+        None => unless_doubted(args, &explored, stopped, Found::holds),
     };
-    found.counted = Counted::jointly(&explored, counted(&programs, &explored), took.as_secs_f64());
+    if let Some(listing) = listing.filter(|_| found.verdict != Verdict::Inconclusive) {
+        let told = listing.judged(|behaviour| explored.propagated.contains(&behaviour));
+        found = against(found, &listing, told);
+    }
+    found.counted = Counted::jointly(&explored, counted(&names, &explored), seconds);
     found.trace_path = trace.path();
     Ok(found)
 }
 
+/// A search that was run.
+pub(super) struct Run {
+    pub(super) result: Result<JointExplored, Error>,
+    pub(super) seconds: f64,
+    pub(super) stopped: Option<Stopped>,
+}
+
+impl Run {
+    pub(super) fn of(args: &CheckArgs, search: &JointSearch) -> Self {
+        let common = &args.common;
+        let watch = Watch::new(common.max_seconds, common.max_memory, common.quiet);
+        let (result, took, stopped) = watch.run(|control| explore_jointly(search, control));
+        Run { result, seconds: took.as_secs_f64(), stopped }
+    }
+}
+
+/// What a search says that came to its end; or why there is no verdict.
+pub(super) fn unless_doubted(
+    args: &CheckArgs,
+    explored: &JointExplored,
+    stopped: Option<Stopped>,
+    say: impl FnOnce(Coverage) -> Found,
+) -> Found {
+    match (&explored.reason, stopped) {
+        (_, Some(why)) => Found::inconclusive(why.to_string()),
+        (Some(reason), None) => Found::inconclusive(reason.clone()),
+        (None, None) if !explored.complete => {
+            Found::inconclusive("not everything was explored".into())
+        }
+        (None, None) if explored.bounded => {
+            say(Coverage::Bounded { depth: args.common.max_depth.unwrap_or_default() })
+        }
+        (None, None) => say(Coverage::Exhaustive),
+    }
+}
+
+/// What was found of a program whose environment is a list, which may not be all there is.
+fn against(found: Found, listing: &Listing, failures: Vec<Told>) -> Found {
+    let coverage = match (found.coverage, listing.bound()) {
+        (Coverage::Exhaustive, Some(depth)) => Coverage::Bounded { depth },
+        (coverage, _) => coverage,
+    };
+    let component = listing.component.clone();
+    let emission = Some(Emission { component, failures, is_judged: true });
+    Found { coverage, emission, ..found }
+}
+
 /// The programs: the one after `--` first, then the others as they were given. If one of them cannot
 /// be controlled, the reason.
-fn named(args: &CheckArgs, program: &Program) -> Result<Result<Vec<Named>, String>, Usage> {
-    if args.network.with.is_empty() {
+fn named(
+    args: &CheckArgs,
+    program: &Program,
+    folder: Option<&Path>,
+) -> Result<Result<Vec<Named>, String>, Usage> {
+    if args.network.with.is_empty() && args.network.against.is_none() {
         return Err(Usage::new(
             "--joint needs at least two programs: name the others with --with 'COMMAND'",
         ));
@@ -80,23 +133,39 @@ fn named(args: &CheckArgs, program: &Program) -> Result<Result<Vec<Named>, Strin
     let (name, arguments) = (name_of(&args.command[0]), args.command[1..].to_vec());
     let mut programs = vec![Named { name, program: program.clone(), arguments }];
     for command in &args.network.with {
-        let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words = words.ok_or_else(|| {
-            Usage::new(format!(
-                "--with '{command}' is no command: it is empty, or a quotation mark is missing"
-            ))
-        })?;
-        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-        let program = match open(&words[0]) {
-            Ok(program) => program,
-            Err(error) if error.is_request() => return Err(Usage::new(error.to_string())),
-            Err(error) => return Ok(Err(error.to_string())),
-        };
-        let name = name_of(&words[0]);
-        programs.push(Named { name, program, arguments: words[1..].to_vec() });
+        match opened("--with", command, folder)? {
+            Ok(named) => programs.push(named),
+            Err(reason) => return Ok(Err(reason)),
+        }
     }
     tell_apart(&mut programs);
     Ok(Ok(programs))
+}
+
+/// The program of a command, whose paths are seen from a folder; if it cannot be controlled, the
+/// reason.
+pub(super) fn opened(
+    option: &str,
+    command: &str,
+    folder: Option<&Path>,
+) -> Result<Result<Named, String>, Usage> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    let words = words.ok_or_else(|| {
+        Usage::new(format!(
+            "{option} '{command}' is no command: it is empty, or a quotation mark is missing"
+        ))
+    })?;
+    let path = match folder {
+        Some(folder) if words[0].contains('/') => folder.join(&words[0]).into(),
+        _ => OsString::from(&words[0]),
+    };
+    let name = name_of(&path);
+    let arguments = words[1..].iter().map(Into::into).collect();
+    match open(&path) {
+        Ok(program) => Ok(Ok(Named { name, program, arguments })),
+        Err(error) if error.is_request() => Err(Usage::new(error.to_string())),
+        Err(error) => Ok(Err(error.to_string())),
+    }
 }
 
 fn name_of(command: &OsString) -> String {
@@ -116,29 +185,26 @@ fn tell_apart(programs: &mut [Named]) {
 }
 
 /// How the programs are started. What executions leave behind is judged of the first one.
-fn launches(
-    args: &CheckArgs,
-    program: &Program,
-    programs: &[Named],
-) -> Result<Vec<(String, Launch)>, Usage> {
-    let mut first = launch(args, program)?;
+fn launches(mut first: Launch, programs: &[Named]) -> Vec<(String, Launch)> {
     first.setup.max_steps = DEFAULT_STEPS;
-    let start = |(number, named): (usize, &Named)| {
-        let folder = first.folder.as_deref();
-        let launch = Launch {
-            program: super::surroundings::seen_from(folder, &named.program.path),
-            arguments: named.arguments.clone(),
-            judge: first.judge.clone().filter(|_| number == 0),
-            ..first.clone()
-        };
-        (named.name.clone(), launch)
-    };
-    Ok(programs.iter().enumerate().map(start).collect())
+    let mut launches = Vec::new();
+    for named in programs {
+        launches.push((named.name.clone(), started(&first, named)));
+        first.judge = None;
+    }
+    launches
 }
 
-fn counted(programs: &[Named], explored: &JointExplored) -> JsonJoint {
-    let one = |(side, named): (usize, &Named)| JsonProgram {
-        name: named.name.clone(),
+/// How a program is started as another one is.
+pub(super) fn started(like: &Launch, named: &Named) -> Launch {
+    let program = super::surroundings::seen_from(like.folder.as_deref(), &named.program.path);
+    Launch { program, arguments: named.arguments.clone(), ..like.clone() }
+}
+
+/// What was counted of each program.
+pub(super) fn counted(names: &[String], explored: &JointExplored) -> JsonJoint {
+    let one = |(side, name): (usize, &String)| JsonProgram {
+        name: name.clone(),
         executions: explored.executions[side],
         last_executions: explored.last_executions[side],
         histories: explored.histories[side],
@@ -146,99 +212,6 @@ fn counted(programs: &[Named], explored: &JointExplored) -> JsonJoint {
     JsonJoint {
         rounds: explored.rounds,
         combinations: explored.combinations,
-        programs: programs.iter().enumerate().map(one).collect(),
+        programs: names.iter().enumerate().map(one).collect(),
     }
-}
-
-/// What is wrong: shown by an execution of all programs if there is one, else by one of the program
-/// that fails.
-fn wrong(args: &CheckArgs, search: &JointSearch, programs: &[Named], together: &Together) -> Found {
-    let (found, confirmation) = match confirmed(args, search, programs, together) {
-        Ok(found) => (found, Confirmation::Closed),
-        Err(reason) => (unconfirmed(args, search, programs, together), reason),
-    };
-    let confirmation = found.trace.is_some().then_some(confirmation);
-    Found { messages: together.messages.clone(), confirmation, ..found }
-}
-
-/// What an execution of all programs shows, repeated before anything is said of it; or why there is
-/// none.
-fn confirmed(
-    args: &CheckArgs,
-    search: &JointSearch,
-    programs: &[Named],
-    together: &Together,
-) -> Result<Found, Confirmation> {
-    let unconfirmed = |reason: String| Confirmation::Unconfirmed(reason);
-    let execution = together.closed.as_ref().map_err(|reason| unconfirmed(reason.clone()))?;
-    let launch = search.closed(together.is_stuck);
-    let replayed = replay(&launch, &execution.schedule)
-        .map_err(|error| unconfirmed(format!("they cannot be run together: {error}")))?;
-    if let Some(difference) = execution.difference(&replayed.execution) {
-        let reason = format!("an execution of all of them did not repeat ({difference})");
-        return Err(unconfirmed(reason));
-    }
-    let names = Names::new(&replayed);
-    let Ending::Violated(violation) = names.ending(&launch.setup) else {
-        return Err(unconfirmed("an execution of all of them did not repeat".into()));
-    };
-    let Named { program, arguments, .. } = &programs[0];
-    let mut target = target(args, program, arguments);
-    if let (Target::Native { network, .. }, true) = (&mut target, together.is_stuck) {
-        network.idle = Some("violation".into());
-    }
-    Ok(Found::violated(trace_of(target, joint_record(args), violation, &names)))
-}
-
-/// What an execution of one program shows, if the others do to it what they can: repeated before
-/// anything is said of it.
-fn unconfirmed(
-    args: &CheckArgs,
-    search: &JointSearch,
-    programs: &[Named],
-    together: &Together,
-) -> Found {
-    let Together { program, execution, script, is_stuck, .. } = together;
-    let (name, launch) = &search.programs[*program];
-    let idle = if *is_stuck { IdleMode::Violation } else { launch.setup.idle };
-    // Of the others, no exit code is wrong, so this one did not exit.
-    let setup = Setup { joint: true, idle, ..launch.setup };
-    let Some(outside) = Outside::recorded(script) else {
-        return Found::inconclusive("what the programs did cannot be repeated".into());
-    };
-    let launch = Launch { setup, outside, ..launch.clone() };
-    let replayed = match replay(&launch, &execution.schedule) {
-        Ok(replayed) => replayed,
-        Err(error) => return Found::failed(&error),
-    };
-    if let Some(difference) = execution.difference(&replayed.execution) {
-        return Found::inconclusive(format!(
-            "a violation was found but did not repeat ({difference}); {name} depends on something \
-             that everypath does not control"
-        ));
-    }
-    let names = Names::new(&replayed);
-    let violation = match names.ending(&setup) {
-        Ending::Violated(violation) => violation,
-        Ending::Inconclusive(reason) => return Found::inconclusive(reason),
-        Ending::Expected => {
-            return Found::inconclusive("a violation was found but did not repeat".into());
-        }
-    };
-    let message = match is_stuck {
-        true => format!("no program can go on; {name}: {}", violation.message),
-        false => format!("{name}: {}", violation.message),
-    };
-    let violation = Violation { message, ..violation };
-    let Named { program, arguments, .. } = &programs[*program];
-    let mut target = target(args, program, arguments);
-    if let Target::Native { network, .. } = &mut target {
-        let idle = is_stuck.then(|| "violation".to_string()).or_else(|| network.idle.clone());
-        **network = Network { idle, joint: script.clone(), ..Network::default() };
-    }
-    Found::violated(trace_of(target, joint_record(args), violation, &names))
-}
-
-fn joint_record(args: &CheckArgs) -> SearchRecord {
-    SearchRecord { strategy: "joint".into(), ..record(args) }
 }

@@ -1,6 +1,7 @@
 //! What `everypath check` says in the end.
 
 use super::estimate::Remaining;
+use super::listing::Told;
 use super::sample::Sample;
 use crate::cli::CheckArgs;
 use crate::commands::replay_command;
@@ -51,6 +52,16 @@ pub(super) enum Confirmation {
     Closed,
     /// None does, for this reason.
     Unconfirmed(String),
+}
+
+/// What a program shows to others that is not right.
+#[derive(Clone, Debug)]
+pub(super) struct Emission {
+    /// The program.
+    pub(super) component: String,
+    pub(super) failures: Vec<Told>,
+    /// Whether it is known what becomes of them.
+    pub(super) is_judged: bool,
 }
 
 /// What was explored of programs that were explored on their own.
@@ -155,6 +166,8 @@ pub(super) struct Found {
     pub(super) messages: Vec<String>,
     /// Whether a violation of programs that were explored on their own was seen in all together.
     pub(super) confirmation: Option<Confirmation>,
+    /// What a program shows to others that is not right.
+    pub(super) emission: Option<Emission>,
     pub(super) defect: bool,
     pub(super) verified: Option<u64>,
     pub(super) counted: Counted,
@@ -170,6 +183,7 @@ impl Found {
             trace: None,
             messages: Vec::new(),
             confirmation: None,
+            emission: None,
             defect: false,
             verified: None,
             counted: Counted::default(),
@@ -226,6 +240,9 @@ pub(super) struct JsonCheck {
     reason: Option<String>,
     violation: Option<JsonCounterexample>,
     violations: u64,
+    /// What the program shows to others that is not right, or what becomes of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failures: Option<Vec<Told>>,
     stats: JsonCheckStats,
 }
 
@@ -243,7 +260,7 @@ struct JsonCheckCoverage {
 }
 
 /// The counterexample.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct JsonCounterexample {
     #[serde(flatten)]
     violation: JsonViolation,
@@ -318,27 +335,13 @@ impl Report {
             assumption: ASSUMPTION,
             assumptions_about_peers: counted.assumptions.clone(),
             reason: found.reason.clone(),
-            violation: found.trace.as_ref().map(|trace| JsonCounterexample {
-                violation: JsonViolation {
-                    property: trace.violation.property.clone(),
-                    message: trace.violation.message.clone(),
-                    depth: trace.steps.len(),
-                    trace: trace_path.into(),
-                },
-                switches: trace.switches(),
-                preemptions: trace.preemptions(),
-                explanation: trace.explanation.clone(),
-                messages: found.messages.clone(),
-                confirmed: found
-                    .confirmation
-                    .as_ref()
-                    .map(|known| matches!(known, Confirmation::Closed)),
-                unconfirmed: match &found.confirmation {
-                    Some(Confirmation::Unconfirmed(reason)) => Some(reason.clone()),
-                    _ => None,
-                },
-            }),
-            violations: if found.trace.is_some() { counted.unexpected } else { 0 },
+            violation: JsonCounterexample::of(found, trace_path),
+            failures: found.emission.as_ref().map(|emission| emission.failures.clone()),
+            violations: match (&found.trace, &found.emission) {
+                (Some(_), _) => counted.unexpected,
+                (None, Some(emission)) if !emission.is_judged => emission.failures.len() as u64,
+                (None, _) => 0,
+            },
             stats: JsonCheckStats {
                 states: counted.states,
                 cycles: counted.states.map(|_| counted.cycles),
@@ -365,11 +368,51 @@ impl Report {
     }
 }
 
+impl JsonCounterexample {
+    fn of(found: &Found, trace_path: &str) -> Option<Self> {
+        let Some(trace) = &found.trace else {
+            let headline =
+                found.emission.as_ref().filter(|_| found.verdict == Verdict::Violated)?;
+            let message = headline.headline(found.coverage);
+            let violation = JsonViolation {
+                property: "emission".into(),
+                message: message.trim_end().trim_start_matches("VIOLATED: ").into(),
+                depth: 0,
+                trace: String::new(),
+            };
+            return Some(JsonCounterexample { violation, ..JsonCounterexample::default() });
+        };
+        Some(JsonCounterexample {
+            violation: JsonViolation {
+                property: trace.violation.property.clone(),
+                message: trace.violation.message.clone(),
+                depth: trace.steps.len(),
+                trace: trace_path.into(),
+            },
+            switches: trace.switches(),
+            preemptions: trace.preemptions(),
+            explanation: trace.explanation.clone(),
+            messages: found.messages.clone(),
+            confirmed: found
+                .confirmation
+                .as_ref()
+                .map(|known| matches!(known, Confirmation::Closed)),
+            unconfirmed: match &found.confirmation {
+                Some(Confirmation::Unconfirmed(reason)) => Some(reason.clone()),
+                _ => None,
+            },
+        })
+    }
+}
+
 fn text(target: &str, found: &Found, trace_path: &str) -> String {
     let counted = &found.counted;
     let mut text = match (&found.trace, &found.reason) {
         (Some(trace), _) => native::text(trace, &replay_command(), trace_path, SHOWN) + "\n",
         (None, Some(reason)) => format!("INCONCLUSIVE: {target}: {reason}\n"),
+        (None, None) if let Some(emission) = found.emission.as_ref().filter(|e| !e.is_judged) => {
+            emission.headline(found.coverage)
+        }
         (None, None) => format!(
             "HOLDS ({}): {target} ends as expected in {}\n",
             found.coverage.kind(),
@@ -389,16 +432,15 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         ),
     };
     said_to_each_other(&mut text, &found.messages);
+    text += &found.emission.as_ref().map(Emission::table).unwrap_or_default();
     match &found.confirmation {
         None => {}
         Some(Confirmation::Closed) => {
             text.push_str("Confirmed: the execution above is one of all programs together.\n\n");
         }
         Some(Confirmation::Unconfirmed(reason)) => {
-            let _ = writeln!(
-                text,
-                "Unconfirmed by an execution of all programs together: {reason}.\n"
-            );
+            let _ =
+                writeln!(text, "Unconfirmed by an execution of all programs together: {reason}.\n");
         }
     }
     if counted.executions > 0 {
@@ -447,6 +489,37 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         );
     }
     text
+}
+
+impl Emission {
+    fn headline(&self, coverage: Coverage) -> String {
+        let (kind, component) = (coverage.kind(), &self.component);
+        match self.failures.len() as u64 {
+            0 => format!("HOLDS ({kind}): {component} shows nothing that is not right\n"),
+            count => {
+                format!("VIOLATED: {component} shows {} ({kind})\n", several(count, "failure"))
+            }
+        }
+    }
+
+    fn table(&self) -> String {
+        let mut text = String::new();
+        for (failure, number) in self.failures.iter().zip(1..) {
+            let what = match failure.propagates {
+                None => String::new(),
+                Some(true) => "  propagates".into(),
+                Some(false) => "  does not propagate".into(),
+            };
+            let _ = writeln!(text, "  {number:2}  {}{what}", failure.text());
+        }
+        if !text.is_empty() && self.is_judged {
+            text.insert_str(0, &format!("What becomes of the failures of {}:\n", self.component));
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
 }
 
 /// What programs did with each other.

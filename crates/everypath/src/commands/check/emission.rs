@@ -1,0 +1,110 @@
+//! `--emit`: what a program shows to others that a right one never does.
+
+use super::joint::{Named, Run, counted, opened, started, unless_doubted};
+use super::listing::{About, Listing};
+use super::report::{Counted, Emission, Found};
+use crate::cli::CheckArgs;
+use crate::output::OutputFile;
+use crate::usage::Usage;
+use everypath_native::histories::Script;
+use everypath_native::histories::failures::failures;
+use everypath_native::{Goal, JointSearch};
+use everypath_trace::Verdict;
+
+/// Where the list goes, and what is right.
+pub(super) struct Emit<'a> {
+    file: OutputFile,
+    reference: &'a str,
+}
+
+/// What `--emit` asks for; none if it is not there.
+pub(super) fn wanted(args: &CheckArgs) -> Result<Option<Emit<'_>>, Usage> {
+    let network = &args.network;
+    match (&network.emit, &network.reference) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(Usage::new("--reference says what is right for --emit FILE")),
+        (Some(_), None) => Err(Usage::new(
+            "--emit lists what a right program never does: name one with --reference 'COMMAND'",
+        )),
+        (Some(path), Some(reference)) => {
+            Ok(Some(Emit { file: OutputFile::new("--emit", path)?, reference }))
+        }
+    }
+}
+
+impl Emit<'_> {
+    /// Explores the program, then the right one in its place, and lists what only the first does.
+    pub(super) fn list(
+        &self,
+        args: &CheckArgs,
+        search: JointSearch,
+        programs: Vec<Named>,
+    ) -> Result<Found, Usage> {
+        let (_, first) = &search.programs[0];
+        let right = match opened("--reference", self.reference, first.folder.as_deref())? {
+            Ok(right) => right,
+            Err(reason) => return Ok(Found::inconclusive(reason)),
+        };
+        let mut search = JointSearch { goal: Goal::Histories, ..search };
+        let Run { result, seconds, stopped } = Run::of(args, &search);
+        let explored = match result {
+            Ok(explored) => explored,
+            Err(error) => return Ok(Found::failed(&error)),
+        };
+        let names: Vec<String> = programs.into_iter().map(|program| program.name).collect();
+        let mut found = unless_doubted(args, &explored, stopped, Found::holds);
+        if found.verdict == Verdict::Holds {
+            // It takes the place of the program, name included: connections are known by that.
+            search.programs[0].1 = started(&search.programs[0].1, &right);
+            let Run { result, stopped, .. } = Run::of(args, &search);
+            let right = match result {
+                Ok(right) => right,
+                Err(error) => return Ok(Found::failed(&error)),
+            };
+            let reference = unless_doubted(args, &right, stopped, Found::holds);
+            found = match reference.verdict {
+                Verdict::Holds => {
+                    self.compare(args, &names, (&explored.shown, &right.shown), found)?
+                }
+                _ => reference,
+            };
+        }
+        found.counted = Counted::jointly(&explored, counted(&names, &explored), seconds);
+        Ok(found)
+    }
+
+    /// Writes down what one does and the other does not.
+    fn compare(
+        &self,
+        args: &CheckArgs,
+        names: &[String],
+        (shown, right): (&[(Script, bool)], &[(Script, bool)]),
+        found: Found,
+    ) -> Result<Found, Usage> {
+        let happen = |all: &[(Script, bool)]| -> Vec<usize> {
+            (0..all.len()).filter(|&behaviour| all[behaviour].1).collect()
+        };
+        let scripts = |all: &[(Script, bool)], which: &[usize]| -> Vec<Script> {
+            which.iter().map(|&behaviour| all[behaviour].0.clone()).collect()
+        };
+        let places = happen(shown);
+        let failures = failures(&scripts(shown, &places), &scripts(right, &happen(right)));
+        let command = args.command.iter().map(|word| word.to_string_lossy());
+        let about = About {
+            names,
+            command: command.collect::<Vec<_>>().join(" "),
+            reference: self.reference.into(),
+            coverage: found.coverage,
+        };
+        let failures = failures.iter().map(|(failure, showing)| {
+            (failure, showing.iter().map(|&place| places[place]).collect())
+        });
+        let listing = Listing::new(&about, shown, failures);
+        self.file.write_or_say(&listing.to_bytes())?;
+        let verdict = if listing.failures.is_empty() { Verdict::Holds } else { Verdict::Violated };
+        let component = listing.component.clone();
+        let failures = listing.failures;
+        let emission = Some(Emission { component, failures, is_judged: false });
+        Ok(Found { verdict, emission, ..found })
+    }
+}
