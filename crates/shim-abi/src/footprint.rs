@@ -117,8 +117,13 @@ const HEAD: u64 = 8;
 const BUDGET: u64 = 5;
 /// Connections are put in here, and who listens is said at the address itself.
 const TAIL: u64 = 16;
+/// Nobody listens at an address any more.
+const GONE: u64 = 24;
 /// All that happens after some time: which of them comes first depends on who began to wait.
 const TIMERS: u64 = 4;
+
+/// The value of a step that closes a listener while connections wait to be accepted.
+pub const ABANDONED: u64 = u64::MAX;
 
 /// What there is one of in each process, as an object: processes do not share it.
 const fn of_process(what: u64, object: u64) -> u64 {
@@ -179,7 +184,8 @@ impl Footprint {
             (Operation::AcceptQueued, _) => {
                 Footprint::of(&[(Write, object + HEAD), (Touch, NETWORK)])
             }
-            (Operation::AwaitListener, _) => Footprint::of(&[(Nothing, 0)]),
+            // Nobody is there yet, or nobody any more: only the latter could have been otherwise.
+            (Operation::AwaitListener, _) => Footprint::of(&[(Read, object + GONE)]),
             (Operation::AwaitConnection, _) => Footprint::of(&[(Read, object + HEAD)]),
             // Bytes are put in at one end of a stream and taken out at the other. Who gets all it
             // asks for does not see what is done at the far end, except that its bytes were put in.
@@ -211,11 +217,16 @@ impl Footprint {
             }
             // Connections to peers do not see each other, but see who begins to listen here.
             (Operation::ConnectPeer, _) => networking(Read),
+            // All ends see it that wait to be accepted, whichever they are.
+            (Operation::Shutdown | Operation::Close, _) if value == ABANDONED => {
+                Footprint::of(&[(Everything, 0)])
+            }
             // Without another end there is nothing of it to be seen.
             (Operation::Shutdown | Operation::Close, _) if value == 0 => Footprint::of(&[
                 (Write, object),
                 (Write, object + HEAD),
                 (Write, object + TAIL),
+                (Write, object + GONE),
                 (Touch, NETWORK),
             ]),
             (Operation::Shutdown | Operation::Close, _) => Footprint::of(&[

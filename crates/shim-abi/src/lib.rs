@@ -30,7 +30,7 @@ pub mod units;
 pub use delivery::{Delivery, TO_PEER};
 pub use faults::{Fault, Faults};
 pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
-pub use footprint::{Footprint, Mode, Part, Pending, Relation};
+pub use footprint::{ABANDONED, Footprint, Mode, Part, Pending, Relation};
 pub use operation::{Choice, Event, Operation, Phase, TIMEOUT, moved};
 pub use outcome::{Outcome, Waiting};
 pub use question::{Asked, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Wish};

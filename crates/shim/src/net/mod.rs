@@ -250,6 +250,7 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
         Operation::Arrive if !ready::has_traffic(thread.want.get()) => {
             return Some((Operation::Poll, u64::from(ready::has_door(thread.want.get()))));
         }
+        Operation::Close | Operation::Shutdown => return stream::abandoning(thread),
         _ => {}
     }
     let Transfer { object: number, waits, length, divisible } = thread.transfer.get();

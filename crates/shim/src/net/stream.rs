@@ -13,7 +13,7 @@ use crate::scheduler::point;
 use crate::state::{Thread, state};
 use crate::sys::errno;
 use crate::system;
-use everypath_shim_abi::{Operation, moved};
+use everypath_shim_abi::{ABANDONED, Operation, moved};
 
 /// The size of an entry in the queue of a listener: the number of an object.
 const ENTRY: usize = 2;
@@ -259,6 +259,14 @@ pub(super) fn queueing(thread: &Thread) -> Option<(Operation, u64)> {
     // It must fit even if nothing had ever been taken out: then who accepts makes no difference.
     let is_sure = put <= u64::from(queue.backlog.get()) * ENTRY as u64;
     is_sure.then(|| (Operation::ConnectQueued, moved(put, ENTRY as u64)))
+}
+
+/// What closing turns out to be now, if it is a listener that is closed.
+pub(super) fn abandoning(thread: &Thread) -> Option<(Operation, u64)> {
+    let key = thread.object.get();
+    let number = bound(Kind::Stream, |it| is_listening(it) && it.local.get().key() == key)?;
+    let abandoned = if object(number).waiting() > 0 { ABANDONED } else { 0 };
+    Some((thread.operation.get(), abandoned))
 }
 
 /// Who listens at an address.
