@@ -53,6 +53,8 @@ fn studies() {
     page("../../studies/two-ports/README.md");
     page("../../studies/split-brain/README.md");
     page("../../studies/election/README.md");
+    page("../../studies/joint/README.md");
+    page("../../studies/propagation/README.md");
 }
 
 #[test]
