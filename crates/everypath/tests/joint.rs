@@ -291,6 +291,120 @@ fn failures_propagate_or_do_not() {
     assert_eq!(behind, (json!("violated"), json!([false, true])));
 }
 
+/// Numbers at random, always the same.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (self.0 >> 33) as usize % limit
+    }
+
+    /// What a thread does, after it has a connection.
+    fn words(&mut self, most: usize) -> String {
+        const WORDS: [&str; 12] =
+            ["sa", "sb", "sab", "?ab", "r1", "r1", "r2", "r9", "+a", "v", "t", "h"];
+        (0..self.below(most + 1)).map(|_| format!(" {}", WORDS[self.below(WORDS.len())])).collect()
+    }
+
+    /// A program of up to three threads.
+    fn program(&mut self, begin: &str, also: &str) -> String {
+        let mut program = format!("./talker % {begin}{}", self.words(2));
+        for _ in 0..self.below(3) {
+            program += &format!(" / v{}", self.words(2));
+        }
+        if self.below(4) == 0 {
+            program += also;
+        }
+        program
+    }
+}
+
+/// What a history received, told as `talker` tells it by its exit code.
+fn code(history: &Value) -> u64 {
+    let mut digests = std::collections::BTreeMap::new();
+    for event in history["events"].as_array().unwrap() {
+        if event["request"].get("receive").is_none() {
+            continue;
+        }
+        let answer = &event["answer"];
+        let values: Vec<u64> = match (answer["bytes"].as_str(), answer.as_str()) {
+            (Some(digits), _) => {
+                let pairs = digits.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap());
+                pairs.map(|pair| u64::from_str_radix(pair, 16).unwrap()).collect()
+            }
+            (_, Some("end")) => vec![300],
+            (_, Some("reset")) => vec![301],
+            _ => vec![],
+        };
+        let digest: &mut u64 = digests.entry(event["thread"].as_u64().unwrap()).or_default();
+        values.iter().for_each(|value| *digest = (*digest * 31 + value) % 1_000_003);
+    }
+    1 + digests.values().sum::<u64>() % 199
+}
+
+/// How a program ends in a closed system, in every way; none if there are too many executions.
+fn endings(programs: &Programs, options: &str, other: &str, command: &str) -> Option<Vec<String>> {
+    let mut everypath = Command::new(env!("CARGO_BIN_EXE_everypath"));
+    everypath.args(["check", "--json", "-", "--keep-going", "--exit-code", "255"]);
+    everypath.args(["--max-executions", "1000"]).args(options.split_whitespace());
+    everypath.args(["--with", other, "--"]).args(command.split_whitespace());
+    let output = everypath.current_dir(programs.folder.path()).output().unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let endings = result["stats"]["endings"].as_array().unwrap().iter();
+    let mut endings: Vec<String> =
+        endings.map(|ending| ending["ending"].as_str().unwrap().to_string()).collect();
+    endings.sort_unstable();
+    (result["stats"]["executions"].as_u64() < Some(1000)).then_some(endings)
+}
+
+#[test]
+fn generated_pairs_do_the_same_on_their_own_and_together() {
+    let programs = Programs::new(&[TALKER]);
+    let mut compared = 0;
+    for seed in 0..16 {
+        let mut dice = Dice(seed);
+        let server = dice.program("l7000 a", " / a r1");
+        let client = dice.program("c7000", " / c7000 r1");
+        let Some(closed) = endings(&programs, "", &server, &client) else { continue };
+        // The code of a program is not told if the others wait for something that never comes.
+        if closed.iter().any(|ending| !ending.starts_with("Exited")) {
+            continue;
+        }
+        emitted(&programs, &client, &client, &server);
+        let listing = std::fs::read(programs.folder.path().join("failures.json")).unwrap();
+        let listing: Value = serde_json::from_slice(&listing).unwrap();
+        let histories = listing["behaviours"].as_array().unwrap().iter();
+        let is_one = |history: &&Value| {
+            // Whoever could not connect exits with another code.
+            let is_refused = |event: &Value| event["answer"] == "refused";
+            history["happens"] == true
+                && !history["events"].as_array().unwrap().iter().any(is_refused)
+        };
+        let joint: std::collections::BTreeSet<String> =
+            histories.filter(is_one).map(|history| format!("Exited {}", code(history))).collect();
+        let closed: std::collections::BTreeSet<String> =
+            closed.into_iter().filter(|ending| ending != "Exited 4").collect();
+        assert_eq!(joint, closed, "{server} | {client}");
+        compared += 1;
+    }
+    assert!(compared >= 6, "{compared}");
+}
+
+#[test]
+fn who_connects_races_with_who_stops_listening() {
+    let programs = Programs::new(&[TALKER]);
+    for (server, client) in [
+        ("./talker l7000 a", "./talker % c7000 c7000 r2"),
+        ("./talker l7000 u", "./talker % c7000 x / c7000 r2"),
+    ] {
+        let reduced = endings(&programs, "--reduction dpor", server, client).unwrap();
+        let plain = endings(&programs, "--reduction none", server, client).unwrap();
+        assert_eq!(reduced, plain, "{server}, {client}");
+        assert_eq!(plain.len(), 2, "{plain:?}");
+    }
+}
+
 #[test]
 fn what_is_not_modelled_is_said() {
     let programs = Programs::new(&[TALKER]);

@@ -8,6 +8,7 @@
 //   +TEXT  leave out the next word unless this was received last
 //   h      send no more   x  close   u  unlisten   v  post   t  wait   f  send until that fails
 //   p      poll           n  do not wait from now on
+//   %      in the end, exit with a code that tells what was received
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -23,12 +24,19 @@
 __attribute__((weak)) unsigned everypath_choose(unsigned ways);
 
 static sem_t posted;
+static int tells;
 
 struct thread {
     char **words;
     int count, connection, listener;
+    // What it received: 300 stands for the end, 301 for an error.
+    unsigned digest;
     pthread_t thread;
 };
+
+static void digest(struct thread *self, unsigned value) {
+    self->digest = (self->digest * 31 + value) % 1000003;
+}
 
 static struct sockaddr_in port(const char *number) {
     return (struct sockaddr_in){
@@ -79,6 +87,8 @@ static void *run(void *argument) {
         case 'w':
             memset(last, 0, sizeof last);
             got = recv(self->connection, last, atoi(rest), *word == 'w' ? MSG_WAITALL : 0);
+            if (got <= 0) digest(self, got == 0 ? 300 : 301);
+            for (ssize_t at = 0; at < got; at++) digest(self, last[at]);
             break;
         case '=': {
             int is_right = strcmp(rest, "!") == 0 ? got < 0 : got >= 0 && strcmp(last, rest) == 0;
@@ -96,6 +106,7 @@ static void *run(void *argument) {
         case 't': sem_wait(&posted); break;
         case 'f': while (send(self->connection, "f", 1, MSG_NOSIGNAL) == 1) continue; break;
         case 'p': poll(&watched, 1, -1); break;
+        case '%': tells = 1; break;
         case 'n': fcntl(self->connection, F_SETFL, O_NONBLOCK); break;
         default: fprintf(stderr, "no operation: %s\n", word); _exit(2);
         }
@@ -118,5 +129,7 @@ int main(int argc, char **argv) {
         pthread_create(&threads[i].thread, NULL, run, &threads[i]);
     }
     for (int i = 1; i < count; i++) pthread_join(threads[i].thread, NULL);
-    return 0;
+    unsigned all = 0;
+    for (int i = 0; i < count; i++) all += threads[i].digest;
+    return tells ? 1 + all % 199 : 0;
 }

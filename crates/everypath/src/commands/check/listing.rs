@@ -277,15 +277,16 @@ impl Told {
     pub(super) fn text(&self) -> String {
         let quoted = |Bytes(bytes): &Bytes| format!("\"{}\"", bytes.escape_ascii());
         let expected = match self.expected.0.is_empty() {
-            true => "nothing".into(),
+            true if self.kind == KindName::WrongData => "nothing".into(),
+            true => "more".into(),
             false => quoted(&self.expected),
         };
         let what = match self.kind {
             KindName::WrongData => {
                 format!("wrong data, {} instead of {expected}", quoted(&self.shown))
             }
-            KindName::EarlyClose => format!("early close, {expected} left to be sent"),
-            KindName::Silence => format!("silence, {expected} left to be sent"),
+            KindName::EarlyClose => format!("early close instead of {expected}"),
+            KindName::Silence => format!("silence instead of {expected}"),
         };
         let after = match self.after.0.is_empty() {
             true => String::new(),
