@@ -29,7 +29,7 @@ enum Programs {
     #[default]
     None,
     /// What they can have done is being explored.
-    Explored(Wishes),
+    Explored(Box<Wishes>),
     /// They do what they did.
     Recorded(Recorded),
 }
@@ -44,7 +44,7 @@ impl Outside {
 
     /// A world of programs that are explored on their own.
     pub(crate) fn of_programs(wishes: Wishes) -> Self {
-        let programs = Programs::Explored(wishes);
+        let programs = Programs::Explored(Box::new(wishes));
         let world = World { programs, ..World::default() };
         Outside { world: Arc::new(Mutex::new(world)), ..Outside::default() }
     }

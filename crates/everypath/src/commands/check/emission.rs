@@ -1,15 +1,62 @@
 //! `--emit`: what a program shows to others that a right one never does.
 
 use super::joint::{Named, Run, counted, opened, started, unless_doubted};
-use super::listing::{About, Listing};
-use super::report::{Counted, Emission, Found};
+use super::listing::{About, Listing, Told};
+use super::report::{Counted, Found, several};
 use crate::cli::CheckArgs;
 use crate::output::OutputFile;
 use crate::usage::Usage;
 use everypath_native::histories::Script;
 use everypath_native::histories::failures::failures;
 use everypath_native::{Goal, JointSearch};
-use everypath_trace::Verdict;
+use everypath_trace::{Coverage, Verdict};
+use std::fmt::Write;
+
+/// What a program shows to others that is not right.
+#[derive(Clone, Debug)]
+pub(super) struct Emission {
+    /// The program.
+    pub(super) component: String,
+    pub(super) failures: Vec<Told>,
+    /// Whether it is known what becomes of them.
+    pub(super) is_judged: bool,
+}
+
+impl Emission {
+    /// The verdict.
+    pub(super) fn headline(&self, coverage: Coverage) -> String {
+        let (kind, component) = (coverage.kind(), &self.component);
+        match self.failures.len() as u64 {
+            0 => format!("HOLDS ({kind}): {component} shows nothing that is not right\n"),
+            count => {
+                format!("VIOLATED: {component} shows {} ({kind})\n", several(count, "failure"))
+            }
+        }
+    }
+
+    /// The failures, a line each.
+    pub(super) fn table(&self) -> String {
+        let mut text = String::new();
+        for (failure, number) in self.failures.iter().zip(1..) {
+            let what = match failure.propagates {
+                None => String::new(),
+                Some(true) => "  propagates".into(),
+                Some(false) => "  does not propagate".into(),
+            };
+            let _ = writeln!(text, "  {number:2}  {}{what}", failure.text());
+        }
+        if !text.is_empty() && self.is_judged {
+            text.insert_str(0, &format!("What becomes of the failures of {}:\n", self.component));
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Histories of a program, and whether each happens.
+type Histories = [(Script, bool)];
 
 /// Where the list goes, and what is right.
 pub(super) struct Emit<'a> {
@@ -78,13 +125,13 @@ impl Emit<'_> {
         &self,
         args: &CheckArgs,
         names: &[String],
-        (shown, right): (&[(Script, bool)], &[(Script, bool)]),
+        (shown, right): (&Histories, &Histories),
         found: Found,
     ) -> Result<Found, Usage> {
-        let happen = |all: &[(Script, bool)]| -> Vec<usize> {
+        let happen = |all: &Histories| -> Vec<usize> {
             (0..all.len()).filter(|&behaviour| all[behaviour].1).collect()
         };
-        let scripts = |all: &[(Script, bool)], which: &[usize]| -> Vec<Script> {
+        let scripts = |all: &Histories, which: &[usize]| -> Vec<Script> {
             which.iter().map(|&behaviour| all[behaviour].0.clone()).collect()
         };
         let places = happen(shown);

@@ -1,9 +1,10 @@
 //! `everypath check --joint`: several programs that talk to each other, each explored on its own.
 
 use super::confirmation::wrong;
+use super::emission::{self, Emission};
 use super::listing::{Listing, Told};
-use super::report::{Counted, Emission, Found, JsonJoint, JsonProgram};
-use super::{DEFAULT_STEPS, emission, launch, open};
+use super::report::{Counted, Found, JsonJoint, JsonProgram};
+use super::{DEFAULT_STEPS, launch, open};
 use crate::cli::{CheckArgs, Exploration};
 use crate::output::OutputFile;
 use crate::usage::Usage;

@@ -238,7 +238,7 @@ impl Listing {
             ))),
         };
         let script = |behaviour: &Behaviour| {
-            let event = |event: &Happened| event.to_event(&side);
+            let event = |event: &Happened| event.to_event(side);
             let events = behaviour.events.iter().map(event).collect::<Result<_, Usage>>()?;
             let end = match behaviour.end {
                 EndName::Ended => Finish::Ended,

@@ -1,5 +1,6 @@
 //! What `everypath check` says in the end.
 
+use super::emission::Emission;
 use super::estimate::Remaining;
 use super::listing::Told;
 use super::sample::Sample;
@@ -54,14 +55,17 @@ pub(super) enum Confirmation {
     Unconfirmed(String),
 }
 
-/// What a program shows to others that is not right.
-#[derive(Clone, Debug)]
-pub(super) struct Emission {
-    /// The program.
-    pub(super) component: String,
-    pub(super) failures: Vec<Told>,
-    /// Whether it is known what becomes of them.
-    pub(super) is_judged: bool,
+impl Confirmation {
+    fn text(&self) -> String {
+        match self {
+            Confirmation::Closed => {
+                "Confirmed: the execution above is one of all programs together.\n\n".into()
+            }
+            Confirmation::Unconfirmed(reason) => {
+                format!("Unconfirmed by an execution of all programs together: {reason}.\n\n")
+            }
+        }
+    }
 }
 
 /// What was explored of programs that were explored on their own.
@@ -405,9 +409,10 @@ impl JsonCounterexample {
     }
 }
 
-fn text(target: &str, found: &Found, trace_path: &str) -> String {
+/// The verdict, and what shows it.
+fn beginning(target: &str, found: &Found, trace_path: &str) -> String {
     let counted = &found.counted;
-    let mut text = match (&found.trace, &found.reason) {
+    match (&found.trace, &found.reason) {
         (Some(trace), _) => native::text(trace, &replay_command(), trace_path, SHOWN) + "\n",
         (None, Some(reason)) => format!("INCONCLUSIVE: {target}: {reason}\n"),
         (None, None) if let Some(emission) = found.emission.as_ref().filter(|e| !e.is_judged) => {
@@ -430,19 +435,15 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
                 },
             }
         ),
-    };
+    }
+}
+
+fn text(target: &str, found: &Found, trace_path: &str) -> String {
+    let counted = &found.counted;
+    let mut text = beginning(target, found, trace_path);
     said_to_each_other(&mut text, &found.messages);
     text += &found.emission.as_ref().map(Emission::table).unwrap_or_default();
-    match &found.confirmation {
-        None => {}
-        Some(Confirmation::Closed) => {
-            text.push_str("Confirmed: the execution above is one of all programs together.\n\n");
-        }
-        Some(Confirmation::Unconfirmed(reason)) => {
-            let _ =
-                writeln!(text, "Unconfirmed by an execution of all programs together: {reason}.\n");
-        }
-    }
+    text += &found.confirmation.as_ref().map(Confirmation::text).unwrap_or_default();
     if counted.executions > 0 {
         if let Some(states) = counted.states {
             let _ = write!(text, "{} states, ", grouped(states));
@@ -491,37 +492,6 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
     text
 }
 
-impl Emission {
-    fn headline(&self, coverage: Coverage) -> String {
-        let (kind, component) = (coverage.kind(), &self.component);
-        match self.failures.len() as u64 {
-            0 => format!("HOLDS ({kind}): {component} shows nothing that is not right\n"),
-            count => {
-                format!("VIOLATED: {component} shows {} ({kind})\n", several(count, "failure"))
-            }
-        }
-    }
-
-    fn table(&self) -> String {
-        let mut text = String::new();
-        for (failure, number) in self.failures.iter().zip(1..) {
-            let what = match failure.propagates {
-                None => String::new(),
-                Some(true) => "  propagates".into(),
-                Some(false) => "  does not propagate".into(),
-            };
-            let _ = writeln!(text, "  {number:2}  {}{what}", failure.text());
-        }
-        if !text.is_empty() && self.is_judged {
-            text.insert_str(0, &format!("What becomes of the failures of {}:\n", self.component));
-        }
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text
-    }
-}
-
 /// What programs did with each other.
 fn said_to_each_other(text: &mut String, messages: &[String]) {
     if messages.is_empty() {
@@ -548,6 +518,6 @@ fn explored_jointly(text: &mut String, joint: &JsonJoint) {
 }
 
 /// So many of something.
-fn several(count: u64, noun: &str) -> String {
+pub(super) fn several(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
