@@ -98,6 +98,15 @@ fn studies_of_datagrams() {
     }
 }
 
+/// Exit code 0, and a block is missing in what the server stored.
+#[test]
+fn a_duplicate_makes_curl_lose_a_block() {
+    if are_installed(&["curl", "/usr/sbin/in.tftpd"]) {
+        let (code, said) = study("datagrams/curl.toml");
+        assert!(code == Some(1) && said.starts_with("VIOLATED: oracle"), "{said}");
+    }
+}
+
 /// The Sorcerer's Apprentice: one duplicate doubles all that follows.
 #[test]
 fn a_duplicate_makes_atftpd_send_everything_twice() {

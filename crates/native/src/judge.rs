@@ -59,6 +59,11 @@ impl Judge {
         Ok(Judge { oracle: Some(oracle), ..self })
     }
 
+    /// Forgets what was said about a content.
+    pub(crate) fn forget(&self, left: &Left) {
+        self.known.lock().expect("nobody panics while holding it").remove(&left.hash);
+    }
+
     /// What is wrong, if anything; breaks off if somebody stops the search.
     pub(crate) fn judge(
         &self,
