@@ -80,8 +80,6 @@ struct Packet {
     last: u32,
     /// How often it arrived.
     copies: u8,
-    /// Whether it answers something: what was sent before never arrives after it.
-    answers: bool,
 }
 
 impl Packet {
@@ -102,8 +100,6 @@ pub struct Channel<const N: usize> {
     len: u32,
     /// How many deliveries there were.
     now: u32,
-    /// Whether the next packet answers something.
-    answers: bool,
     promised: Promises,
     packets: [Packet; N],
 }
@@ -120,9 +116,8 @@ impl<const N: usize> Channel<N> {
         oldest: 0,
         len: 0,
         now: 0,
-        answers: false,
         promised: Promises { owed: 0, doomed: 0, forced: 0 },
-        packets: [Packet { overtook: 0, first: 0, last: 0, copies: 0, answers: false }; N],
+        packets: [Packet { overtook: 0, first: 0, last: 0, copies: 0 }; N],
     };
 
     /// The oldest packet that is not over. Those before it never arrive again.
@@ -141,16 +136,9 @@ impl<const N: usize> Channel<N> {
     #[must_use]
     pub fn send(&mut self) -> Option<u32> {
         let place = self.packets.get_mut(self.len as usize)?;
-        *place = Packet { answers: self.answers, ..Packet::default() };
-        self.answers = false;
+        *place = Packet::default();
         self.len += 1;
         Some(self.oldest + self.len - 1)
-    }
-
-    /// What is sent from now on answers something that the other end sent after it received what
-    /// was sent before. Nothing is reordered across such a packet: no network could.
-    pub fn answer(&mut self) {
-        self.answers = true;
     }
 
     /// What can be seen next, in the order in which it is to be explored: first the packets that
@@ -199,12 +187,8 @@ impl<const N: usize> Channel<N> {
     }
 
     fn deliver(&mut self, number: u32, rules: &Rules, account: &mut Account) -> Option<()> {
-        let before = number.checked_sub(self.oldest)? as usize;
-        let up_to_it = self.live().get(..=before)?;
-        let answer = up_to_it.iter().rposition(|packet| packet.answers).unwrap_or(0);
-        self.settle(answer, rules, account)?;
-        let (len, at) = (self.len as usize, before - answer);
-        let (earlier, later) = self.packets[..len].split_at_mut(at + 1);
+        let at = number.checked_sub(self.oldest)? as usize;
+        let (earlier, later) = self.packets[..self.len as usize].split_at_mut_checked(at + 1)?;
         let packet = &mut earlier[at];
         rules.multiplicities.least(packet.copies.checked_add(1)?)?;
         account.duplicated += u32::from(packet.copies > 0);

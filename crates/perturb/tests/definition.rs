@@ -199,23 +199,3 @@ fn what_is_sent_later_arrives_later() {
         }
     }
 }
-
-#[test]
-fn nothing_is_reordered_across_an_answer() {
-    let rules = rules(&[1, 2], 4, Budget::UNLIMITED);
-    let account = Account::default();
-    let mut channel: Channel<4> = Channel::EMPTY;
-    assert_eq!([channel.send(), channel.send()], [Some(0), Some(1)]);
-    channel.answer();
-    assert_eq!(channel.send(), Some(2));
-    // Packet 1 must arrive before the answer, and neither packet after it.
-    let (channel, account) = channel.after(Next::Packet(0), &rules, &account).unwrap();
-    assert_eq!(channel.after(Next::Packet(2), &rules, &account), None);
-    let (channel, account) = channel.after(Next::Packet(1), &rules, &account).unwrap();
-    // A copy of a packet that was sent before may still come before the answer.
-    assert!(channel.after(Next::Packet(0), &rules, &account).is_some());
-    let (channel, account) = channel.after(Next::Packet(2), &rules, &account).unwrap();
-    assert_eq!(channel.oldest(), 2);
-    let left: Vec<Next> = channel.options(&rules, &account).collect();
-    assert_eq!(left, [Next::Nothing, Next::Packet(2)]);
-}
