@@ -165,6 +165,117 @@ fn a_server_may_be_killed_and_started_again() {
 }
 
 #[test]
+fn a_partition_makes_two_registers_unless_the_primary_is_fenced() {
+    let programs = Programs::new(&[
+        "closed/register_primary.c",
+        "closed/register_backup.c",
+        "closed/register_client.c",
+    ]);
+    let both = ["./register_primary 7000 7002", "./register_backup 7001 7002"];
+    let patient =
+        |options: &str| format!("--time quiescent {options} -- ./register_client 7000 7001 late");
+    assert_holds(&programs, &both, &patient(""));
+    let cut = "--strategy pct --pct-depth 3 --partition register_primary:register_backup";
+    let two = ("assertion", "register_client: main");
+    assert_violates(&programs, &both, &patient(cut), two);
+    let replayed = programs.everypath("replay everypath-trace.json");
+    let said = String::from_utf8_lossy(&replayed.stdout);
+    assert_eq!(replayed.status.code(), Some(1), "{said}");
+    assert!(said.contains("is cut between register_primary and register_backup"), "{said}");
+    let fenced = ["./register_primary 7000 7002 fenced", both[1]];
+    let sample = patient(&format!("{cut} --max-executions 2000"));
+    assert_eq!(check(&programs, &fenced, &sample)["verdict"], "holds");
+}
+
+#[test]
+fn what_is_sent_into_a_partition_is_late_or_lost() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/nodes.c"]);
+    // A stream brings everything in the end; a datagram is gone.
+    assert_holds(&programs, &["./nodes 2 C0w0"], "--partition 1 --exit-code 5 -- ./nodes 1 L0A0r0");
+    let lost = ("idle", "nodes 1: main waits to receive");
+    assert_violates(
+        &programs,
+        &["./nodes 2 S0"],
+        "--partition 1 --exit-code 5 --idle violation -- ./nodes 1 B0R0",
+        lost,
+    );
+    let given_up = ("exit-code", "");
+    assert_violates(
+        &programs,
+        &["./nodes 2 L0"],
+        "--partition 1 --exit-code 1 -- ./nodes 1 C0",
+        given_up,
+    );
+    for (first, second) in [("./nodes 1 B0R0", "./nodes 2 S0"), ("./nodes 1 C0", "./nodes 2 L0A0")]
+    {
+        let [reduced, plain] = ["dpor", "none"].map(|reduction| {
+            endings(&programs, &[second], &format!("{reduction} --partition 1"), first)
+        });
+        assert_eq!(reduced, plain, "{first} {second}");
+    }
+}
+
+#[test]
+fn processes_in_each_others_place_are_explored_once() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/nodes.c"]);
+    let executions = |options: &str, with: &[&str], program: &str| {
+        let options = format!("--keep-going --exit-code 255 {options} -- {program}");
+        check(&programs, with, &options)["stats"]["executions"].as_u64().unwrap()
+    };
+    for (program, command) in [
+        ("./nodes 1 L0A0w0A0w0", "./nodes 2 C0w0"),
+        ("./nodes 1 L0A0A0r0", "./nodes 2 C0"),
+        ("./nodes 1 B0R0", "./nodes 2 S0"),
+    ] {
+        let twins = [command, command];
+        let [all, one_each] = ["", "--symmetric"].map(|option| executions(option, &twins, program));
+        assert!(one_each <= all / 2 + 3, "{program} {command}: {one_each} of {all}");
+        let [once, both] = ["dpor --symmetric", "dpor"]
+            .map(|reduction| endings(&programs, &twins, reduction, program));
+        assert_eq!(once, both, "{program} {command}");
+    }
+}
+
+#[test]
+fn a_deadlock_is_a_circle_through_processes() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/nodes.c"]);
+    let circle = "nodes 1: main waits to receive from nodes 2: thread 1 (#2); \
+                  nodes 2: thread 1 waits to receive from nodes 1: main (#3), \
+                  which closes the circle; \
+                  nodes 2: main waits for nodes 2: thread 1 to end; \
+                  nodes 2: thread 2 waits for mutex mutexes, held by nodes 2: thread 1";
+    let with = ["./nodes 2 L0A0l0r0u0 l0w0u0"];
+    assert_violates(&programs, &with, "-- ./nodes 1 C0r0w0", ("deadlock", circle));
+}
+
+#[test]
+fn datagrams_between_processes_are_lost_and_duplicated() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/nodes.c"]);
+    let [lossless, lossy, doubled] =
+        ["", "--udp-multiply 1,0", "--udp-multiply 2"].map(|options| {
+            endings(&programs, &["./nodes 2 S0"], &format!("dpor {options}"), "./nodes 1 B0R0R0")
+        });
+    // Who is left without a message waits for ever, as servers do.
+    assert_eq!([lossless.len(), lossy.len()], [0, 0]);
+    assert_eq!(doubled, ["Exited 90"]);
+    let options = "--udp-multiply 1,0,2 --udp-window 2";
+    let [reduced, plain] = ["dpor", "none"].map(|reduction| {
+        endings(&programs, &["./nodes 2 S0S0"], &format!("{reduction} {options}"), "./nodes 1 B0R0")
+    });
+    assert_eq!(reduced, plain);
+}
+
+#[test]
+fn a_flood_of_messages_is_bounded() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/flood.c"]);
+    let result =
+        check(&programs, &["./flood 7000 send"], "--max-depth 2000 -- ./flood 7000 receive");
+    assert_eq!(result["verdict"], "inconclusive", "{result}");
+    let reason = result["reason"].as_str().unwrap();
+    assert!(reason.contains("more than 2000 steps; raise --max-depth"), "{reason}");
+}
+
+#[test]
 fn all_processes_end_with_the_checker() {
     let programs = times_ten();
     assert_holds(&programs, &["./times_ten_server 7000"], "-- ./times_ten_client 7000");
@@ -189,8 +300,26 @@ fn what_cannot_be_started_is_said() {
     let server = ["./times_ten_server 7000"];
     let peers = said(&server, "--peer ./times_ten_server -- ./times_ten_client 7000");
     assert!(peers.contains("--with") && peers.contains("--peer"), "{peers}");
+    let strangers = said(&server, "--partition times_ten_client:backup -- ./times_ten_client 7000");
+    assert!(
+        strangers.contains("no process backup; the processes are times_ten_client"),
+        "{strangers}"
+    );
+    let itself = said(&server, "--partition 0 -- ./times_ten_client 7000");
+    assert!(itself.contains("primary:backup"), "{itself}");
+    let unlike = said(&server, "--symmetric -- ./times_ten_client 7000");
+    assert!(unlike.contains("no two programs have the same command"), "{unlike}");
+    let two = ["./times_ten_server 7000", "./times_ten_server 7000"];
+    let some = said(&two, "--symmetric --partition a:b -- ./times_ten_client 7000");
+    assert!(some.contains("--symmetric: programs are not in each other's place"), "{some}");
     let states = said(&server, "--state-matching -- ./times_ten_client 7000");
     assert!(states.contains("leave --with out"), "{states}");
+}
+
+/// What the result says of a system beside its verdict.
+fn notices(result: &Value) -> Vec<String> {
+    let notices = result["notices"].as_array().into_iter().flatten();
+    notices.map(|notice| notice.as_str().unwrap().to_string()).collect()
 }
 
 #[test]
@@ -198,12 +327,18 @@ fn nobody_at_a_port_refuses_and_a_second_listener_is_told() {
     let programs = times_ten();
     let elsewhere = check(&programs, &["./times_ten_server 7001"], "-- ./times_ten_client 7000");
     let (_, alone) = programs.check("-- ./times_ten_client 7000");
-    for result in [elsewhere, alone] {
+    for result in [&elsewhere, &alone] {
         assert_eq!(result["violation"]["property"], "exit-code", "{result}");
     }
+    let refused = "times_ten_client was refused at port 7000, because nobody ever listened there";
+    assert_eq!(notices(&elsewhere), [refused]);
     let two = ["./times_ten_server 7000", "./times_ten_server 7000"];
     let result = check(&programs, &two, "-- ./times_ten_client 7000");
     assert_eq!(result["verdict"], "holds", "one of them cannot bind, and says so: {result}");
+    for server in ["times_ten_server 1", "times_ten_server 2"] {
+        let notice = format!("{server} could not have port 7000, because it was taken");
+        assert!(notices(&result).contains(&notice), "{result}");
+    }
 }
 
 /// Scripts for `nodes.c`: the endings of all schedules are the same with and without reduction.

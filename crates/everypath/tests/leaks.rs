@@ -216,3 +216,25 @@ fn a_killed_checker_takes_its_processes_along() {
         place.is_clean(&[]);
     }
 }
+
+/// Neither a checker that is killed nor one that is asked to end leaves a process of a system behind,
+/// even if one of them never ends by itself.
+#[test]
+fn several_processes_end_with_their_checker() {
+    let place = Place::new();
+    for (other, options) in
+        [("success", ["--max-executions", ENDLESS]), ("forever", ["--watchdog", "86400"])]
+    {
+        for signal in [Signal::KILL, Signal::TERM] {
+            let with = format!("{} {other}", place.program.display());
+            let options = [&options[..], &["--with", &with]].concat();
+            let mut checker = place.check(&options, "success");
+            place.await_the_middle(&mut checker);
+            kill_process(Pid::from_child(&checker), signal).unwrap();
+            let ended = checker.wait().unwrap();
+            assert!(signal == Signal::KILL || ended.code() == Some(3), "{other} {ended}");
+            place.await_the_end_of_all(&checker);
+            place.is_clean(&[]);
+        }
+    }
+}

@@ -5,8 +5,8 @@
 use crate::program::{Program, ProgramError};
 use crate::shim::memory_file;
 use crate::worker::Launch;
-use everypath_shim_abi::{MAX_PROCESSES, PROCESS_BITS, SYSTEM_LENGTH, Setup};
-use std::collections::BTreeMap;
+use everypath_shim_abi::{MAX_PROCESSES, Notice, PROCESS_BITS, SYSTEM_LENGTH, Setup, Strangeness};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -119,6 +119,11 @@ impl System {
         self.names.len() > 1
     }
 
+    /// A name for each process.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// How many processes there are.
     pub(crate) fn processes(&self) -> usize {
         self.names.len()
@@ -154,6 +159,27 @@ impl System {
             _ => None,
         }
     }
+}
+
+/// What was strange in a system that is started so, in words.
+pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
+    let system = System::of(launch);
+    let words = |notice: &Notice| {
+        let Notice { what, process, port } = *notice;
+        let who = system.names().get(usize::from(process)).map_or("a process", String::as_str);
+        match what {
+            Strangeness::PortTaken => {
+                format!("{who} could not have port {port}, because it was taken")
+            }
+            Strangeness::NobodyListens => {
+                format!("{who} was refused at port {port}, because nobody ever listened there")
+            }
+            Strangeness::NobodyBound => {
+                format!("{who} sent datagrams to port {port}, where nobody ever was")
+            }
+        }
+    };
+    notices.iter().map(words).collect()
 }
 
 /// The programs' own names, numbered if one is there several times.

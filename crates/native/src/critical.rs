@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::execution::is_final;
 use crate::exhaustive::{Runner, Stop, taken};
 use crate::replay::{Replayed, replay};
+use crate::symmetry::Symmetry;
 use crate::words::Names;
 use crate::worker::Launch;
 use everypath_explore::Control;
@@ -32,16 +33,21 @@ pub fn explain(launch: &Launch, failing: &Replayed) -> Result<Option<Explanation
     let limited = Launch { setup: Setup { max_steps, ..launch.setup }, ..launch.clone() };
     let control = Control::default();
     let mut runner = Runner::start(&limited, &control)?;
-    let found = critical(&mut runner, &taken(&execution.events), executions, |runner| {
-        let reply = runner.reply();
-        match reply.outcome {
-            Outcome::Abandoned => Judgement::Bad,
-            outcome if launch.setup.expects(outcome, reply.detail) => Judgement::Good,
-            Outcome::TooLong => Judgement::Unclear,
-            outcome if is_final(outcome) => Judgement::Stop,
-            _ => Judgement::Bad,
-        }
-    });
+    let found = critical(
+        &mut runner,
+        &taken(&execution.events, &Symmetry::of(launch)),
+        executions,
+        |runner| {
+            let reply = runner.reply();
+            match reply.outcome {
+                Outcome::Abandoned => Judgement::Bad,
+                outcome if launch.setup.expects(outcome, reply.detail) => Judgement::Good,
+                Outcome::TooLong => Judgement::Unclear,
+                outcome if is_final(outcome) => Judgement::Stop,
+                _ => Judgement::Bad,
+            }
+        },
+    );
     match found {
         Ok(found) => in_words(launch, failing, &found).map(Some),
         Err(Stop::Stopped) => Ok(None),

@@ -6,10 +6,10 @@ use crate::worker::Worker;
 use everypath_explore::Progress;
 use everypath_explore::reduction::Estimate;
 use everypath_shim_abi::{
-    Choice, Event, Operation, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
+    Choice, Event, Notice, Operation, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
 };
 use everypath_trace::Violation;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a search found.
 #[derive(Debug, Default)]
@@ -53,6 +53,8 @@ pub struct Explored {
     /// How much of the search is done, if all schedules were to be explored and states are not told
     /// apart.
     pub estimate: Option<Estimate>,
+    /// What was strange in closed systems, although nobody outside is at fault for it.
+    pub notices: BTreeSet<Notice>,
     /// How many executions were run before the search had to begin anew.
     pub(crate) in_vain: u64,
 }

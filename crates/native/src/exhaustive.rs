@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::semaphores::{self, Unit};
+use crate::symmetry::{Symmetry, Turn};
 use crate::team::{self, Team};
 use crate::worker::{Launch, Modules, Worker};
 use everypath_explore::Control;
@@ -10,8 +11,8 @@ use everypath_explore::reduction::{
     self, Alternative, Ended, Executed, Executor, Finished, Reduction, Scope, Stateless, Taken,
 };
 use everypath_shim_abi::{
-    Choice, Event, Footprint, Mode, Operation, Outcome, Part, Pending, Phase, Relation, Reply,
-    Setup, TIMEOUT, units,
+    Choice, Event, Footprint, Mode, Notice, Operation, Outcome, Part, Pending, Phase, Relation,
+    Reply, Setup, TIMEOUT, units,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -38,13 +39,21 @@ pub struct Exhaustive {
 pub(crate) struct Touch {
     pending: Pending,
     footprint: Footprint,
+    /// Which processes that are just like it come before and after this one.
+    turn: Turn,
 }
 
 impl reduction::Footprint for Touch {
     type Part = Part;
 
     fn parts(&self) -> Vec<Part> {
-        self.footprint.parts().collect()
+        // Turns first: whoever must come before does not race.
+        self.turn.parts().chain(self.footprint.parts()).collect()
+    }
+
+    fn disturbs(&self) -> bool {
+        // The network changes what others find, and always comes to rest.
+        self.pending.operation != Operation::Partition && self.footprint.is_everything()
     }
 
     fn is_separable(part: Part) -> bool {
@@ -102,6 +111,7 @@ pub(crate) struct Runner<'a> {
     worker: Worker,
     control: &'a Control,
     reply: Reply,
+    symmetry: Symmetry,
 }
 
 /// Why there is no execution.
@@ -125,7 +135,8 @@ impl<'a> Runner<'a> {
         modules: &Modules,
     ) -> Result<Self, Error> {
         let worker = Worker::start(launch, modules)?;
-        Ok(Runner { worker, control, reply: Reply::default() })
+        let symmetry = Symmetry::of(launch);
+        Ok(Runner { worker, control, reply: Reply::default(), symmetry })
     }
 
     /// The worker itself.
@@ -144,7 +155,8 @@ impl<'a> Runner<'a> {
         let in_vain = matches!(executed.ended, Ended::Redundant | Ended::Astray);
         let expected = in_vain || setup.expects(self.reply.outcome, self.reply.detail);
         let unexpected = (!expected).then(|| Execution::of(&self.worker, &self.reply, 0));
-        Ok(Performed { executed, outcome: self.reply.outcome, unexpected })
+        let (outcome, notices) = (self.reply.outcome, self.worker.notices());
+        Ok(Performed { executed, outcome, unexpected, notices })
     }
 
     fn execute(&mut self, order: &Order) -> Result<Executed<Touch>, Stop> {
@@ -155,7 +167,7 @@ impl<'a> Runner<'a> {
         self.reply = reply.ok_or(Stop::Stopped)?;
         let alternatives = self.worker.alternatives(known).into_iter();
         Ok(Executed {
-            steps: taken(&self.worker.events()),
+            steps: taken(&self.worker.events(), &self.symmetry),
             alternatives: alternatives
                 .map(|these| these.into_iter().map(alternative).collect())
                 .collect(),
@@ -191,6 +203,8 @@ pub(crate) struct Performed {
     pub(crate) outcome: Outcome,
     /// All of it, if it is not as expected; without its number.
     pub(crate) unexpected: Option<Execution>,
+    /// What was strange.
+    pub(crate) notices: Vec<Notice>,
 }
 
 fn alternative(pending: Pending) -> Alternative<Touch> {
@@ -199,14 +213,14 @@ fn alternative(pending: Pending) -> Alternative<Touch> {
         actor: pending.thread,
         by_itself,
         outcomes: if pending.is_timeout() { 1 } else { pending.outcomes },
-        footprint: Touch { pending, footprint: pending.footprint() },
+        footprint: Touch { pending, footprint: pending.footprint(), turn: Turn::default() },
     }
 }
 
 /// The steps of an execution with what they touched: a request that was granted at once has no
 /// second step, so it touched what that would have. An atomic section touches everything when it
 /// begins, and what happens inside cannot be moved by itself.
-pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
+pub(crate) fn taken(events: &[Event], symmetry: &Symmetry) -> Vec<Taken<Touch>> {
     let mut inside = false;
     let mut is_inside: Vec<bool> = events
         .iter()
@@ -219,6 +233,7 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
         .collect();
     let mut providers = providers(events);
     let mut unit_of = semaphores::taken(events);
+    let mut turns = symmetry.turns(events);
     let threads = events.iter().map(|event| usize::from(event.thread) + 1).max();
     let mut waited = vec![false; threads.unwrap_or(0)];
     let mut steps: Vec<Taken<Touch>> = events
@@ -230,6 +245,7 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
             waited[thread] = event.phase == Phase::Resume;
             let provided = providers.pop().unwrap_or_default();
             let unit = unit_of.pop().unwrap_or(Unit::Found);
+            let turn = turns.pop().unwrap_or_default();
             let what = (unit.operation(provided.operation(event)), event.phase);
             let granted = granted && event.value != units::NONE_YET;
             let footprint = match is_inside.pop() {
@@ -239,7 +255,7 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Taken<Touch>> {
             let creates = event.operation == Operation::Create;
             Taken {
                 choice: reduction::Choice { actor: event.thread, outcome: event.outcome },
-                footprint: Touch { pending: Pending::default(), footprint },
+                footprint: Touch { pending: Pending::default(), footprint, turn },
                 creates: creates.then_some(event.value as u16),
                 after: provided.by.or_else(|| (event.granted_by as usize).checked_sub(1)),
                 provided_by: unit.from(),
@@ -374,6 +390,7 @@ fn search(
     });
     explored.estimate = stateless.estimate();
     explored.hits = team.hits();
+    explored.notices.extend(team.notices());
     match finished {
         Ok(Finished::Complete) if cut => Ok(Finished::Stopped),
         finished => finished,

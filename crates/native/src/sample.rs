@@ -169,6 +169,7 @@ impl Search<'_> {
             sum.switches += after.switches.saturating_sub(before.switches);
             sum.hits += after.cache_hits.saturating_sub(before.cache_hits);
             sum.restored = after.restored;
+            sum.notices.extend(worker.notices());
             sum.longest = sum.longest.max(after.longest);
             sum.threads = sum.threads.max(after.threads);
             let mut classes = self.classes.lock().expect("nobody panics while holding it");

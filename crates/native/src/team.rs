@@ -12,7 +12,8 @@ use crate::exhaustive::{Exhaustive, Order, Performed, Runner, Stop, Touch};
 use crate::worker::Modules;
 use everypath_explore::reduction::{Alternative, Choice, Executed, Executor, Run};
 use everypath_explore::{Control, Progress};
-use everypath_shim_abi::Outcome;
+use everypath_shim_abi::{Notice, Outcome};
+use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread;
 
@@ -133,6 +134,7 @@ pub(crate) struct Team<'a> {
     helpers: usize,
     runs: u64,
     last: (Outcome, Option<Execution>),
+    notices: BTreeSet<Notice>,
 }
 
 /// Runs a search with as many workers as it may have.
@@ -154,7 +156,8 @@ pub(crate) fn with<R>(
         let _closing = Closing(shared);
         let runner = Runner::join(&exhaustive.launch, control, &shared.modules)?;
         let last = (Outcome::default(), None);
-        search(&mut Team { runner, shared, start: &start, helpers, runs: 0, last })
+        let notices = BTreeSet::new();
+        search(&mut Team { runner, shared, start: &start, helpers, runs: 0, last, notices })
     })
 }
 
@@ -167,6 +170,11 @@ impl Team<'_> {
     /// How many messages to peers were answered without asking them.
     pub(crate) fn hits(&self) -> u64 {
         self.runner.worker().counters().cache_hits
+    }
+
+    /// What was strange.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = Notice> {
+        self.notices.iter().copied()
     }
 
     /// Says how far the search has come.
@@ -193,11 +201,12 @@ impl Executor for Team<'_> {
         self.runs += 1;
         let order = Order::new(schedule, known, sleep);
         let setup = &self.shared.exhaustive.launch.setup;
-        let Performed { executed, outcome, unexpected } = match self.shared.take(&order) {
+        let Performed { executed, outcome, unexpected, notices } = match self.shared.take(&order) {
             Some(performed) => performed,
             None => self.runner.perform(&order, setup)?,
         };
         self.last = (outcome, unexpected);
+        self.notices.extend(notices);
         Ok(executed)
     }
 

@@ -1,11 +1,13 @@
 //! An execution in words: what its steps did, and what is wrong with its end.
 
+mod stuck;
+
 use crate::execution::Execution;
 use crate::panics::Panic;
 use crate::replay::{Replayed, Stack};
 use everypath_shim_abi::{
-    Delivery, Event, Fault, Operation, Outcome, Phase, Setup, TIMEOUT, TO_PEER, ThreadEntry,
-    Waiting, text,
+    Delivery, Event, Fault, NetworkChange, Operation, Outcome, Phase, Setup, TIMEOUT, TO_PEER,
+    ThreadEntry, Waiting, text,
 };
 use everypath_trace::{Line, RacingStep, Step, TraceStep, Violation};
 use std::collections::BTreeMap;
@@ -57,8 +59,10 @@ impl<'a> Names<'a> {
         let given = self.entry(number).map(|entry| text(&entry.name).to_vec()).unwrap_or_default();
         let given = String::from_utf8_lossy(&given).into_owned();
         let system = &self.replayed.system;
+        let is_fate = |operation| self.entry(number).is_some_and(|of| of.operation == operation);
         let name = match (system.number_in_process(number), given.as_str()) {
-            _ if self.is_fate(number) => "fate".into(),
+            _ if is_fate(Operation::Partition) => return "network".into(),
+            _ if is_fate(Operation::Kill) => "fate".into(),
             (0, _) => "main".into(),
             (number, "" | "main") => format!("thread {number}"),
             (number, _) => format!("thread {number} ({given})"),
@@ -69,9 +73,19 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether a thread stands for what may happen to its process.
-    fn is_fate(&self, number: u16) -> bool {
-        self.entry(number).is_some_and(|entry| entry.operation == Operation::Kill)
+    fn network_change(&self, value: u64) -> String {
+        let name = |process: usize| {
+            self.replayed.system.names().get(process).map_or("a process", String::as_str)
+        };
+        match NetworkChange::of(value) {
+            NetworkChange::None => "stays as it is".into(),
+            NetworkChange::Cut(one, other) => {
+                format!("is cut between {} and {}", name(one), name(other))
+            }
+            NetworkChange::Mended(one, other) => {
+                format!("is mended between {} and {}", name(one), name(other))
+            }
+        }
     }
 
     fn object(&self, address: u64) -> String {
@@ -79,14 +93,14 @@ impl<'a> Names<'a> {
     }
 
     /// The thread whose handle an object is.
+    fn thread_of_handle(&self, handle: u64) -> Option<u16> {
+        let mut events = self.replayed.execution.events.iter();
+        let is_its = |event: &&Event| event.operation == Operation::Start && event.object == handle;
+        events.find(is_its).map(|event| event.thread)
+    }
+
     fn by_handle(&self, handle: u64) -> String {
-        let started = self
-            .replayed
-            .execution
-            .events
-            .iter()
-            .find(|event| event.operation == Operation::Start && event.object == handle);
-        started.map_or_else(|| "a thread".into(), |event| self.thread(event.thread))
+        self.thread_of_handle(handle).map_or_else(|| "a thread".into(), |it| self.thread(it))
     }
 
     /// What a step does.
@@ -118,6 +132,7 @@ impl<'a> Names<'a> {
             (Operation::Kill, _, 0) => "spares the process".into(),
             (Operation::Kill, _, 1) => "kills the process".into(),
             (Operation::Kill, ..) => "kills the process and starts it again".into(),
+            (Operation::Partition, ..) => self.network_change(event.value),
             (Operation::Choose, ..) => format!("chooses {} of {}", event.outcome, event.value),
             (Operation::Fault, .., 0) => "is spared a fault".into(),
             (Operation::Fault, ..) => format!("meets a fault: {}", fault(event.value)),
@@ -127,7 +142,7 @@ impl<'a> Names<'a> {
             (Operation::AtomicEnd, ..) => "ends its atomic section".into(),
             (Operation::Signal, ..) => format!("sends signal {}", event.value),
             (Operation::Connect | Operation::AwaitListener, Phase::Resume, TIMEOUT) => {
-                format!("finds nobody at address {object}, and nothing else can happen any more")
+                self.in_vain(event)
             }
             (_, Phase::Resume, TIMEOUT) => {
                 format!("gives up waiting: {} {object} times out", what(event.operation))
@@ -141,13 +156,7 @@ impl<'a> Names<'a> {
         };
         match event.outcome {
             0 | TIMEOUT => words,
-            _ if matches!(
-                event.operation,
-                Operation::Choose | Operation::Fault | Operation::Deliver | Operation::Kill
-            ) =>
-            {
-                words
-            }
+            _ if tells_its_outcome(event.operation) => words,
             _ if event.operation == Operation::ConnectPeer => format!("{words}, and is refused"),
             outcome if matches!(event.operation, Operation::Send | Operation::SendWhole) => {
                 format!("{words}, which takes only {outcome} bytes")
@@ -164,38 +173,6 @@ impl<'a> Names<'a> {
         // What did not fit is not there.
         let noted = notes.get(event.value as usize..).unwrap_or_default();
         String::from_utf8_lossy(text(noted)).into_owned()
-    }
-
-    /// What a thread waits for.
-    fn waiting(&self, entry: &ThreadEntry) -> String {
-        let object = self.object(entry.object);
-        let holder = match entry.holder {
-            0 => String::new(),
-            holder => format!(", held by {}", self.thread(holder - 1)),
-        };
-        match entry.waiting {
-            Waiting::Nothing => "can go on".into(),
-            Waiting::Ended => "has ended".into(),
-            Waiting::Mutex => format!("waits for mutex {object}{holder}"),
-            Waiting::Cond => format!("waits on condition {object} for a signal"),
-            Waiting::Read => format!("waits for rwlock {object} to read{holder}"),
-            Waiting::Write => format!("waits for rwlock {object} to write{holder}"),
-            Waiting::Barrier => format!("waits at barrier {object} for others"),
-            Waiting::Spin => format!("waits for spin lock {object}{holder}"),
-            Waiting::Semaphore => format!("waits for semaphore {object}"),
-            Waiting::Join => format!("waits for {} to end", self.by_handle(entry.object)),
-            Waiting::Once => format!("waits for initialiser {object}"),
-            Waiting::Futex => format!("waits at futex {object} for a wake"),
-            Waiting::Network => match entry.operation {
-                Operation::Poll => "waits for one of its descriptors to be ready".into(),
-                Operation::Accept => "waits for a connection to accept".into(),
-                Operation::Connect => format!("waits to connect to {object}"),
-                Operation::ConnectPeer => "waits for somebody to connect to".into(),
-                Operation::Send => format!("waits to send to {object}"),
-                _ => format!("waits to receive from {object}"),
-            },
-            Waiting::Time => "sleeps".into(),
-        }
     }
 
     /// The steps of the execution for a trace.
@@ -223,6 +200,20 @@ impl<'a> Names<'a> {
         steps
     }
 
+    /// A thread gives up connecting: either the network was cut, or nobody was there.
+    fn in_vain(&self, event: &Event) -> String {
+        let events = &self.replayed.execution.events;
+        let own = |other: &&Event| other.thread == event.thread && other.phase != Phase::Resume;
+        let at = events.iter().position(|other| std::ptr::eq(other, event)).unwrap_or(0);
+        let object = self.object(event.object);
+        match events[..at].iter().rfind(own) {
+            Some(asked) if asked.phase == Phase::Limited => {
+                format!("gives up: nobody at address {object} can be reached")
+            }
+            _ => format!("finds nobody at address {object}, and nothing else can happen any more"),
+        }
+    }
+
     fn step_with_place(&self, at: usize, event: &Event) -> String {
         let frame = self.replayed.places.get(at).and_then(|stack| stack.first());
         // A line inside the language's library says less than none.
@@ -248,7 +239,7 @@ impl<'a> Names<'a> {
         // Of a process that has ended, there is nothing to see but what it left behind.
         let over = matches!(self.replayed.execution.outcome, Outcome::Exited | Outcome::Unaccepted);
         for Stack { thread, frames } in self.replayed.stacks.iter().filter(|_| !over) {
-            if thread.operation == Operation::Kill {
+            if matches!(thread.operation, Operation::Kill | Operation::Partition) {
                 continue;
             }
             let name = self.thread(thread.number);
@@ -355,43 +346,6 @@ impl<'a> Names<'a> {
         self.replayed.stacks.iter().find(|stack| stack.thread.number == number)
     }
 
-    fn deadlock(&self) -> String {
-        let threads = self.replayed.execution.threads.iter();
-        let waits: Vec<String> = threads
-            .filter(|entry| entry.waiting != Waiting::Ended)
-            .map(|entry| format!("{} {}", self.thread(entry.number), self.waiting(entry)))
-            .collect();
-        waits.join("; ")
-    }
-
-    fn livelock(&self) -> String {
-        let threads = self.replayed.execution.threads.iter();
-        let can_run = threads.filter(|entry| entry.waiting == Waiting::Nothing);
-        let names: Vec<String> = can_run.map(|entry| self.thread(entry.number)).collect();
-        format!("every thread that can run goes round without end: {}", names.join(", "))
-    }
-
-    fn hang(&self) -> Ending {
-        let execution = &self.replayed.execution;
-        let who = self.thread(execution.detail as u16);
-        let place = self.stack_of(execution.detail as u16).and_then(|stack| stack.frames.first());
-        let place = place.map(|frame| format!(" in {frame}")).unwrap_or_default();
-        let others = execution.threads.iter().any(|entry| {
-            i32::from(entry.number) != execution.detail && entry.waiting == Waiting::Nothing
-        });
-        if others {
-            Ending::Inconclusive(format!(
-                "{who} runs{place} without reaching a scheduling point while other threads could \
-                 change what it looks at; a plain variable cannot be watched"
-            ))
-        } else {
-            Ending::Violated(Violation {
-                property: "hang".into(),
-                message: format!("{who} runs{place} without end, and no other thread can run"),
-            })
-        }
-    }
-
     fn uncontrolled(&self) -> String {
         let execution = &self.replayed.execution;
         let who = self.thread(execution.thread);
@@ -404,6 +358,18 @@ impl<'a> Names<'a> {
             format!("{} (in {who}: {})", execution.text, stack.join(" < "))
         }
     }
+}
+
+/// Whether what an operation is in words says how it went.
+fn tells_its_outcome(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Choose
+            | Operation::Fault
+            | Operation::Deliver
+            | Operation::Kill
+            | Operation::Partition
+    )
 }
 
 /// The first panic that standard error shows, in words.
@@ -490,6 +456,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::TestCancel
         | Operation::ProcessExit
         | Operation::Kill
+        | Operation::Partition
         | Operation::Choose
         | Operation::Fault
         | Operation::Deliver

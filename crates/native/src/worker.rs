@@ -14,8 +14,8 @@ use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
 use everypath_explore::Control;
 use everypath_shim_abi::{
-    Asked, Choice, Command, Counters, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry, OUTPUTS, Outcome,
-    Pending, Policy, Question, Reply, Request, Restart, Setup, ThreadEntry, text,
+    Asked, Choice, Command, Counters, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry, Notice, OUTPUTS,
+    Outcome, Pending, Policy, Question, Reply, Request, Restart, Setup, ThreadEntry, text,
 };
 use everypath_trace::Violation;
 use process::{Process, Start};
@@ -432,6 +432,12 @@ impl Worker {
                 these
             })
             .collect()
+    }
+
+    /// What was strange in the executions of the last command.
+    pub(crate) fn notices(&self) -> Vec<Notice> {
+        let region = &self.first.region;
+        Mapping::copy_of(&region.notices[..region.notice_count.get() as usize])
     }
 
     /// The steps of the last execution.

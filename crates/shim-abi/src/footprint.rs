@@ -18,6 +18,10 @@ pub enum Mode {
     Touch,
     /// Everything else.
     Write,
+    /// Is the first of several that come one after the other, whatever they do.
+    Lead,
+    /// Is the next of them.
+    Follow,
     /// Touches everything there is: a step that must not be swapped with any other.
     Everything,
     /// Touches nothing of others; but whether it comes before the end of the process matters.
@@ -25,13 +29,15 @@ pub enum Mode {
 }
 
 impl Mode {
-    const ALL: [Mode; 8] = [
+    const ALL: [Mode; 10] = [
         Mode::Request,
         Mode::Acquire,
         Mode::Release,
         Mode::Read,
         Mode::Write,
         Mode::Touch,
+        Mode::Lead,
+        Mode::Follow,
         Mode::Everything,
         Mode::Nothing,
     ];
@@ -60,7 +66,9 @@ pub enum Relation {
 impl Part {
     /// How this part and a later one of another thread are related.
     pub const fn relation(self, later: Part) -> Relation {
-        use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Touch, Write};
+        use Mode::{
+            Acquire, Everything, Follow, Lead, Nothing, Read, Release, Request, Touch, Write,
+        };
         match (self.mode, later.mode) {
             (Everything, _) | (_, Everything) => return Relation::Racing,
             (Nothing, _) | (_, Nothing) => return Relation::Independent,
@@ -68,6 +76,8 @@ impl Part {
             _ => {}
         }
         match (self.mode, later.mode) {
+            (Lead, Follow) => Relation::Ordered,
+            (Lead | Follow, _) | (_, Lead | Follow) => Relation::Independent,
             // Who looks at all sees each.
             (Touch, Touch) => Relation::Independent,
             (Touch, _) | (_, Touch) => Relation::Racing,
@@ -347,6 +357,7 @@ impl Footprint {
                 | Operation::Cancel
                 | Operation::ProcessExit
                 | Operation::Kill
+                | Operation::Partition
                 | Operation::AtomicBegin,
                 _,
             ) => Footprint::of(&[(Everything, 0)]),

@@ -20,8 +20,10 @@ mod delivery;
 mod faults;
 mod file;
 mod footprint;
+mod notice;
 mod operation;
 mod outcome;
+mod partition;
 mod question;
 mod random;
 mod region;
@@ -31,13 +33,16 @@ pub use delivery::{Delivery, TO_PEER};
 pub use faults::{Fault, Faults};
 pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
 pub use footprint::{ABANDONED, Footprint, Mode, Part, Pending, Relation};
-pub use operation::{Choice, Event, Operation, Phase, TIMEOUT, moved};
+pub use notice::{MAX_NOTICES, Notice, Strangeness};
+pub use operation::{Choice, Event, Operation, Phase, TIMEOUT, is_use_of_network, moved};
 pub use outcome::{Outcome, Waiting};
+pub use partition::NetworkChange;
 pub use question::{Asked, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Wish};
 pub use random::Splitmix;
 pub use region::{
     Backend, Command, Counters, Datagrams, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH,
     MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS,
-    MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, Output, PROCESS_BITS, Policy, Region, Reply,
-    Request, Restart, SYSTEM_LENGTH, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
+    MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, Output, PROCESS_BITS, Partitions, Policy, Region,
+    Reply, Request, Restart, SHARED_OBJECT, SYSTEM_LENGTH, Setup, ThreadEntry, TimeMode, Turn,
+    VERSION, text,
 };

@@ -102,6 +102,7 @@ operations! {
     TestCancel = "test-cancel",
     ProcessExit = "exit",
     Kill = "kill",
+    Partition = "partition",
     Choose = "choose",
     Fault = "fault",
     Note = "note",
@@ -168,6 +169,12 @@ impl Event {
             _ => false,
         }
     }
+}
+
+/// Whether a step of a process among several uses what belongs to all of them: the network.
+pub fn is_use_of_network(operation: Operation, object: u64) -> bool {
+    object >> crate::PROCESS_BITS == crate::SHARED_OBJECT
+        || matches!(operation, Operation::Poll | Operation::Arrive)
 }
 
 /// The value of a step that moves bytes: how many were moved in all, and by this step.

@@ -1,3 +1,4 @@
+use crate::notice::{MAX_NOTICES, Notice};
 use crate::question::MAX_MESSAGE;
 use crate::{
     Choice, Event, Faults, Operation, Outcome, Pending, Phase, Question, Splitmix, Waiting,
@@ -7,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use everypath_perturb::Rules;
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// How many threads a program may have at one time.
 pub const MAX_THREADS: usize = 128;
 /// How many processes may be checked as one system.
@@ -17,6 +18,8 @@ pub const SYSTEM_LENGTH: u64 = 1 << 32;
 /// Addresses have so many bits. Objects of one process of several have one more than its number
 /// above them.
 pub const PROCESS_BITS: u32 = 48;
+/// What objects have there that belong to all processes.
+pub const SHARED_OBJECT: u64 = 0x7fff;
 /// How many modules (the program and its libraries) may be loaded.
 pub const MAX_MODULES: usize = 256;
 /// How many steps an execution may have.
@@ -140,8 +143,31 @@ pub struct Setup {
     pub processes: u16,
     /// How often one of the others may be killed.
     pub kills: u16,
+    /// How often the network between two of them may be cut.
+    pub partitions: Partitions,
+    /// For each process, one more than the number of another one that is just like it, and that
+    /// therefore is the first to use the network; 0 if there is none.
+    pub leaders: [u8; MAX_PROCESSES],
     /// What becomes of datagrams on their way.
     pub datagrams: Datagrams,
+}
+
+/// Between which processes the network may be cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Partitions {
+    /// How often in an execution.
+    pub most: u16,
+    /// For each process, a bit for each that it may be cut off from.
+    pub severable: [u16; MAX_PROCESSES],
+}
+
+impl Partitions {
+    /// Lets the network between two processes be cut.
+    pub fn allow(&mut self, one: usize, other: usize) {
+        self.severable[one] |= 1 << other;
+        self.severable[other] |= 1 << one;
+    }
 }
 
 /// What a network may do to datagrams.
@@ -316,6 +342,10 @@ pub struct ThreadEntry {
     pub object: u64,
     /// Who holds that, plus one; 0 if nobody does or it is not known.
     pub holder: u16,
+    /// The other end of the socket that it waits at; 0 if it is not known.
+    pub far: u64,
+    /// One more than the process whose end that is; 0 if it is not known.
+    pub across: u16,
     /// Instruction pointer, stack pointer and frame pointer.
     pub registers: [u64; 3],
     /// The top of its stack.
@@ -394,6 +424,10 @@ pub struct Region {
     pub alternative_ends: [Cell<u32>; MAX_EVENTS],
     /// What could have been taken at each step that is not known.
     pub alternatives: [Cell<Pending>; MAX_ALTERNATIVES],
+    /// How many entries [`Region::notices`] has.
+    pub notice_count: Cell<u32>,
+    /// What was strange in the executions of the last command.
+    pub notices: [Cell<Notice>; MAX_NOTICES],
     /// What the program asks.
     pub question: Cell<Question>,
     /// The bytes that it would send.

@@ -90,6 +90,7 @@ fn attend() -> ! {
 fn run(command: &Command) {
     RUNNING.store(true, Relaxed);
     system::stay_together();
+    region().notice_count.set(0);
     for number in 0..command.count {
         reset();
         region().random.set(Splitmix::of(command.seed, command.first + number));
@@ -289,6 +290,7 @@ fn describe_own() {
     let mut described = region.thread_count.get() as usize;
     for thread in state().own_threads().filter(|thread| thread.status() != Status::Free) {
         let at = thread.at.get();
+        let (far, across) = crate::net::other_end(thread).unwrap_or_default();
         let entry = ThreadEntry {
             number: thread.number.get(),
             operation: thread.operation.get(),
@@ -299,6 +301,8 @@ fn describe_own() {
             },
             object: thread.object.get() as u64,
             holder: crate::sync::holder(thread),
+            far,
+            across,
             registers: match at {
                 _ if fate::is_one(thread) => [0; 3],
                 [0, ..] => thread.context.registers(),

@@ -5,10 +5,12 @@
 
 use crate::descriptors::{self, RANGES};
 use crate::memory::copy;
+use crate::partition;
 use crate::region::setup;
 use crate::scheduler::withdraw;
 use crate::snapshot;
 use crate::state::{State, Status, Thread, state};
+use crate::symmetry;
 use crate::system;
 use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
@@ -24,21 +26,28 @@ pub(crate) fn is_possible() -> bool {
     setup().kills > 0 && system::is_one_of_several()
 }
 
-/// Whether a thread is the fate of its process.
+/// Whether a thread runs no code: it is the fate of its process, or of the network.
 pub(crate) fn is_one(thread: &Thread) -> bool {
+    matches!(thread.operation.get(), Operation::Kill | Operation::Partition)
+}
+
+fn kills(thread: &Thread) -> bool {
     thread.operation.get() == Operation::Kill
 }
 
-/// Gives this process a fate, if it is one of those that may be killed.
+/// Gives this process a fate, if it is one of those that may be killed. The first one, which may not,
+/// has the fate of the network instead.
 pub(crate) fn appoint(state: &State) {
-    if system::is_first() || !is_possible() {
-        return;
-    }
+    let operation = match system::is_first() {
+        true if partition::is_possible() => Operation::Partition,
+        false if is_possible() => Operation::Kill,
+        _ => return,
+    };
     let number = system::main_thread() + system::threads_each() - 1;
     let fate = state.thread(number);
     fate.number.set(number);
     fate.path.set(Splitmix(u64::from(number)).next());
-    fate.announce(Operation::Kill, 0, 0);
+    fate.announce(operation, 0, 0);
     fate.set_status(Status::Ready);
     state.alive.set(state.alive.get() + 1);
     state.limit.set(state.limit.get().max(number + 1));
@@ -76,14 +85,22 @@ pub(crate) fn remember_start() {
     descriptors::keep_used(&START.descriptors);
 }
 
-/// The fate of this process was chosen: lets it happen.
+/// A fate of this process was chosen: lets it happen.
 pub(crate) fn meet(fate: &Thread) {
+    match fate.operation.get() {
+        Operation::Partition => partition::meet(fate),
+        _ => kill(fate),
+    }
+}
+
+fn kill(fate: &Thread) {
     let state = state();
     let outcome = fate.outcome.get();
     if outcome == SPARED {
         return withdraw(fate);
     }
     state.kills.set(state.kills.get() + 1);
+    symmetry::be_seen(state, system::process());
     let section = state.exclusive.get().checked_sub(1);
     if section.is_some_and(|thread| system::owner(thread) == system::process()) {
         state.exclusive.set(0);
@@ -97,7 +114,7 @@ pub(crate) fn meet(fate: &Thread) {
         start_again(state);
     }
     let is_over = state.kills.get() >= setup().kills;
-    for other in state.threads().filter(|other| is_one(other) && other.is_alive()) {
+    for other in state.threads().filter(|other| kills(other) && other.is_alive()) {
         let is_this = core::ptr::eq(other, fate);
         if is_over || is_this && outcome != STARTED_AGAIN {
             withdraw(other);

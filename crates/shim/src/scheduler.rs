@@ -1,18 +1,22 @@
 //! Points, choices, waits and wakes.
 //!
-//! `given`: choices that the checker gives. The others are made as a [`Policy`] says, one file each:
-//! `systematic` (a search of all schedules), `pct`, `pos`; those at random are here.
+//! `alternatives`: what can be chosen. `given`: choices that the checker gives. The others are made as
+//! a [`Policy`] says, one file each: `systematic` (a search of all schedules), `pct`, `pos`; those at
+//! random are here.
 //!
 //! A thread announces its next visible operation and then asks who goes on. Whoever is chosen
 //! performs what it announced. A blocking call is two steps: the request, which is always possible,
 //! and going on once it was granted. Nothing here depends on anything but the program's own past
 //! and the choices.
 
+mod alternatives;
 mod given;
 mod pct;
 mod pos;
 mod priorities;
 mod systematic;
+
+pub(crate) use alternatives::choose_of;
 
 use crate::cancel;
 use crate::carrier;
@@ -23,7 +27,9 @@ use crate::fail::stop;
 use crate::fate;
 use crate::region::{region, setup};
 use crate::state::{Interruption, State, Status, Thread, state};
+use crate::symmetry;
 use crate::system;
+use alternatives::{can_run, offers};
 use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -346,73 +352,6 @@ unsafe impl Sync for Counter {}
 /// How often another thread was chosen than the one that ran.
 pub(crate) static SWITCHES: Common<Counter> = Common::at(offset_of!(Conduct, switches));
 
-/// How many ways the pending step of a thread can go.
-fn outcomes(state: &State, thread: &Thread) -> u32 {
-    match thread.operation.get() {
-        Operation::CondSignal if thread.phase.get() == Phase::Request => {
-            choose_of(state.waiters(Waiting::Cond, thread.object.get()).count() as u32, 1)
-        }
-        Operation::FutexWake if thread.phase.get() == Phase::Request => {
-            let most = thread.value.get() as u32;
-            choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
-        }
-        Operation::Choose | Operation::Deliver => thread.value.get() as u32,
-        Operation::Kill => fate::WAYS,
-        Operation::Fault | Operation::ConnectPeer | Operation::Send | Operation::Receive
-            if crate::net::faults::are_explored() =>
-        {
-            crate::net::faults::ways(thread)
-        }
-        _ => 1,
-    }
-}
-
-/// In how many ways `most` of `all` can be chosen; one if everybody is.
-pub(crate) fn choose_of(all: u32, most: u32) -> u32 {
-    if most >= all {
-        return 1;
-    }
-    (0..u64::from(most)).fold(1u64, |ways, i| ways * (u64::from(all) - i) / (i + 1)) as u32
-}
-
-/// Whether the time-out of a blocked thread may fire now.
-fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
-    let deadline = thread.deadline.get();
-    let earlier = |other: &Thread| {
-        other.status() == Status::Blocked
-            && other.deadline.get() != 0
-            && (other.deadline.get(), other.number.get()) < (deadline, thread.number.get())
-    };
-    deadline != 0
-        && match mode {
-            _ if deadline == LAST => !state.threads().any(earlier) && can_run(state) == 0,
-            TimeMode::Any => true,
-            TimeMode::Ordered => !state.threads().any(earlier),
-            TimeMode::Quiescent => !state.threads().any(earlier) && can_run(state) == 0,
-        }
-}
-
-/// How many choices a thread offers.
-fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
-    match thread.status() {
-        _ if !state.may_move(thread.number.get()) => 0,
-        Status::Ready if !state.standing.contains(thread.number.get()) => outcomes(state, thread),
-        Status::Blocked if thread.deadline.get() != 0 => {
-            u32::from(may_time_out(state, thread, mode))
-        }
-        _ => 0,
-    }
-}
-
-/// Who can take a step and does not stand back, a bit each.
-fn can_run(state: &State) -> u128 {
-    let ready = state.ready.bits() & !state.standing.bits();
-    match state.exclusive.get() {
-        0 => ready,
-        thread => ready & 1 << (thread - 1),
-    }
-}
-
 /// Lets time pass until somebody can be chosen; how many choices there are, and whether they are
 /// only between threads.
 fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
@@ -429,6 +368,9 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
         }
         if state.ready.bits() == 0 {
             return Err(system::stuck(state));
+        }
+        if let Some(ending) = symmetry::stuck(state) {
+            return Err(ending);
         }
         idle_round(state)?;
     }
@@ -490,6 +432,7 @@ fn nth(state: &State, mut index: u32, mode: TimeMode) -> Choice {
 fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> {
     let thread = state.thread(choice.thread);
     record(thread, choice.outcome, alternatives)?;
+    symmetry::note(state, thread);
     if !thread.idle_step.get() {
         state.idle_rounds.set(0);
         state.standing.clear();

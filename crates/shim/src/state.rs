@@ -240,6 +240,11 @@ pub(crate) struct State {
     pub(crate) exit_code: Cell<i32>,
     /// How often a process was killed.
     pub(crate) kills: Cell<u16>,
+    /// From which others each process is cut off, a bit each; and how often that happened.
+    pub(crate) cuts: [Cell<u16>; MAX_PROCESSES],
+    pub(crate) partitions: Cell<u16>,
+    /// Which processes have used the network, a bit each: see `symmetry`.
+    pub(crate) seen: Cell<u16>,
     /// How many threads each process has created that have not been joined.
     pub(crate) own_unjoined: [Cell<u16>; MAX_PROCESSES],
     /// Where the heap of each thread ends.
@@ -286,6 +291,7 @@ fn prepare() {
     state.limit.set(state.limit.get().max(number + 1));
     state.current.set(number);
     crate::fate::appoint(state);
+    crate::symmetry::declare(state);
 }
 
 impl State {

@@ -11,20 +11,25 @@
 use crate::conduct::{Common, Conduct};
 use crate::descriptors;
 use crate::memory::{BUFFERS, CONDUCT, OBJECTS, PAGE, STATE, map, round_up};
+use crate::partition;
 use crate::region::{self, setup, wait, wake};
 use crate::scheduler::{Ending, reschedule, withdraw};
 use crate::state::{State, Thread, state};
+use crate::symmetry;
 use crate::sys::{number, sys};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
-use everypath_shim_abi::{IdleMode, MAX_PROCESSES, MAX_THREADS, Operation, Outcome, PROCESS_BITS};
+use everypath_shim_abi::{
+    IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, Operation, Outcome, PROCESS_BITS,
+    SHARED_OBJECT, Strangeness,
+};
 
 /// The process that talks to the checker.
 pub(crate) const FIRST: usize = 0;
 /// The descriptor under which the checker hands over what the processes share.
 const DESCRIPTOR: usize = 194;
 /// What belongs to all processes, in the sets of what steps touch.
-const SHARED: usize = 0x7fff << PROCESS_BITS;
+const SHARED: usize = (SHARED_OBJECT as usize) << PROCESS_BITS;
 
 static PROCESS: AtomicUsize = AtomicUsize::new(FIRST);
 static PROCESSES: AtomicUsize = AtomicUsize::new(1);
@@ -202,8 +207,9 @@ pub(crate) fn leave() -> ! {
     let me = state.current();
     state.exclusive.set(0);
     state.sections.set(0);
+    symmetry::be_seen(state, process());
     for other in state.own_threads().filter(|other| other.is_alive()) {
-        if !core::ptr::eq(other, me) {
+        if !core::ptr::eq(other, me) && !partition::is_one(other) {
             withdraw(other);
         }
     }
@@ -211,6 +217,21 @@ pub(crate) fn leave() -> ! {
     withdraw(me);
     reschedule(state);
     unreachable!("a thread of a process that has ended is never chosen")
+}
+
+/// Tells the checker what is strange: nobody outside is at fault for it.
+pub(crate) fn notice(what: Strangeness, port: u16) {
+    if !is_one_of_several() {
+        return;
+    }
+    let region = region::region();
+    let notice = Notice { what, process: process() as u8, port };
+    let count = region.notice_count.get() as usize;
+    let is_known = region.notices.iter().take(count).any(|known| known.get() == notice);
+    if count < MAX_NOTICES && !is_known {
+        region.notices[count].set(notice);
+        region.notice_count.set(count as u32 + 1);
+    }
 }
 
 /// What it means that nobody can take a step any more.

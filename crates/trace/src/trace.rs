@@ -108,6 +108,12 @@ pub struct Network {
     /// How often one of them may be killed.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "is_zero"))]
     pub kills: u16,
+    /// How often the network between processes may be cut, and between whom.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub partition: Option<String>,
+    /// Whether programs with the same command were taken to be in each other's place.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub symmetric: bool,
     /// What it meant that every thread waits for input; `None` if that depends on the program.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
     pub idle: Option<String>,

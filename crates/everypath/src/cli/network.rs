@@ -3,7 +3,7 @@
 use super::datagrams::DatagramArgs;
 use clap::{Args, ValueEnum};
 use everypath_native::peers::{Cache, Options};
-use everypath_native::{Fault, Faults, IdleMode};
+use everypath_native::{Fault, Faults, IdleMode, Partition};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,8 +22,18 @@ pub(crate) struct NetworkArgs {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "with")]
     pub(crate) kill: u16,
 
+    /// How often the network between two programs may be cut, at any point, and mended later:
+    /// 1, or between whom, such as primary:backup or primary:backup,client:primary=2
+    #[arg(long, value_name = "N|PAIRS", requires = "with")]
+    pub(crate) partition: Option<Partition>,
+
+    /// Programs with the same command are just like each other: explore only one of the orders in
+    /// which they begin to use the network
+    #[arg(long, requires = "with")]
+    pub(crate) symmetric: bool,
+
     /// Explore each program on its own, and hold what they did against each other
-    #[arg(long, conflicts_with_all = ["peer", "kill", "tcp_faults", "chunks"])]
+    #[arg(long, conflicts_with_all = ["peer", "kill", "partition", "symmetric", "tcp_faults", "chunks"])]
     pub(crate) joint: bool,
 
     /// Write a list of what the program does with others, and of what is not right about it: data,

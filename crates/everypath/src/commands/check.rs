@@ -1,5 +1,6 @@
 //! `everypath check`: explore a native program; and the replay of what it found.
 
+mod closed;
 mod confirmation;
 mod emission;
 mod estimate;
@@ -23,8 +24,8 @@ use everypath_explore::Control;
 use everypath_explore::reduction::Reduction;
 use everypath_native::peers::{Options, Trouble};
 use everypath_native::{
-    Choice, Companion, CompanionError, Ending, Error, Exhaustive, Explored, Launch, Names, Outside,
-    Program, ProgramError, Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
+    Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outside, Program, ProgramError,
+    Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -116,7 +117,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
     let common = &args.common;
     let exploration = Exploration::of(args)?;
     let alone = launch(args, program)?;
-    let companions = match companions(&args.network.with, alone.folder.as_deref()) {
+    let companions = match closed::companions(&args.network.with, alone.folder.as_deref()) {
         Ok(companions) => companions,
         Err(error) if error.is_request() => return Err(Usage::new(error.to_string())),
         Err(error) => return Ok(Found::inconclusive(error.to_string())),
@@ -127,7 +128,7 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         ));
     }
     let outside = outside(&args.network, alone.folder.as_deref())?;
-    let launch = Launch { outside, companions, ..alone };
+    let launch = closed::close(Launch { outside, companions, ..alone }, &args.network)?;
     if let Some(port) = args.network.peer_ready
         && let Err(trouble) = launch.outside.await_port(port)
     {
@@ -141,7 +142,10 @@ fn explore(args: &CheckArgs, program: &Program, trace: &OutputFile) -> Result<Fo
         Ok(explored) => explored,
         Err(error) => return Ok(Found::failed(&error)),
     };
-    let counted = Counted::of(&explored, took.as_secs_f64()).with_options(args, &launch.outside);
+    let notices = everypath_native::in_words(&explored.notices, &launch);
+    let mut counted = Counted::of(&explored, took.as_secs_f64());
+    counted = counted.with_options(args, &launch.outside);
+    counted.notices = notices;
     let mut found = conclude(args, program, &launch, &explored);
     if found.trace.is_none()
         && let Some(why) = stopped
@@ -352,7 +356,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     };
     let Prepared { folder, environment, files, judge } = prepare(surroundings)
         .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
-    let companions = companions(&network.with, folder.as_deref())
+    let companions = closed::companions(&network.with, folder.as_deref())
         .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
     let launch = Launch {
         outside: recorded_outside(joint, &network, folder.as_deref(), &path)?,
@@ -367,6 +371,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         files,
         judge,
     };
+    let launch = closed::close(launch, &network)?;
     let schedule: Vec<Choice> = recorded
         .steps
         .iter()
@@ -382,18 +387,6 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
             Ok(if matches!(error, Error::Defect(_)) { DEFECT } else { INCONCLUSIVE })
         }
     }
-}
-
-/// The other programs of a closed system.
-fn companions(
-    commands: &[String],
-    folder: Option<&Path>,
-) -> Result<Vec<Companion>, CompanionError> {
-    let mut companions = Companion::open_all(commands, &program_folders(), folder)?;
-    for companion in &mut companions {
-        companion.program = surroundings::seen_from(folder, &companion.program);
-    }
-    Ok(companions)
 }
 
 /// The peers that a program talks to, which are started in a folder if it is not this one.
@@ -426,8 +419,11 @@ fn network_record(network: &NetworkArgs) -> Network {
         cache = network.cache.name().into();
     }
     let (with, kills) = (network.with.clone(), network.kill);
+    let (partition, symmetric) =
+        (network.partition.as_ref().map(ToString::to_string), network.symmetric);
     let (datagrams, joint) = (network.datagrams.words(), Vec::new());
-    Network { peers, cache, with, kills, idle, tcp_faults, chunks, datagrams, joint }
+    let closed = Network { with, kills, partition, symmetric, ..Network::default() };
+    Network { peers, cache, idle, tcp_faults, chunks, datagrams, joint, ..closed }
 }
 
 /// The options about the network that a trace was recorded with.
@@ -436,6 +432,8 @@ fn network_args(network: &Network) -> Result<NetworkArgs, Usage> {
         peer: network.peers.clone(),
         with: network.with.clone(),
         kill: network.kills,
+        partition: network.partition.as_deref().and_then(|text| text.parse().ok()),
+        symmetric: network.symmetric,
         cache: CacheName::from_name(&network.cache).unwrap_or_default(),
         idle: network.idle.as_deref().and_then(IdleName::from_name),
         tcp_faults: network.tcp_faults.as_deref().and_then(|text| faults(text).ok()),

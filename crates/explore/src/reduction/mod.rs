@@ -83,6 +83,13 @@ pub trait Footprint: Clone {
     fn is_everything(&self) -> bool {
         self.parts().into_iter().any(|part| Self::scope(part) == Scope::Everything)
     }
+
+    /// Whether the step may never be taken although it could have been, or may keep others from being
+    /// taken: then no race tells of what else could have been. A step that only changes what others
+    /// find, and is taken in every execution that ends by itself, is not of this kind.
+    fn disturbs(&self) -> bool {
+        self.is_everything()
+    }
 }
 
 /// Whether what two steps of different actors do can be swapped.

@@ -24,7 +24,7 @@ use super::{Alternative, Ended, Executed, Footprint};
 /// Whether an execution, as far as it can be told, is of a kind for which this reduction is meant.
 pub fn is_suitable<F: Footprint>(executed: &Executed<F>) -> bool {
     let disturbs = |these: &Vec<Alternative<F>>| {
-        these.len() > 1 && these.iter().any(|of| of.footprint.is_everything())
+        these.len() > 1 && these.iter().any(|of| of.footprint.disturbs())
     };
     executed.ended == Ended::Complete && !executed.alternatives.iter().any(disturbs)
 }

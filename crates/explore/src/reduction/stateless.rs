@@ -402,12 +402,20 @@ impl<F: Footprint> Stateless<F> {
         }
         self.ahead.clear();
         self.reverse_races(from);
-        if executed.ended == Ended::Cut
-            && self.reduction != Reduction::None
-            && let Some(last) = self.frames.last_mut()
-        {
-            last.expand();
+        if executed.ended == Ended::Cut && self.reduction != Reduction::None {
+            self.expect_what_was_cut_off();
         }
+    }
+
+    /// An execution ended in the middle: what was still to come raced with what was there.
+    fn expect_what_was_cut_off(&mut self) {
+        let races = |of: &Alternative<F>| of.footprint.is_everything();
+        let (last, before) = match self.frames.split_last_mut() {
+            Some(frames) => frames,
+            None => return,
+        };
+        last.expand();
+        before.iter_mut().filter(|it| it.alternatives.iter().any(races)).for_each(Frame::expand);
     }
 
     /// Makes sure that races are explored in the other order, too, those of steps from `from` on.
@@ -451,8 +459,8 @@ impl<F: Footprint> Stateless<F> {
         frame.begin_outcomes(&self.ahead);
         // A step that depends on everything may end everything, or something may take away from it
         // what makes it possible: then no race tells of what else could have been.
-        let everything = frame.alternatives.iter().any(|of| of.footprint.is_everything());
-        if self.reduction == Reduction::None || everything {
+        let disturbed = frame.alternatives.iter().any(|of| of.footprint.disturbs());
+        if self.reduction == Reduction::None || disturbed {
             frame.expand();
         }
         self.frames.push(frame);

@@ -11,6 +11,7 @@ use crate::closed::{Companion, MAX_COMPANIONS, System};
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::exhaustive::taken;
+use crate::symmetry::Symmetry;
 use crate::worker::{From, Launch, Modules, Worker};
 use everypath_commtree::joint::Performed;
 use everypath_explore::Control;
@@ -146,7 +147,7 @@ impl<'a> Steps<'a> {
     fn of(record: &'a Record) -> Self {
         let events = &record.execution.events;
         let mut order = HappensBefore::default();
-        taken(events).iter().for_each(|step| order.push(step));
+        taken(events, &Symmetry::default()).iter().for_each(|step| order.push(step));
         // Which of several ways a wish was granted is no step of a system.
         let chosen: BTreeSet<usize> = record.chosen.iter().copied().collect();
         let left = (0..events.len()).filter(|step| !chosen.contains(step)).collect();

@@ -3,6 +3,7 @@
 
 use super::script::Reply;
 use crate::exhaustive::taken;
+use crate::symmetry::Symmetry;
 use everypath_commtree::joint::{Act, Answer, EventId, Joint, Link, Request};
 use everypath_explore::reduction::happens_before::HappensBefore;
 use everypath_shim_abi::{Asked, Event, Granted, Question, Wish};
@@ -216,7 +217,7 @@ impl Wishes {
     /// The events of this execution that happened before a step.
     fn past(&self, step: usize, events: &[Event]) -> Vec<EventId> {
         let mut order = HappensBefore::default();
-        taken(events).iter().for_each(|taken| order.push(taken));
+        taken(events, &Symmetry::default()).iter().for_each(|taken| order.push(taken));
         let own = order.first_event(step);
         let is_before = |of: usize| of == step || order.is_before(order.first_event(of), own);
         let before = self.execution.log.iter().filter(|(of, _)| is_before(*of));

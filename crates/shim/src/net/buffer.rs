@@ -17,12 +17,17 @@ fn base(number: usize) -> usize {
 impl Object {
     /// How many bytes wait.
     pub(crate) fn waiting(&self) -> usize {
+        self.filled() - self.held.get() as usize
+    }
+
+    /// How many bytes are there, those included that have not arrived yet.
+    pub(crate) fn filled(&self) -> usize {
         (self.end.get() - self.start.get()) as usize
     }
 
     /// How many more bytes fit, given a bound.
     pub(crate) fn room(&self, bound: usize) -> usize {
-        bound.saturating_sub(self.waiting())
+        bound.saturating_sub(self.filled())
     }
 
     /// Where the bytes are that wait.
@@ -44,10 +49,10 @@ impl Object {
     /// Moves what waits to the beginning.
     pub(crate) fn settle(&self, number: usize) {
         let base = base(number);
-        let waiting = self.waiting();
-        crate::memory::shift(base, base + self.start.get() as usize, waiting);
+        let filled = self.filled();
+        crate::memory::shift(base, base + self.start.get() as usize, filled);
         self.start.set(0);
-        self.end.set(waiting as u32);
+        self.end.set(filled as u32);
     }
 
     /// Forgets the first bytes that wait.
@@ -72,7 +77,7 @@ impl Object {
 pub(crate) fn spans() -> impl Iterator<Item = (usize, usize)> {
     crate::descriptors::object_numbers().filter_map(|number| {
         let object = super::object(number);
-        let waiting = object.waiting();
-        (waiting != 0).then(|| (base(number) + object.start.get() as usize, waiting))
+        let filled = object.filled();
+        (filled != 0).then(|| (base(number) + object.start.get() as usize, filled))
     })
 }

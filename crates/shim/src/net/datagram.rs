@@ -1,6 +1,7 @@
 //! Datagram sockets: whole messages, each with where it came from.
 
 use super::address::{Address, INET, INET6};
+use super::crossing;
 use super::message::Pieces;
 use super::outbox::{self, Put};
 use super::transit::{self, Found, HEAD, Head};
@@ -12,7 +13,7 @@ use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
 use crate::system;
-use everypath_shim_abi::{Operation, moved};
+use everypath_shim_abi::{Operation, Strangeness, moved};
 
 /// The longest message of the Internet.
 const LONGEST: usize = 65_507;
@@ -135,7 +136,7 @@ pub(super) fn send(
     }
     for receiver in receivers(socket, &to) {
         anybody = true;
-        if is_looped {
+        if is_looped && !crossing::is_lost(state().current(), object(receiver)) {
             deliver(receiver, head, pieces);
         }
     }
@@ -159,7 +160,9 @@ fn await_receiver(descriptor: i32, to: &Address) {
     let (through, patience) = (super::through(descriptor), Patience::Last);
     let call = Call { operation, touches, value, want, through, patience };
     // Without anybody there the message is lost.
-    let _nobody = until_done(call, || super::ready::is_satisfied(want).then_some(()));
+    if until_done(call, || super::ready::is_satisfied(want).then_some(())).is_err() {
+        system::notice(Strangeness::NobodyBound, to.port());
+    }
 }
 
 /// The address that receivers see: that of this machine, if a socket is bound to all of them.

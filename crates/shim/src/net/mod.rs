@@ -13,6 +13,7 @@ mod call;
 pub(crate) mod caller;
 pub(crate) mod calls;
 mod control;
+mod crossing;
 mod datagram;
 mod epoll;
 mod event;
@@ -42,6 +43,7 @@ use options::Options;
 use remote::Remote;
 
 pub(crate) use buffer::{BUFFERS_LENGTH, spans};
+pub(crate) use crossing::{mended, other_end};
 
 /// How many bytes a pipe holds.
 pub(crate) const PIPE_CAPACITY: usize = 1 << 16;
@@ -104,8 +106,15 @@ pub(crate) struct Object {
     /// Where in its buffer the bytes are that wait.
     start: Cell<u32>,
     end: Cell<u32>,
+    /// How many of them have not arrived, because the network is cut.
+    held: Cell<u32>,
     /// What the partner did.
     partner_end: Cell<End>,
+    /// What it did since the network was cut.
+    later_end: Cell<End>,
+    /// The process whose end this is, and the one at the other end.
+    owner: Cell<u8>,
+    across: Cell<u8>,
     /// Whether this end neither receives nor sends any more.
     shut_receiving: Cell<bool>,
     shut_sending: Cell<bool>,
@@ -202,6 +211,8 @@ pub(crate) enum Want {
     Room { listener: u16 },
     /// That somebody is there, at an address with this key.
     Somebody { kind: Kind, key: usize },
+    /// That somebody listens at an address with this key whom this process can reach.
+    Reachable { from: u16, key: usize },
     /// That something happens to one of the objects that a thread of another process has written
     /// down, so many; or to any, if there are too many.
     OneOf { thread: u16, count: u16 },
@@ -257,6 +268,9 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
     let number = usize::from(number).checked_sub(1)?;
     let length = length as usize;
     if matches!(object(number).kind.get(), Kind::Datagram | Kind::Outbox) {
+        if crossing::is_lost(thread, object(number)) {
+            return None;
+        }
         return datagram::refined(thread.operation.get(), number, (waits, length));
     }
     match thread.operation.get() {
@@ -283,6 +297,7 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
 fn make(kind: Kind, flags: i32) -> Result<(usize, isize), i32> {
     let number = descriptors::free_object().ok_or(errno::EMFILE)?;
     object(number).kind.set(kind);
+    object(number).owner.set(system::process() as u8);
     Ok((number, open(number, flags)?))
 }
 
@@ -374,6 +389,8 @@ fn free(number: usize) {
     let object = object(number);
     object.start.set(0);
     object.end.set(0);
+    object.held.set(0);
+    object.later_end.set(End::Open);
     object.partner.set(0);
     object.local.set(Address::default());
     descriptors::object_is_free(number);

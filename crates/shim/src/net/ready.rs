@@ -2,7 +2,8 @@
 
 use super::{Call, End, Kind, Object, Patience, Stage, Unfinished, Want, failed, object};
 use super::{
-    caller, epoll, event, faults, outbox, partner, remote, stream, transfer, transit, until_done,
+    caller, crossing, epoll, event, faults, outbox, partner, remote, stream, transfer, transit,
+    until_done,
 };
 use crate::conduct::{Common, Conduct, MAX_WATCHED};
 use crate::descriptors::{self, Kind as OpenKind};
@@ -140,6 +141,7 @@ pub(super) fn is_satisfied(want: Want) -> bool {
                 && (kind == Kind::Datagram
                     || object.stage.get() == Stage::Listening && stream::has_room(object))
         }),
+        Want::Reachable { from, key } => crossing::is_reachable(from.into(), key),
         Want::OneOf { thread, count } => {
             let watched = &WATCHED[usize::from(thread)];
             let is_ready = |entry: u64| of_object((entry >> 32) as usize) & entry as u32 != 0;
@@ -228,7 +230,7 @@ fn each_watched(want: Want, each: &mut dyn FnMut(usize)) {
         }
     };
     match want {
-        Want::Nothing | Want::Room { .. } | Want::Somebody { .. } => {}
+        Want::Nothing | Want::Room { .. } | Want::Somebody { .. } | Want::Reachable { .. } => {}
         Want::OneOf { thread, count } => {
             let watched = &WATCHED[usize::from(thread)];
             let known = watched.iter().take(count.into());

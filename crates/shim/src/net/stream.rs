@@ -1,6 +1,7 @@
 //! Stream sockets and pipes.
 
 use super::address::{Address, INET6, UNIX, ephemeral_port};
+use super::crossing;
 use super::faults;
 use super::transfer::about_to_move;
 use super::{Call, End, Kind, Object, Patience, Stage, Transfer, Want};
@@ -13,7 +14,7 @@ use crate::scheduler::point;
 use crate::state::{Thread, state};
 use crate::sys::errno;
 use crate::system;
-use everypath_shim_abi::{ABANDONED, Operation, moved};
+use everypath_shim_abi::{ABANDONED, Operation, Strangeness, moved};
 
 /// The size of an entry in the queue of a listener: the number of an object.
 const ENTRY: usize = 2;
@@ -22,6 +23,8 @@ const ENTRY: usize = 2;
 fn join(one: usize, other: usize) {
     object(one).partner.set(other as u16 + 1);
     object(other).partner.set(one as u16 + 1);
+    object(one).across.set(object(other).owner.get());
+    object(other).across.set(object(one).owner.get());
     object(one).stage.set(Stage::Connected);
     object(other).stage.set(Stage::Connected);
 }
@@ -91,6 +94,7 @@ pub(super) fn bind(number: usize, wanted: Address) -> Result<isize, i32> {
                 && !(reuses && other.options.get().reuse_address && !is_listening(other))
         });
         if taken.is_some() {
+            system::notice(Strangeness::PortTaken, wanted.port());
             return Err(errno::EADDRINUSE);
         }
         if let Some(path) = wanted.path() {
@@ -104,7 +108,7 @@ pub(super) fn bind(number: usize, wanted: Address) -> Result<isize, i32> {
     Ok(0)
 }
 
-fn is_listening(object: &Object) -> bool {
+pub(super) fn is_listening(object: &Object) -> bool {
     object.stage.get() == Stage::Listening
 }
 
@@ -139,6 +143,7 @@ pub(super) fn listen(number: usize, backlog: i32) -> Result<isize, i32> {
             && !other.options.get().shares_with(socket)
     });
     if other.is_some() {
+        system::notice(Strangeness::PortTaken, local.port());
         return Err(errno::EADDRINUSE);
     }
     // The kernel takes one more than it was asked for.
@@ -221,8 +226,15 @@ fn connect_in_system(
     loop {
         let outcome = until_done(call, || {
             let listener = listener(&to)?;
-            has_room(object(listener)).then(|| enter_queue(number, listener, to))
+            let is_cut = crossing::is_lost(state().current(), object(listener));
+            let enter = || if is_cut { None } else { Some(enter_queue(number, listener, to)) };
+            has_room(object(listener)).then(enter)
         });
+        let outcome = match outcome {
+            Ok(None) => return connect_across(call, number, to, waits),
+            Ok(Some(entered)) => Ok(entered),
+            Err(unfinished) => Err(unfinished),
+        };
         match outcome {
             // Somebody is there who never accepts.
             Err(Unfinished::TimedOut) if listener(&to).is_some() => {
@@ -231,11 +243,32 @@ fn connect_in_system(
             other => {
                 state().current().transfer.set(Transfer::default());
                 return match other {
-                    Err(Unfinished::TimedOut) => refuse(object(number), errno::ECONNREFUSED, waits),
+                    Err(Unfinished::TimedOut) => {
+                        system::notice(Strangeness::NobodyListens, to.port());
+                        refuse(object(number), errno::ECONNREFUSED, waits)
+                    }
                     other => connected(number, other, waits),
                 };
             }
         }
+    }
+}
+
+/// Connects to a process that cannot be reached at the moment: the kernel tries again and again, and
+/// gives up in the end.
+fn connect_across(call: Call, number: usize, to: Address, waits: bool) -> Result<isize, i32> {
+    const NANOSECONDS: u64 = 127_000_000_000;
+    state().current().transfer.set(Transfer::default());
+    let from = system::process();
+    let want = Want::Reachable { from: from as u16, key: to.key() };
+    let patience = Patience::Until(state().clock.get() + NANOSECONDS);
+    let outcome = until_done(Call { want, patience, ..call }, || {
+        let listener = listener(&to).filter(|_| crossing::is_reachable(from, to.key()))?;
+        Some(enter_queue(number, listener, to))
+    });
+    match outcome {
+        Err(Unfinished::TimedOut) => refuse(object(number), errno::ETIMEDOUT, waits),
+        other => connected(number, other, waits),
     }
 }
 
@@ -255,6 +288,9 @@ pub(super) fn queueing(thread: &Thread) -> Option<(Operation, u64)> {
     let key = thread.object.get();
     let listener = bound(Kind::Stream, |it| is_listening(it) && it.local.get().key() == key);
     let Some(queue) = listener.map(object) else { return Some((Operation::AwaitListener, 0)) };
+    if crossing::is_lost(thread, queue) {
+        return None;
+    }
     let put = queue.put.get() + ENTRY as u64;
     // It must fit even if nothing had ever been taken out: then who accepts makes no difference.
     let is_sure = put <= u64::from(queue.backlog.get()) * ENTRY as u64;
@@ -340,6 +376,7 @@ fn enter_queue(number: usize, listener: usize, to: Address) -> Result<(), i32> {
     let other = object(far);
     let queue = object(listener);
     other.kind.set(Kind::Stream);
+    other.owner.set(queue.owner.get());
     other.family.set(queue.family.get());
     other.options.set(queue.options.get());
     let mapped = |address: Address| match (queue.family.get(), address.family()) {
@@ -437,11 +474,7 @@ pub(super) fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
         if remote::is_remote(socket) {
             remote::shut(number)?;
         } else if let Some(other) = partner(socket) {
-            let far = object(other);
-            if far.partner_end.get() == End::Open {
-                far.partner_end.set(End::Finished);
-            }
-            happened(other);
+            crossing::end(other, End::Finished);
         }
     }
     if how != 1 {
@@ -479,16 +512,7 @@ pub(super) fn close(number: usize) {
     let far = object(other);
     let lingers = socket.options.get().linger() == Some(0);
     // Whoever leaves bytes behind breaks the connection, and so does who asked for it.
-    let breaks = socket.kind.get() == Kind::Stream && (socket.waiting() > 0 || lingers);
+    let breaks = socket.kind.get() == Kind::Stream && (socket.filled() > 0 || lingers);
     far.partner.set(0);
-    if breaks {
-        far.partner_end.set(End::Gone);
-        far.error.set(errno::ECONNRESET);
-        if !is_unix(far) {
-            far.shut_sending.set(true);
-        }
-    } else if far.partner_end.get() != End::Gone {
-        far.partner_end.set(End::Finished);
-    }
-    happened(other);
+    crossing::end(other, if breaks { End::Gone } else { End::Finished });
 }

@@ -1,6 +1,7 @@
 //! Sending and receiving on streams.
 
 use super::buffer::CAPACITY;
+use super::crossing;
 use super::faults;
 use super::message::Pieces;
 use super::{Call, End, Kind, Object, PIPE_CAPACITY, Patience, Stage, Transfer, Want};
@@ -171,6 +172,10 @@ fn send_now(
         }
         // The other machine takes it and answers that nobody is there.
         *sent = total;
+        if crossing::is_cut(socket) {
+            crossing::end(number, End::Gone);
+            return Some(Ok(()));
+        }
         socket.error.set(errno::EPIPE);
         socket.shut_sending.set(true);
         return Some(Ok(()));
@@ -186,7 +191,7 @@ fn send_now(
     pieces.each(*sent, count, |address, length| object(other).push(other, address, length));
     *sent += count;
     if count > 0 {
-        happened(other);
+        crossing::arrived(other, count);
     }
     Some(Ok(()))
 }

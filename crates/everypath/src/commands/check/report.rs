@@ -42,6 +42,8 @@ pub(super) struct Counted {
     /// What was asked of peers; none if there was nobody to ask.
     cache: Option<JsonCache>,
     assumptions: Vec<String>,
+    /// What was strange, whatever the verdict.
+    pub(super) notices: Vec<String>,
     /// What was explored of each program; none unless several were.
     joint: Option<JsonJoint>,
 }
@@ -213,6 +215,13 @@ impl Found {
         self.counted.sample.as_ref().filter(|_| self.verdict == Verdict::Holds)
     }
 
+    /// What was strange. How many executions were sampled besides a violation depends on the number
+    /// of workers.
+    fn notices(&self) -> &[String] {
+        let is_sample = self.counted.sample.is_some();
+        if is_sample && self.verdict != Verdict::Holds { &[] } else { &self.counted.notices }
+    }
+
     /// What is left of a search that was to explore everything and did not come to its end.
     fn remaining(&self) -> Option<&Remaining> {
         self.counted.remaining.as_ref().filter(|_| self.verdict == Verdict::Inconclusive)
@@ -240,6 +249,8 @@ pub(super) struct JsonCheck {
     assumption: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     assumptions_about_peers: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notices: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     violation: Option<JsonCounterexample>,
@@ -338,6 +349,7 @@ impl Report {
             },
             assumption: ASSUMPTION,
             assumptions_about_peers: counted.assumptions.clone(),
+            notices: found.notices().to_vec(),
             reason: found.reason.clone(),
             violation: JsonCounterexample::of(found, trace_path),
             failures: found.emission.as_ref().map(|emission| emission.failures.clone()),
@@ -475,6 +487,7 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
     }
     text += &found.sample().map(Sample::text).unwrap_or_default();
     text += &found.remaining().map(Remaining::text).unwrap_or_default();
+    text += &noticed(found.notices());
     if found.verdict == Verdict::Holds {
         text.push_str(ASSUMPTION);
         text.push('\n');
@@ -490,6 +503,11 @@ fn text(target: &str, found: &Found, trace_path: &str) -> String {
         );
     }
     text
+}
+
+/// What was strange.
+fn noticed(notices: &[String]) -> String {
+    notices.iter().map(|notice| format!("Note that {notice}, in some executions.\n")).collect()
 }
 
 /// What programs did with each other.

@@ -1,0 +1,76 @@
+//! Processes that are just like each other: in which order they use the network is not explored.
+//!
+//! The shim holds the others back until the first one has used the network (its `symmetry.rs`). To
+//! the search that is an order among steps which nothing can reverse.
+
+use crate::closed::Companion;
+use crate::worker::Launch;
+use everypath_shim_abi::{
+    Event, MAX_PROCESSES, Mode, Operation, PROCESS_BITS, Part, Setup, is_use_of_network,
+};
+
+/// For each process, one more than the number of the last one before it with the same command, if
+/// there is one. The program that is checked is like no other.
+pub fn leaders(companions: &[Companion]) -> [u8; MAX_PROCESSES] {
+    let mut leaders = [0; MAX_PROCESSES];
+    for (index, companion) in companions.iter().enumerate() {
+        let before = companions[..index].iter().rposition(|before| before == companion);
+        // The first companion is process 1.
+        leaders[index + 1] = before.map_or(0, |before| before as u8 + 2);
+    }
+    leaders
+}
+
+/// That a step is the first with which a process uses the network, if it is one of several that are
+/// just like each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Turn {
+    /// One more than its number, and than that of the one before it; 0 if there is none.
+    process: u8,
+    leader: u8,
+}
+
+impl Turn {
+    /// What the step touches by that.
+    pub(crate) fn parts(self) -> impl Iterator<Item = Part> {
+        const TURN: u64 = 6;
+        let part = |mode, process: u8| {
+            let object = TURN | u64::from(process) << PROCESS_BITS;
+            (process != 0).then_some(Part { mode, object })
+        };
+        [part(Mode::Follow, self.leader), part(Mode::Lead, self.process)].into_iter().flatten()
+    }
+}
+
+/// Which processes are just like each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Symmetry {
+    leaders: [u8; MAX_PROCESSES],
+    threads_each: usize,
+}
+
+impl Symmetry {
+    /// Those of the system that is started so.
+    pub(crate) fn of(launch: &Launch) -> Self {
+        let setup = Setup { processes: launch.companions.len() as u16 + 1, ..launch.setup };
+        Symmetry { leaders: setup.leaders, threads_each: setup.threads_each() }
+    }
+
+    /// The turns of steps; none if no processes are like each other.
+    pub(crate) fn turns(&self, events: &[Event]) -> Vec<Turn> {
+        if self.leaders == [0; MAX_PROCESSES] {
+            return Vec::new();
+        }
+        let mut seen = [false; MAX_PROCESSES];
+        let turn = |event: &Event| {
+            let process = usize::from(event.thread) / self.threads_each;
+            let is_first = is_use_of_network(event.operation, event.object)
+                || event.operation == Operation::ProcessExit;
+            if !is_first || std::mem::replace(&mut seen[process], true) {
+                return Turn::default();
+            }
+            Turn { process: process as u8 + 1, leader: self.leaders[process] }
+        };
+        events.iter().map(turn).collect()
+    }
+}

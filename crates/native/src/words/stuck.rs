@@ -1,0 +1,133 @@
+//! Nobody can go on: who waits for what, and for whom.
+
+use super::{Ending, Names};
+use everypath_shim_abi::{Event, Operation, ThreadEntry, Waiting};
+use everypath_trace::Violation;
+
+impl Names<'_> {
+    /// What a thread waits for.
+    pub(super) fn waiting(&self, entry: &ThreadEntry) -> String {
+        let object = self.object(entry.object);
+        let holder = match entry.holder {
+            0 => String::new(),
+            holder => format!(", held by {}", self.thread(holder - 1)),
+        };
+        match entry.waiting {
+            Waiting::Nothing => "can go on".into(),
+            Waiting::Ended => "has ended".into(),
+            Waiting::Mutex => format!("waits for mutex {object}{holder}"),
+            Waiting::Cond => format!("waits on condition {object} for a signal"),
+            Waiting::Read => format!("waits for rwlock {object} to read{holder}"),
+            Waiting::Write => format!("waits for rwlock {object} to write{holder}"),
+            Waiting::Barrier => format!("waits at barrier {object} for others"),
+            Waiting::Spin => format!("waits for spin lock {object}{holder}"),
+            Waiting::Semaphore => format!("waits for semaphore {object}"),
+            Waiting::Join => format!("waits for {} to end", self.by_handle(entry.object)),
+            Waiting::Once => format!("waits for initialiser {object}"),
+            Waiting::Futex => format!("waits at futex {object} for a wake"),
+            Waiting::Network => match entry.operation {
+                Operation::Poll => "waits for one of its descriptors to be ready".into(),
+                Operation::Accept => "waits for a connection to accept".into(),
+                Operation::Connect => format!("waits to connect to {object}"),
+                Operation::ConnectPeer => "waits for somebody to connect to".into(),
+                Operation::Send => format!("waits to send to {}", self.other_end(entry)),
+                _ => format!("waits to receive from {}", self.other_end(entry)),
+            },
+            Waiting::Time => "sleeps".into(),
+        }
+    }
+
+    /// The socket that a thread waits at; if another process has its other end, whose that is.
+    fn other_end(&self, entry: &ThreadEntry) -> String {
+        let object = self.object(entry.object);
+        let thread = self.at_other_end(entry).map(|thread| self.thread(thread));
+        let process = (entry.across as usize).checked_sub(1);
+        let process =
+            process.and_then(|process| self.replayed.system.names().get(process).cloned());
+        match thread.or(process) {
+            Some(other) => format!("{other} ({object})"),
+            None => object,
+        }
+    }
+
+    /// The thread of another process that used the other end of a socket last.
+    fn at_other_end(&self, entry: &ThreadEntry) -> Option<u16> {
+        let process = (entry.across as usize).checked_sub(1)?;
+        let is_use = |event: &&Event| match event.operation {
+            Operation::Send | Operation::SendWhole | Operation::AwaitSpace => {
+                event.object == entry.object
+            }
+            _ => event.object == entry.far,
+        };
+        let is_there = |event: &&Event| self.replayed.system.owner(event.thread) == process;
+        let events = self.replayed.execution.events.iter();
+        events.filter(is_there).rfind(is_use).map(|event| event.thread)
+    }
+
+    /// The thread that another one waits for, if it can be told.
+    fn awaited_by(&self, entry: &ThreadEntry) -> Option<u16> {
+        match entry.waiting {
+            Waiting::Network => self.at_other_end(entry),
+            Waiting::Join => self.thread_of_handle(entry.object),
+            _ => entry.holder.checked_sub(1),
+        }
+    }
+
+    /// Who waits for what: whoever is waited for comes next, as far as that can be told.
+    pub(super) fn deadlock(&self) -> String {
+        let mut left: Vec<&ThreadEntry> = self.replayed.execution.threads.iter().collect();
+        left.retain(|entry| entry.waiting != Waiting::Ended);
+        let mut waits = Vec::new();
+        let mut chain: Vec<u16> = Vec::new();
+        while !left.is_empty() {
+            let is_next = |entry: &&ThreadEntry| {
+                self.replayed.system.is_closed() && chain.last() == Some(&entry.number)
+            };
+            let at = left.iter().position(is_next).unwrap_or_else(|| {
+                chain.clear();
+                0
+            });
+            let entry = left.remove(at);
+            if chain.is_empty() {
+                chain.push(entry.number);
+            }
+            let mut words = format!("{} {}", self.thread(entry.number), self.waiting(entry));
+            if let Some(awaited) = self.awaited_by(entry) {
+                if self.replayed.system.is_closed() && chain.contains(&awaited) {
+                    words += ", which closes the circle";
+                }
+                chain.push(awaited);
+            }
+            waits.push(words);
+        }
+        waits.join("; ")
+    }
+
+    pub(super) fn livelock(&self) -> String {
+        let threads = self.replayed.execution.threads.iter();
+        let can_run = threads.filter(|entry| entry.waiting == Waiting::Nothing);
+        let names: Vec<String> = can_run.map(|entry| self.thread(entry.number)).collect();
+        format!("every thread that can run goes round without end: {}", names.join(", "))
+    }
+
+    pub(super) fn hang(&self) -> Ending {
+        let execution = &self.replayed.execution;
+        let who = self.thread(execution.detail as u16);
+        let place = self.stack_of(execution.detail as u16).and_then(|stack| stack.frames.first());
+        let place = place.map(|frame| format!(" in {frame}")).unwrap_or_default();
+        let others = execution.threads.iter().any(|entry| {
+            i32::from(entry.number) != execution.detail && entry.waiting == Waiting::Nothing
+        });
+        if others {
+            Ending::Inconclusive(format!(
+                "{who} runs{place} without reaching a scheduling point while other threads could \
+                 change what it looks at; a plain variable cannot be watched"
+            ))
+        } else {
+            Ending::Violated(Violation {
+                property: "hang".into(),
+                message: format!("{who} runs{place} without end, and no other thread can run"),
+            })
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What a person should know of a closed system, whatever the verdict.
+
+/// How many of them an execution can have.
+pub const MAX_NOTICES: usize = 32;
+
+/// What was strange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Strangeness {
+    /// A process wanted a port that another one had.
+    #[default]
+    PortTaken,
+    /// A process wanted to connect to a port at which nobody ever listened.
+    NobodyListens,
+    /// A process sent a datagram to a port that nobody ever had.
+    NobodyBound,
+}
+
+/// Something strange that did not end the execution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(C)]
+pub struct Notice {
+    /// What.
+    pub what: Strangeness,
+    /// To which process it happened.
+    pub process: u8,
+    /// The port that it is about; 0 if it is an address without one.
+    pub port: u16,
+}

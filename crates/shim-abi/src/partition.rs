@@ -1,0 +1,48 @@
+//! What happened to the network between processes, as the value of a step.
+
+/// A change of the network between processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NetworkChange {
+    /// It stays as it is from now on.
+    None,
+    /// It is cut between two processes.
+    Cut(usize, usize),
+    /// It works again between two processes.
+    Mended(usize, usize),
+}
+
+impl NetworkChange {
+    /// The change as the value of a step.
+    pub fn word(self) -> u64 {
+        let word =
+            |kind: u64, one: usize, other: usize| kind | (one as u64) << 8 | (other as u64) << 16;
+        match self {
+            NetworkChange::None => 0,
+            NetworkChange::Cut(one, other) => word(1, one, other),
+            NetworkChange::Mended(one, other) => word(2, one, other),
+        }
+    }
+
+    /// The change that a step's value stands for.
+    pub fn of(word: u64) -> NetworkChange {
+        let (one, other) = ((word >> 8 & 0xff) as usize, (word >> 16 & 0xff) as usize);
+        match word & 0xff {
+            1 => NetworkChange::Cut(one, other),
+            2 => NetworkChange::Mended(one, other),
+            _ => NetworkChange::None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_read_as_it_was_written() {
+        for change in [NetworkChange::None, NetworkChange::Cut(0, 15), NetworkChange::Mended(3, 4)]
+        {
+            assert_eq!(NetworkChange::of(change.word()), change);
+        }
+    }
+}

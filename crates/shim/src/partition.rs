@@ -1,0 +1,89 @@
+//! Partitions: the network between two processes is cut, and mended later.
+//!
+//! The network is a thread that runs no code, as the fates of processes are (`fate.rs`). Its steps
+//! touch everything, so every place of them among the steps of all threads is explored. What is cut
+//! is mended at the latest when nothing else can happen any more; what was sent over a stream arrives
+//! then (`net/crossing.rs`). Whatever the processes do, the network takes its steps until it comes to
+//! rest by itself: the search relies on that.
+
+use crate::fate;
+use crate::net;
+use crate::region::setup;
+use crate::scheduler::{amend, withdraw};
+use crate::state::{State, Thread, state};
+use crate::system;
+use everypath_shim_abi::{NetworkChange, Operation};
+
+/// Whether the network may be cut.
+pub(crate) fn is_possible() -> bool {
+    setup().partitions.most > 0 && system::is_one_of_several()
+}
+
+/// Whether a thread is the network.
+pub(crate) fn is_one(thread: &Thread) -> bool {
+    thread.operation.get() == Operation::Partition
+}
+
+/// Whether nothing gets from one process to another.
+pub(crate) fn separates(one: usize, other: usize) -> bool {
+    state().cuts[one].get() >> other & 1 != 0
+}
+
+/// What may happen to the network next.
+fn changes(state: &State) -> impl Iterator<Item = NetworkChange> {
+    let is_alive = |process| {
+        let is_its = |thread: &Thread| system::owner(thread.number.get()) == process;
+        state.threads().any(|it| is_its(it) && it.is_alive() && !fate::is_one(it))
+    };
+    let is_left = state.partitions.get() < setup().partitions.most;
+    let others = move |one: usize| (one + 1..system::processes()).map(move |other| (one, other));
+    let change = move |(one, other): (usize, usize)| match separates(one, other) {
+        true => (is_alive(one) || is_alive(other)).then_some(NetworkChange::Mended(one, other)),
+        false => {
+            let may_be_cut = setup().partitions.severable[one] >> other & 1 != 0;
+            (is_left && may_be_cut && is_alive(one) && is_alive(other))
+                .then_some(NetworkChange::Cut(one, other))
+        }
+    };
+    (0..system::processes()).flat_map(others).filter_map(change)
+}
+
+/// Whether everything is as it should be, and may stay so for good.
+fn may_rest(state: &State) -> bool {
+    !changes(state).any(|change| matches!(change, NetworkChange::Mended(..)))
+}
+
+/// In how many ways the step of the network can go.
+pub(crate) fn ways(state: &State) -> u32 {
+    changes(state).count() as u32 + u32::from(may_rest(state))
+}
+
+/// The network's step was chosen: lets it happen.
+pub(crate) fn meet(network: &Thread) {
+    let state = state();
+    let outcome = usize::from(network.outcome.get());
+    let before = usize::from(may_rest(state));
+    let chosen = outcome.checked_sub(before).and_then(|index| changes(state).nth(index));
+    let change = chosen.unwrap_or(NetworkChange::None);
+    amend(|event| event.operation == Operation::Partition, change.word());
+    let set = |one: usize, other: usize, is_cut: bool| {
+        for (one, other) in [(one, other), (other, one)] {
+            let others = state.cuts[one].get() & !(1 << other);
+            state.cuts[one].set(others | u16::from(is_cut) << other);
+        }
+    };
+    match change {
+        NetworkChange::None => withdraw(network),
+        NetworkChange::Cut(one, other) => {
+            state.partitions.set(state.partitions.get() + 1);
+            set(one, other, true);
+        }
+        NetworkChange::Mended(one, other) => {
+            set(one, other, false);
+            net::mended(one, other);
+            if changes(state).next().is_none() {
+                withdraw(network);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What can be chosen: who can take a step, and in how many ways it can go.
+
+use super::LAST;
+use crate::fate;
+use crate::state::{State, Status, Thread};
+use crate::symmetry;
+use everypath_shim_abi::{Operation, Phase, TimeMode, Waiting};
+
+/// How many ways the pending step of a thread can go.
+fn outcomes(state: &State, thread: &Thread) -> u32 {
+    match thread.operation.get() {
+        Operation::CondSignal if thread.phase.get() == Phase::Request => {
+            choose_of(state.waiters(Waiting::Cond, thread.object.get()).count() as u32, 1)
+        }
+        Operation::FutexWake if thread.phase.get() == Phase::Request => {
+            let most = thread.value.get() as u32;
+            choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
+        }
+        Operation::Choose | Operation::Deliver => thread.value.get() as u32,
+        Operation::Kill => fate::WAYS,
+        Operation::Partition => crate::partition::ways(state),
+        Operation::Fault | Operation::ConnectPeer | Operation::Send | Operation::Receive
+            if crate::net::faults::are_explored() =>
+        {
+            crate::net::faults::ways(thread)
+        }
+        _ => 1,
+    }
+}
+
+/// In how many ways `most` of `all` can be chosen; one if everybody is.
+pub(crate) fn choose_of(all: u32, most: u32) -> u32 {
+    if most >= all {
+        return 1;
+    }
+    (0..u64::from(most)).fold(1u64, |ways, i| ways * (u64::from(all) - i) / (i + 1)) as u32
+}
+
+/// Whether the time-out of a blocked thread may fire now.
+fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
+    let deadline = thread.deadline.get();
+    let earlier = |other: &Thread| {
+        other.status() == Status::Blocked
+            && other.deadline.get() != 0
+            && (other.deadline.get(), other.number.get()) < (deadline, thread.number.get())
+    };
+    deadline != 0
+        && match mode {
+            _ if deadline == LAST => !state.threads().any(earlier) && can_run(state) == 0,
+            TimeMode::Any => true,
+            TimeMode::Ordered => !state.threads().any(earlier),
+            TimeMode::Quiescent => !state.threads().any(earlier) && is_quiescent(state),
+        }
+}
+
+/// Whether no thread can take a step, whatever may still befall them.
+fn is_quiescent(state: &State) -> bool {
+    let can_run = can_run(state);
+    let moves = |thread: &Thread| can_run >> thread.number.get() & 1 != 0 && !fate::is_one(thread);
+    can_run == 0 || !state.threads().any(moves)
+}
+
+/// How many choices a thread offers.
+pub(super) fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
+    match thread.status() {
+        _ if !state.may_move(thread.number.get()) || symmetry::holds_back(state, thread) => 0,
+        Status::Ready if !state.standing.contains(thread.number.get()) => outcomes(state, thread),
+        Status::Blocked if thread.deadline.get() != 0 => {
+            u32::from(may_time_out(state, thread, mode))
+        }
+        _ => 0,
+    }
+}
+
+/// Who can take a step and does not stand back, a bit each.
+pub(super) fn can_run(state: &State) -> u128 {
+    let ready = state.ready.bits() & !state.standing.bits();
+    match state.exclusive.get() {
+        0 => ready,
+        thread => ready & 1 << (thread - 1),
+    }
+}

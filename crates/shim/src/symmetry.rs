@@ -1,0 +1,59 @@
+//! Processes that are just like each other, each of which could be any of them.
+//!
+//! Whoever is the first of them to use the network might as well be the one with the lowest number:
+//! so the others may not do so before it has, and after it the next one. Whatever they do before
+//! that, nobody sees. A process that ends or is killed before it has used the network keeps nobody
+//! waiting any longer.
+
+use crate::region::setup;
+use crate::scheduler::Ending;
+use crate::state::{State, Status, Thread};
+use crate::system;
+use everypath_shim_abi::{Outcome, is_use_of_network};
+
+/// Whether there are any.
+fn is_declared() -> bool {
+    system::is_one_of_several() && setup().leaders.iter().any(|&leader| leader != 0)
+}
+
+/// To be called once, before anybody runs: who can go on is not only a matter of threads.
+pub(crate) fn declare(state: &State) {
+    if system::is_first() && is_declared() {
+        state.selectable.set(state.selectable.get() + 1);
+    }
+}
+
+fn uses_network(thread: &Thread) -> bool {
+    is_use_of_network(thread.operation.get(), thread.object.get() as u64)
+}
+
+/// Whether another process must use the network before a thread may.
+pub(crate) fn holds_back(state: &State, thread: &Thread) -> bool {
+    if !system::is_one_of_several() {
+        return false;
+    }
+    let process = system::owner(thread.number.get());
+    let has_used = |process: usize| state.seen.get() >> process & 1 != 0;
+    let leader = usize::from(setup().leaders[process]).checked_sub(1);
+    leader.is_some_and(|leader| !has_used(leader)) && !has_used(process) && uses_network(thread)
+}
+
+/// Notes that a thread takes its step.
+pub(crate) fn note(state: &State, thread: &Thread) {
+    if system::is_one_of_several() && uses_network(thread) {
+        be_seen(state, system::owner(thread.number.get()));
+    }
+}
+
+/// A process has used the network, or never will.
+pub(crate) fn be_seen(state: &State, process: usize) {
+    state.seen.set(state.seen.get() | 1 << process);
+}
+
+/// If somebody is held back while nobody can go on, another one of its kind waits for ever before it
+/// uses the network. That is explored with the two in each other's place.
+pub(crate) fn stuck(state: &State) -> Option<Ending> {
+    let is_held = |it: &Thread| it.status() == Status::Ready && holds_back(state, it);
+    let ending = Ending { outcome: Outcome::Abandoned, detail: 0 };
+    state.threads().any(is_held).then_some(ending)
+}
