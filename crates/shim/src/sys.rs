@@ -203,7 +203,7 @@ pub(crate) mod number {
 
 /// The names of calls, for messages.
 #[rustfmt::skip]
-static NAMES: [(i64, &str); 194] = [
+static NAMES: [(i64, &str); 196] = [
     (0, "read"), (1, "write"), (2, "open"), (3, "close"), (4, "stat"), (5, "fstat"), (6,
     "lstat"), (7, "poll"), (8, "lseek"), (9, "mmap"), (10, "mprotect"), (11, "munmap"), (12,
     "brk"), (13, "rt_sigaction"), (14, "rt_sigprocmask"), (15, "rt_sigreturn"), (16, "ioctl"),
@@ -245,7 +245,7 @@ static NAMES: [(i64, &str); 194] = [
     "userfaultfd"), (324, "membarrier"), (325, "mlock2"), (326, "copy_file_range"), (332,
     "statx"), (334, "rseq"), (425, "io_uring_setup"), (426, "io_uring_enter"), (427,
     "io_uring_register"), (434, "pidfd_open"), (435, "clone3"), (436, "close_range"), (437,
-    "openat2"), (439, "faccessat2"), (449, "futex_waitv"),
+    "openat2"), (439, "faccessat2"), (449, "futex_waitv"), (40, "sendfile"), (275, "splice"),
 ];
 
 /// The name of a call, for messages.
