@@ -9,11 +9,13 @@
 //!
 //! Where we depart: windows of many blocks are tried before single ones, halving each time, as in
 //! Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input, IEEE TSE 28(2), 2002.
-//! Long schedules then take few attempts. In short ones, two blocks of an actor are also brought together in every
-//! other place.
-//! Every attempt is really executed.
+//! Long schedules then take few attempts. In short ones, two blocks of an actor are also brought
+//! together in every other place; and one actor is interrupted by another after each of its steps,
+//! and by nobody else: most failures need no more (Musuvathi, Qadeer: Iterative Context Bounding for
+//! Systematic Testing of Multithreaded Programs, PLDI 2007). Every attempt is really executed.
 
 use crate::reduction::Choice;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// What it takes to follow a schedule.
@@ -89,6 +91,7 @@ pub fn shrink<T: Trials>(
         shrinking.leave_out_blocks()?;
         shrinking.move_blocks()?;
         shrinking.choose_nothing()?;
+        shrinking.interrupt_once()?;
         if shrinking.best.cost == before || shrinking.left == 0 {
             return Ok(shrinking.best);
         }
@@ -201,6 +204,27 @@ impl<T: Trials> Shrinking<'_, T> {
                 self.offer(&self.row(blocks.iter()))?;
             }
             at += 1;
+        }
+        Ok(())
+    }
+
+    /// Lets one actor be interrupted by another one, after each of its steps, and by nobody else.
+    fn interrupt_once(&mut self) -> Result<(), T::Error> {
+        let original = self.best.schedule.clone();
+        let actors: BTreeSet<u16> = original.iter().map(|choice| choice.actor).collect();
+        if self.best.cost.switches < 2 || (original.len() * actors.len()) as u64 > self.left {
+            return Ok(());
+        }
+        let of = |actor| original.iter().filter(move |choice| choice.actor == actor).copied();
+        for &interrupted in &actors {
+            let begin = original.iter().position(|choice| choice.actor == interrupted).unwrap_or(0);
+            for steps in 1..=of(interrupted).count() {
+                for &other in actors.iter().filter(|&&other| other != interrupted) {
+                    let before = original[..begin].iter().copied();
+                    let row = before.chain(of(interrupted).take(steps)).chain(of(other));
+                    self.offer(&row.collect::<Vec<_>>())?;
+                }
+            }
         }
         Ok(())
     }

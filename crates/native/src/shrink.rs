@@ -5,7 +5,7 @@ use crate::execution::{Execution, is_final};
 use crate::worker::{Launch, Modules, Worker};
 use everypath_explore::reduction;
 use everypath_explore::shrink::{self, Cost, Failing, Trials};
-use everypath_shim_abi::{Choice, Outcome, Setup};
+use everypath_shim_abi::{Choice, GOES_ON, Outcome, Phase, Setup};
 
 /// How many executions are tried at most, and how many steps they may have together: a second or
 /// two.
@@ -33,8 +33,11 @@ pub fn shrink(launch: &Launch, failing: &Execution) -> Result<Vec<Choice>, Error
     let mut attempts_of =
         Attempts { launch, failing, modules: Modules::default(), worker: None, stuck: false };
     let best = shrink::shrink(&mut attempts_of, as_failing(failing), attempts)?;
-    let choice =
-        |choice: &reduction::Choice| Choice { thread: choice.actor, outcome: choice.outcome };
+    let outcome = |outcome| if outcome == GOES_ON { 0 } else { outcome };
+    let choice = |choice: &reduction::Choice| Choice {
+        thread: choice.actor,
+        outcome: outcome(choice.outcome),
+    };
     Ok(best.schedule.iter().map(choice).collect())
 }
 
@@ -71,11 +74,17 @@ impl Trials for Attempts<'_> {
 }
 
 fn as_failing(execution: &Execution) -> Failing {
-    let schedule: Vec<reduction::Choice> = execution
+    let mut schedule: Vec<reduction::Choice> = execution
         .schedule
         .iter()
         .map(|choice| reduction::Choice { actor: choice.thread, outcome: choice.outcome })
         .collect();
     let cost = Cost::of(&schedule, &execution.preempts());
+    // In another order, who waited may not have to: then there is no such step.
+    for (choice, event) in schedule.iter_mut().zip(&execution.events) {
+        if event.phase == Phase::Resume && choice.outcome == 0 {
+            choice.outcome = GOES_ON;
+        }
+    }
     Failing { schedule, cost }
 }

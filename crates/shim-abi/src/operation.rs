@@ -3,6 +3,10 @@ use core::fmt;
 /// The outcome of a step in which a time-out fires.
 pub const TIMEOUT: u16 = u16::MAX;
 
+/// Stands for the only outcome of a step in which a thread goes on that has waited. A lenient
+/// execution leaves the choice out if the thread need not wait this time.
+pub const GOES_ON: u16 = TIMEOUT - 1;
+
 macro_rules! operations {
     ($($name:ident = $text:literal,)*) => {
         /// What a thread does in one step.

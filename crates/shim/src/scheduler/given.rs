@@ -6,7 +6,7 @@ use crate::region::region;
 use crate::state::{State, Status};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use everypath_shim_abi::{Choice, Command, Outcome, TIMEOUT, TimeMode};
+use everypath_shim_abi::{Choice, Command, GOES_ON, Outcome, Phase, TIMEOUT, TimeMode};
 
 /// How many choices are given.
 static COUNT: Common<AtomicU32> = Common::at(offset_of!(Conduct, given));
@@ -41,10 +41,17 @@ fn use_one() {
 }
 
 /// The next given choice; `None` if there is none left.
+#[inline(never)]
 pub(super) fn next(state: &State, mode: TimeMode) -> Result<Option<Choice>, Ending> {
     while are_left() {
-        let wanted = region().schedule[used() as usize].get();
+        let mut wanted = region().schedule[used() as usize].get();
         use_one();
+        if wanted.outcome == GOES_ON {
+            if state.thread(wanted.thread).phase.get() != Phase::Resume {
+                continue;
+            }
+            wanted.outcome = 0;
+        }
         if is_possible(state, wanted, mode) {
             return Ok(Some(wanted));
         }
