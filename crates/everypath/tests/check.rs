@@ -20,8 +20,9 @@ fn endings(programs: &Programs, reduction: &str, command: &str) -> Option<Vec<St
 }
 
 /// Compares both searches on scripts of a program and returns how many were small enough for it.
-fn compare_searches(program: &str, scripts: &[&str]) -> usize {
-    let programs = Programs::new(&[&format!("../crates/everypath/tests/programs/{program}.c")]);
+fn compare_searches(source: &str, scripts: &[&str]) -> usize {
+    let programs = Programs::new(&[&format!("../crates/everypath/tests/programs/{source}")]);
+    let program = source.split('.').next().unwrap();
     let is_compared = |scripts: &&&str| {
         let command = format!("{program} {scripts}");
         let reduced = endings(&programs, "dpor", &command).expect("a reduced search is small");
@@ -33,13 +34,41 @@ fn compare_searches(program: &str, scripts: &[&str]) -> usize {
 
 #[test]
 fn reduction_and_plain_search_find_the_same_endings() {
-    let compared = compare_searches("scripts", SCRIPTS);
+    let compared = compare_searches("scripts.c", SCRIPTS);
     assert!(compared >= SCRIPTS.len() - 2, "only {compared} were small enough");
 }
 
 #[test]
 fn reduction_and_plain_search_agree_about_sockets() {
-    assert_eq!(compare_searches("talks", TALKS), TALKS.len());
+    assert_eq!(compare_searches("talks.c", TALKS), TALKS.len());
+}
+
+#[test]
+fn reduction_and_plain_search_agree_about_locks_of_rust() {
+    assert_eq!(compare_searches("guards.rs", GUARDS), GUARDS.len());
+}
+
+/// What a waiter finds of a condition decides whether it sleeps for ever, and whoever tries twice may
+/// fail twice.
+const GUARDS: &[&str] =
+    &["L0U0 L0U0", "T0 L0U0", "t0T0 L0U0", "L0C0 B0", "L0C0U0 S0", "X0L0X0 L0X0", "T0 t0"];
+
+#[test]
+fn a_mutex_of_rust_is_a_lock_like_any_other() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/guards.rs"]);
+    let count = |scripts: &str| {
+        let options = "--keep-going --exit-code 255";
+        let (_, result) = programs.check(&format!("{options} -- ./guards {scripts}"));
+        result["stats"]["executions"].as_u64().unwrap()
+    };
+    // As many as there are orders in which it is taken: nobody spins, nobody waits at a futex.
+    assert_eq!(count("L0U0 L0U0"), 2);
+    assert_eq!(count("L0U0L0U0 L0U0"), 3);
+    assert_eq!(count("L0U0L0U0 L0U0L0U0"), 6);
+    let (code, result) = programs.check("--exit-code 8 -- ./guards L0L1 L1L0");
+    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
+    let message = result["violation"]["message"].as_str().unwrap();
+    assert_eq!(message.matches("held by thread").count(), 2, "{message}");
 }
 
 const TALKS: &[&str] = &[

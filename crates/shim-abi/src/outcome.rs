@@ -53,6 +53,8 @@ pub enum Waiting {
     Nothing,
     /// A mutex.
     Mutex,
+    /// A mutex that is a word.
+    Word,
     /// A signal on a condition variable.
     Cond,
     /// A read-write lock, to read.

@@ -7,6 +7,7 @@ use crate::memory::{load, view};
 use crate::scheduler::{glance, point, stand_back};
 use crate::signals::Machine;
 use crate::state::{State, state};
+use crate::sync::word;
 use core::arch::global_asm;
 use core::arch::x86_64::__cpuid_count;
 use core::cell::Cell;
@@ -146,6 +147,10 @@ const FETCH_MODIFY: u8 = 2;
 const PAUSE: u8 = 3;
 const LOAD: u8 = 4;
 const STORE: u8 = 5;
+const LOCK: u8 = 7;
+const UNLOCK: u8 = 8;
+const LOCK_CALL: u8 = 9;
+const UNLOCK_CALL: u8 = 10;
 
 static SITES: AtomicUsize = AtomicUsize::new(0);
 static TRAPS: AtomicUsize = AtomicUsize::new(0);
@@ -198,10 +203,31 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
     let (rax, rbp) = (rax as u64, load::<u64>(frame));
     let site: &Site = view(SITES.load(Relaxed) + (number & 0xffff_ffff) * size_of::<Site>());
     let thread = state().current();
+    if thread.within.replace(0) == operand && operand != 0 {
+        return;
+    }
     thread.at.set([site.address, frame as u64 + BEFORE, rbp]);
     match site.kind.get() {
-        COMPARE_EXCHANGE => compare_exchange(operand, site.size, rax),
-        EXCHANGE => exchange(operand, site.size),
+        LOCK if rax as u32 == 0 => word::before_taking(operand),
+        UNLOCK => word::before_giving_back(operand),
+        LOCK_CALL => {
+            word::before_taking(operand);
+            thread.within.set(operand);
+        }
+        UNLOCK_CALL => {
+            word::before_giving_back(operand);
+            thread.within.set(operand);
+        }
+        kind => before_other(kind, site, (operand, rax)),
+    }
+    thread.at.set([0; 3]);
+}
+
+/// Runs before an instruction that is not known to work on a lock.
+fn before_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
+    match kind {
+        COMPARE_EXCHANGE | LOCK => compare_exchange(operand, site, rax),
+        EXCHANGE => exchange(operand, site),
         FETCH_MODIFY => {
             point(Operation::FetchModify, operand, u64::from(site.size));
         }
@@ -214,11 +240,13 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
             point(Operation::Fence, 0, 0);
         }
     }
-    thread.at.set([0; 3]);
+    if matches!(kind, COMPARE_EXCHANGE | LOCK | EXCHANGE | FETCH_MODIFY | STORE) {
+        word::watch(operand);
+    }
 }
 
 /// What an operand of up to eight bytes holds.
-fn word(operand: usize, size: u8) -> u64 {
+fn value(operand: usize, size: u8) -> u64 {
     match size {
         1 => u64::from(load::<u8>(operand)),
         2 => u64::from(load::<u16>(operand)),
@@ -227,49 +255,65 @@ fn word(operand: usize, size: u8) -> u64 {
     }
 }
 
-/// A comparison that fails again, with nothing changed since it last did, changes nothing.
-fn compare_exchange(operand: usize, size: u8, rax: u64) {
-    let thread = state().current();
-    let now = word(operand, size);
+/// A thread that so often finds the same at the same instruction, and changes nothing, spins.
+const LOOKS: u64 = 3;
+
+/// How often in a row an instruction has found the same, and changed nothing.
+fn times_in_vain(site: &Site, operand: usize, found: u64) -> u64 {
+    let [last_site, last_operand, last_found, times] = state().current().in_vain.get();
+    let is_again = [last_site, last_operand, last_found] == [site.address, operand as u64, found];
+    if is_again { times } else { 0 }
+}
+
+/// Notes that an instruction changes nothing: it finds what it needs not to, or leaves.
+fn note_in_vain(site: &Site, operand: usize, found: u64) {
+    let times = times_in_vain(site, operand, found) + 1;
+    state().current().in_vain.set([site.address, operand as u64, found, times]);
+}
+
+/// A comparison that fails again and again, with nothing changed since it first did, waits for a
+/// change.
+fn compare_exchange(operand: usize, site: &Site, rax: u64) {
+    let size = site.size;
     let bits = u32::from(size.min(8)) * 8;
     let expected = if bits < 64 { rax & ((1 << bits) - 1) } else { rax };
+    let now = value(operand, size);
     let fails = now != expected && size <= 8;
-    if fails && thread.last_word.get() == [operand as u64, now] {
+    if fails && times_in_vain(site, operand, now) >= LOOKS {
         stand_back(Operation::CompareExchange, operand);
     } else {
         point(Operation::CompareExchange, operand, u64::from(size));
     }
-    let now = word(operand, size);
-    let failed = now != expected && size <= 8;
-    thread.last_word.set(if failed { [operand as u64, now] } else { [0; 2] });
+    let now = value(operand, size);
+    if now != expected && size <= 8 {
+        note_in_vain(site, operand, now);
+    } else {
+        state().current().in_vain.set([0; 4]);
+    }
 }
 
-/// An exchange that found what it then left there, and finds it again, changes nothing.
-fn exchange(operand: usize, size: u8) {
-    let thread = state().current();
-    let now = word(operand, size);
-    if now != 0 && thread.last_word.get() == [operand as u64, now] {
+/// An exchange that found what it then left there, and finds it again and again, waits for a change.
+fn exchange(operand: usize, site: &Site) {
+    let now = value(operand, site.size);
+    if now != 0 && times_in_vain(site, operand, now) >= LOOKS {
         stand_back(Operation::Exchange, operand);
     } else {
-        point(Operation::Exchange, operand, u64::from(size));
+        point(Operation::Exchange, operand, u64::from(site.size));
     }
-    thread.last_word.set([operand as u64, word(operand, size)]);
+    note_in_vain(site, operand, value(operand, site.size));
 }
-
-/// A thread that so often finds the same at the same instruction, and does nothing else, spins.
-const LOOKS: u64 = 3;
 
 /// Looking changes nothing for others. A thread that looks again and again waits for a change.
 fn look(operand: usize, site: &Site) {
     let thread = state().current();
     let [last_site, found, times] = thread.looked.get();
-    let again = last_site == site.address && found == word(operand, site.size);
+    let again = last_site == site.address && found == value(operand, site.size);
     if again && times >= LOOKS {
         stand_back(Operation::Load, operand);
     } else {
         glance(Operation::Load, operand, u64::from(site.size));
     }
-    let now = word(operand, site.size);
+    let now = value(operand, site.size);
     let times = if last_site == site.address && found == now { times + 1 } else { 1 };
     thread.looked.set([site.address, now, times]);
 }

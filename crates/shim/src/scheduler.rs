@@ -28,8 +28,9 @@ use crate::fate;
 use crate::region::{region, setup};
 use crate::state::{Interruption, State, Status, Thread, state};
 use crate::symmetry;
+use crate::sync::word;
 use crate::system;
-use alternatives::{can_run, offers};
+use alternatives::{can_run, offers, outcomes};
 use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -289,6 +290,9 @@ pub(crate) fn reschedule(state: &'static State) {
 extern "C" fn decide() -> *const Context {
     let state = state();
     let from = state.current();
+    if state.freed.get() != 0 {
+        word::hand_over(state);
+    }
     if STEPS.load(Relaxed) >= LEAVE_AFTER.load(Relaxed) {
         return carrier::way_home(from);
     }
@@ -334,6 +338,11 @@ pub(crate) fn pauses(state: &'static State) -> Result<bool, Ending> {
 pub(crate) struct Counter(Cell<u64>);
 
 impl Counter {
+    /// Nothing counted yet.
+    pub(crate) const fn new() -> Self {
+        Counter(Cell::new(0))
+    }
+
     /// The count.
     pub(crate) fn get(&self) -> u64 {
         self.0.get()
@@ -357,14 +366,20 @@ pub(crate) static SWITCHES: Common<Counter> = Common::at(offset_of!(Conduct, swi
 fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
     loop {
         // Most of the time nothing but threads is chosen from: no time-out, no waiter to pick.
-        let simple = state.deadlines.get() == 0 && state.selectable.get() == 0;
+        let able = can_run(state);
+        let simple = state.deadlines.get() == 0
+            && (state.selectable.get() == 0
+                || state.members(able).all(|thread| outcomes(state, thread) == 1));
         let total = if simple {
-            can_run(state).count_ones()
+            able.count_ones()
         } else {
             state.threads().map(|thread| offers(state, thread, mode)).sum()
         };
         if total > 0 {
             return Ok((total, simple));
+        }
+        if state.ready.bits() == 0 && word::hand_over_unseen(state) {
+            continue;
         }
         if state.ready.bits() == 0 {
             return Err(system::stuck(state));
@@ -380,7 +395,9 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
 fn choose(state: &'static State) -> Result<(Choice, u32), Ending> {
     let mode = TIME.get();
     let (total, simple) = settle(state, mode)?;
-    if let Some(wanted) = given::next(state, mode)? {
+    if given::are_left()
+        && let Some(wanted) = given::next(state, mode)?
+    {
         if POLICY.get() == Policy::First && systematic::is_news() {
             systematic::write_down(state, mode)?;
         }

@@ -115,8 +115,11 @@ pub(crate) struct Thread {
     pub(crate) undisturbed: Cell<bool>,
     /// How often it read the clock without doing anything else.
     pub(crate) clock_reads: Cell<u32>,
-    /// What the last patched instruction worked on, and what was there before it.
-    pub(crate) last_word: Cell<[u64; 2]>,
+    /// Which patched instruction changed nothing, on what it worked, what it found there, and how
+    /// often in a row.
+    pub(crate) in_vain: Cell<[u64; 4]>,
+    /// The lock that a function is about to take or give back in the step that was taken; 0 if none.
+    pub(crate) within: Cell<usize>,
     /// Which patched instruction looked at memory last, what it found, and how often in a row,
     /// while the thread did nothing else that others could see.
     pub(crate) looked: Cell<[u64; 3]>,
@@ -232,6 +235,8 @@ pub(crate) struct State {
     pub(crate) account: Cell<everypath_perturb::Account>,
     /// Clients that send datagrams.
     pub(crate) callers: crate::net::caller::Callers,
+    /// The word of a lock that somebody waits for and that the present step may free; 0 if there is none.
+    pub(crate) freed: Cell<usize>,
     /// Virtual nanoseconds since the start.
     pub(crate) clock: Cell<u64>,
     /// Rounds in which every thread that could run stood back.
@@ -323,15 +328,18 @@ impl State {
     /// Those that wait for anything on `object`, in no particular order.
     pub(crate) fn waiters_on(&self, object: usize) -> impl Iterator<Item = &Thread> {
         let object = system::own_object(object);
-        let mut left = self.blocked.bits();
-        let blocked = core::iter::from_fn(move || {
+        self.members(self.blocked.bits()).filter(move |thread| {
+            // Granting one while looking at the others must not hide them.
+            thread.status.get() == Status::Blocked && thread.object.get() == object
+        })
+    }
+
+    /// The threads of a set, a bit each.
+    pub(crate) fn members(&self, mut left: u128) -> impl Iterator<Item = &Thread> {
+        core::iter::from_fn(move || {
             let number = left.trailing_zeros();
             left &= left.wrapping_sub(1);
             (number < MAX_THREADS as u32).then(|| self.thread(number as u16))
-        });
-        blocked.filter(move |thread| {
-            // Granting one while looking at the others must not hide them.
-            thread.status.get() == Status::Blocked && thread.object.get() == object
         })
     }
 

@@ -9,6 +9,7 @@
 //! - `code`: decodes the functions once; finds candidates and everything a jump may lead to.
 //! - `landing_pads`: where exceptions are caught.
 //! - `statics`: static variables that are changed atomically somewhere, and who else uses them.
+//! - `locks`: which of them take and give back the mutexes of Rust's standard library.
 //! - `usage`: whether anybody looks at the result of an atomic instruction.
 //! - `stub`: the code that is run instead of a patched instruction.
 //!
@@ -19,6 +20,7 @@
 mod code;
 mod image;
 mod landing_pads;
+mod locks;
 mod statics;
 mod stub;
 mod usage;
@@ -26,6 +28,7 @@ mod usage;
 use code::Code;
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use image::Image;
+use locks::Locks;
 
 /// The bytes of a `jmp rel32`.
 const JUMP_SIZE: usize = 5;
@@ -48,6 +51,16 @@ pub enum SiteKind {
     Load,
     /// A plain instruction that changes such a variable.
     Store,
+    /// `lock cmpxchg` that takes a mutex of Rust's standard library.
+    Lock,
+    /// `xchg` that gives one back.
+    Unlock,
+    /// The start of a function that takes one, which its first argument points to.
+    LockCall,
+    /// The start of a function that gives one back.
+    UnlockCall,
+    /// The start of a function that first looks at the word which its first argument points to.
+    LoadCall,
 }
 
 /// An instruction that is a scheduling point.
@@ -179,7 +192,8 @@ pub fn plan(elf: &[u8], layout: &Layout) -> Result<Plan, PlanError> {
         return Err(PlanError::UnknownFunction { address });
     }
     let code = Code::scan(&image);
-    Planner { image: &image, code: &code, layout }.plan()
+    let locks = Locks::of(elf, &image)?;
+    Planner { image: &image, code: &code, locks: &locks, layout }.plan()
 }
 
 /// What the instruction is as a site, if it is one; whether its result is used is not asked.
@@ -215,13 +229,17 @@ fn leaves_the_stack(instruction: &Instruction) -> bool {
 struct Planner<'a> {
     image: &'a Image<'a>,
     code: &'a Code,
+    locks: &'a Locks,
     layout: &'a Layout,
 }
 
 impl Planner<'_> {
     fn plan(&self) -> Result<Plan, PlanError> {
         let candidates = self.code.candidates.iter().copied();
-        let addresses: Vec<u64> = candidates.filter(|&address| self.is_site(address)).collect();
+        let mut addresses: Vec<u64> = candidates.filter(|&address| self.is_site(address)).collect();
+        addresses.extend(self.locks.functions());
+        addresses.sort_unstable();
+        addresses.dedup();
         let mut plan = Plan::default();
         for &address in &addresses {
             self.patch(address, &addresses, &mut plan)?;
@@ -236,7 +254,9 @@ impl Planner<'_> {
 
     /// What an instruction, at its place in memory, is as a site.
     fn kind(&self, instruction: &Instruction) -> Option<SiteKind> {
-        kind(instruction).or_else(|| self.code.statics.kind(instruction, self.layout.base))
+        let address = instruction.ip() - self.layout.base;
+        let plain = || self.code.statics.kind(instruction, self.layout.base);
+        self.locks.kind(self.image, address).or_else(|| kind(instruction)).or_else(plain)
     }
 
     fn is_site(&self, address: u64) -> bool {
@@ -246,6 +266,8 @@ impl Planner<'_> {
             None => false,
             Some(SiteKind::CompareExchange | SiteKind::Exchange) => true,
             Some(SiteKind::Load | SiteKind::Store | SiteKind::Fence) => true,
+            Some(SiteKind::Lock | SiteKind::Unlock) => true,
+            Some(SiteKind::LockCall | SiteKind::UnlockCall | SiteKind::LoadCall) => true,
             Some(SiteKind::Pause) => !self.continues_a_pause(address, instruction.len() as u64),
             Some(SiteKind::FetchModify) => {
                 // Only counting goes unseen: setting and clearing bits is how flags are stored.
@@ -255,10 +277,24 @@ impl Planner<'_> {
                 );
                 !counts
                     || self.layout.counters == Counters::All
+                    || self.precedes_a_wake(address)
                     || self.code.statics.are_used_plainly(&instruction, self.layout.base)
-                    || usage::result_is_used(&instruction, instructions)
+                    || usage::result_is_used(&instruction, instructions, |at| self.gives_up(at))
             }
         }
+    }
+
+    /// Whether the system call `futex` follows at once: then somebody waits for the change.
+    fn precedes_a_wake(&self, address: u64) -> bool {
+        let mut straight =
+            self.instructions(address).take_while(|next| next.flow_control() == FlowControl::Next);
+        straight.any(|next| locks::names_futex(&next))
+    }
+
+    /// Whether the program gives up if it comes to an address in memory.
+    fn gives_up(&self, address: u64) -> bool {
+        let first = self.instructions(address - self.layout.base).next();
+        first.is_some_and(|first| first.mnemonic() == Mnemonic::Ud2)
     }
 
     /// Whether the pause at the address only prolongs the one before it, as in an unrolled loop:
@@ -281,15 +317,18 @@ impl Planner<'_> {
         };
         let (Some(instruction), Some(last)) = (moved.first(), moved.last()) else { return Ok(()) };
         let Some(kind) = self.kind(instruction) else { return Ok(()) };
-        let site = Site {
-            address: instruction.ip(),
-            kind,
-            size: u8::try_from(instruction.memory_size().size()).unwrap_or(0),
+        let (operand, size) = match kind {
+            SiteKind::Pause | SiteKind::Fence => (stub::Operand::None, 0),
+            SiteKind::LockCall | SiteKind::UnlockCall | SiteKind::LoadCall => {
+                (stub::Operand::FirstArgument, size_of::<u32>())
+            }
+            _ => (stub::Operand::Memory, instruction.memory_size().size()),
         };
+        let site = Site { address: instruction.ip(), kind, size: u8::try_from(size).unwrap_or(0) };
         let number = self.layout.first_site + plan.sites.len() as u32;
         let stub = self.layout.trampolines + plan.trampolines.len() as u64;
         let end = last.next_ip();
-        plan.trampolines.extend(stub::write(stub, &moved, number, self.layout.entry)?);
+        plan.trampolines.extend(stub::write(stub, (&moved, operand), number, self.layout.entry)?);
         plan.patches.push(match displaced {
             Some(_) => self.jump(site.address, end, stub)?,
             None => Patch { address: site.address, bytes: vec![INT3], trap: Some(stub) },

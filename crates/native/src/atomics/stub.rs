@@ -4,7 +4,7 @@
 //! lea  rsp, [rsp-0x80]   ; skip the red zone
 //! pushfq
 //! push rax
-//! lea  rax, [operand]    ; `xor eax, eax` for a pause and a fence
+//! lea  rax, [operand]    ; `xor eax, eax` for a pause and a fence, `mov rax, rdi` for a call
 //! push rax               ; the address of the operand
 //! push number            ; the number of the site
 //! mov  rax, entry
@@ -31,19 +31,30 @@ const ENTER_DEPTH: u64 = 0x80 + 8 + 8;
 const LEAVE: [u8; 15] =
     [0x48, 0x8D, 0x64, 0x24, 0x10, 0x58, 0x9D, 0x48, 0x8D, 0xA4, 0x24, 0x80, 0x00, 0x00, 0x00];
 
+/// What the shim is to know of what the site works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    /// Nothing.
+    None,
+    /// The address of the instruction's operand.
+    Memory,
+    /// The first argument of the function that starts here.
+    FirstArgument,
+}
+
 /// The stub, to be put at `address`, of the site that is the first of the moved instructions.
 pub(super) fn write(
     address: u64,
-    moved: &[Instruction],
+    (moved, operand): (&[Instruction], Operand),
     number: u32,
     entry: u64,
 ) -> Result<Vec<u8>, PlanError> {
     let mut stub = Stub { address, bytes: ENTER.to_vec() };
     let (Some(site), Some(last)) = (moved.first(), moved.last()) else { return Ok(Vec::new()) };
-    if matches!(site.mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) {
-        stub.bytes.extend([0x31, 0xC0]); // xor eax, eax
-    } else {
-        stub.load_operand_address(site)?;
+    match operand {
+        Operand::None => stub.bytes.extend([0x31, 0xC0]), // xor eax, eax
+        Operand::Memory => stub.load_operand_address(site)?,
+        Operand::FirstArgument => stub.bytes.extend([0x48, 0x89, 0xF8]), // mov rax, rdi
     }
     stub.bytes.push(0x50); // push rax
     stub.bytes.push(0x68); // push imm32

@@ -8,10 +8,13 @@ use iced_x86::{
 const HORIZON: usize = 64;
 
 /// Whether the flags the instruction sets, or the register it writes, are read by what follows.
-/// Looks no further than the end of the basic block: what is not known is used.
+/// Looks no further than the end of the basic block: what is not known is used. A branch to where
+/// `gives_up` says that the program gives up ends no block, and what it looks at is not used: so
+/// reference counts are kept from overflowing.
 pub(super) fn result_is_used(
     instruction: &Instruction,
     following: impl Iterator<Item = Instruction>,
+    gives_up: impl Fn(u64) -> bool,
 ) -> bool {
     let mut flags = instruction.rflags_modified();
     let mut register = match instruction.mnemonic() {
@@ -19,9 +22,14 @@ pub(super) fn result_is_used(
         _ => None,
     };
     let mut factory = InstructionInfoFactory::new();
+    let mut guards = false;
     for next in following.take(HORIZON) {
         if flags == 0 && register.is_none() {
             return false;
+        }
+        if next.is_jcc_short_or_near() && gives_up(next.near_branch_target()) {
+            guards = true;
+            continue;
         }
         let used = factory.info(&next).used_registers();
         if next.rflags_read() & flags != 0 || used.iter().any(|used| reads(used, register)) {
@@ -32,6 +40,8 @@ pub(super) fn result_is_used(
             // No calling convention passes flags.
             FlowControl::Return => return register.is_some(),
             _ if next.is_call_near() || next.is_call_near_indirect() => return register.is_some(),
+            // Who has looked whether to give up does not look again after another branch.
+            _ if guards => return register.is_some(),
             _ => return true,
         }
         flags &= !next.rflags_modified();
@@ -70,7 +80,32 @@ mod tests {
         let mut instructions =
             Decoder::with_ip(64, &code, 0x1000, DecoderOptions::NONE).into_iter();
         let first = instructions.next().expect("there is an instruction");
-        assert_eq!(result_is_used(&first, instructions), expected);
+        // The program gives up where it traps.
+        let end = code.len() as u64 + 0x1000;
+        let traps = code.ends_with(&[0x0f, 0x0b]);
+        let gives_up = |target| traps && target == end - 2;
+        assert_eq!(result_is_used(&first, instructions, gives_up), expected);
+    }
+
+    #[test]
+    fn a_guard_against_overflow_uses_nothing() {
+        let count = |branches_again: bool| {
+            move |code: &mut CodeAssembler| {
+                let (mut trap, mut end) = (code.create_label(), code.create_label());
+                code.lock().inc(qword_ptr(rdi))?;
+                code.jle(trap)?;
+                if branches_again {
+                    code.je(end)?;
+                }
+                code.mov(eax, ecx)?;
+                code.set_label(&mut end)?;
+                code.ret()?;
+                code.set_label(&mut trap)?;
+                code.ud2()
+            }
+        };
+        check(count(false), false);
+        check(count(true), true);
     }
 
     #[test]

@@ -15,7 +15,7 @@ impl Names<'_> {
         match entry.waiting {
             Waiting::Nothing => "can go on".into(),
             Waiting::Ended => "has ended".into(),
-            Waiting::Mutex => format!("waits for mutex {object}{holder}"),
+            Waiting::Mutex | Waiting::Word => format!("waits for mutex {object}{holder}"),
             Waiting::Cond => format!("waits on condition {object} for a signal"),
             Waiting::Read => format!("waits for rwlock {object} to read{holder}"),
             Waiting::Write => format!("waits for rwlock {object} to write{holder}"),

@@ -7,7 +7,7 @@ use crate::symmetry;
 use everypath_shim_abi::{Operation, Phase, TimeMode, Waiting};
 
 /// How many ways the pending step of a thread can go.
-fn outcomes(state: &State, thread: &Thread) -> u32 {
+pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
     match thread.operation.get() {
         Operation::CondSignal if thread.phase.get() == Phase::Request => {
             choose_of(state.waiters(Waiting::Cond, thread.object.get()).count() as u32, 1)

@@ -12,6 +12,7 @@ mod once;
 mod rwlock;
 mod semaphore;
 mod spin;
+pub(crate) mod word;
 
 pub(crate) use mutex::release_robust;
 
@@ -70,6 +71,7 @@ pub(crate) fn holder(thread: &Thread) -> u16 {
         Waiting::Mutex => mutex::owner(object),
         Waiting::Read | Waiting::Write => rwlock::writer(object),
         Waiting::Spin => spin::owner(object),
+        Waiting::Word => return word::holder(thread),
         Waiting::Join => return crate::thread::find(object).map_or(0, |t| t.number.get() + 1),
         _ => 0,
     };

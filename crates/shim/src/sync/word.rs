@@ -1,0 +1,94 @@
+//! Locks that are a word: the mutexes of Rust's standard library.
+//!
+//! Nobody calls anything to take one that is free: it is a `lock cmpxchg` from 0 to 1, wherever the
+//! program has it. Whoever does not get it spins, marks the word and waits at a futex. Step by step,
+//! all of that would multiply the schedules, and yet it is nothing but a lock. So the checker tells
+//! which instructions take such a lock and which give it back, and they are steps of a lock: who does
+//! not get it waits here, and the part that spins is never reached. Instructions that the checker did
+//! not recognise use the same word, and find in it what they would have found.
+
+use crate::memory::{load, store};
+use crate::region::region;
+use crate::scheduler::{STEPS, Woken, ask, first_waiter, grant, point, wait};
+use crate::state::{State, Thread, state};
+use crate::system;
+use core::sync::atomic::Ordering::Relaxed;
+use everypath_shim_abi::{Operation, Phase, Waiting};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+
+/// Before an instruction that takes a lock: when this returns, the lock is free, and the instruction
+/// is part of the same step.
+pub(crate) fn before_taking(word: usize) {
+    ask(Operation::MutexLock, word, 0, None);
+    while load::<u32>(word) != FREE {
+        state().current().announce(Operation::MutexLock, word, 0);
+        match wait(Waiting::Word, word, None) {
+            // It was handed over; the instruction takes it.
+            Woken::Granted => store(word, FREE),
+            // Asking again is a step of its own.
+            Woken::Interrupted { .. } | Woken::TimedOut => {
+                ask(Operation::MutexLock, word, 0, None);
+            }
+        }
+    }
+}
+
+/// Before an instruction that gives a lock back, which is part of the same step.
+pub(crate) fn before_giving_back(word: usize) {
+    point(Operation::MutexUnlock, word, 0);
+    watch(word);
+}
+
+/// Before any instruction that may free a lock.
+pub(crate) fn watch(word: usize) {
+    if first_waiter(Waiting::Word, word).is_some() {
+        state().freed.set(word);
+    }
+}
+
+/// After the instruction: if the lock is free now, it goes to the one who has asked first.
+#[cold]
+pub(crate) fn hand_over(state: &State) {
+    let word = state.freed.replace(0);
+    if let Some(waiter) = first_waiter(Waiting::Word, word).filter(|_| load::<u32>(word) == FREE) {
+        store(word, HELD);
+        grant(waiter);
+    }
+}
+
+/// Hands over a lock of this process that was freed by an instruction nobody saw, if there is one.
+pub(crate) fn hand_over_unseen(state: &State) -> bool {
+    let is_unseen = |thread: &&Thread| {
+        thread.waiting.get() == Waiting::Word
+            && system::is_own(thread)
+            && load::<u32>(system::address_of(thread.object.get())) == FREE
+    };
+    let found = state.members(state.blocked.bits()).find(is_unseen);
+    if let Some(thread) = found {
+        state.freed.set(system::address_of(thread.object.get()));
+        hand_over(state);
+    }
+    found.is_some()
+}
+
+/// Who holds the lock that a thread waits for, plus one; 0 if that is not known. It is the one who has
+/// asked for it once more than it gave it back.
+pub(super) fn holder(waiting: &Thread) -> u16 {
+    let object = waiting.object.get();
+    let balance = |thread: &Thread| {
+        let waits = thread.waiting.get() == Waiting::Word && thread.object.get() == object;
+        let events =
+            region().events[..STEPS.load(Relaxed) as usize].iter().map(|event| event.get());
+        let mine = events
+            .filter(|event| event.thread == thread.number.get() && event.object == object as u64);
+        mine.fold(-i32::from(waits), |balance, event| match (event.operation, event.phase) {
+            (Operation::MutexLock, Phase::Request) => balance + 1,
+            (Operation::MutexUnlock, _) => balance - 1,
+            _ => balance,
+        })
+    };
+    let holder = state().threads().find(|thread| balance(thread) > 0);
+    holder.map_or(0, |thread| thread.number.get() + 1)
+}
