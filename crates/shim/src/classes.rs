@@ -11,6 +11,7 @@
 //! difference how often somebody looked who only wanted others to move.
 
 use crate::region::{count, region};
+use crate::scheduler::Counter;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
     Event, Footprint, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase, Relation, TIMEOUT,
@@ -22,37 +23,66 @@ const OBJECTS: usize = 4096;
 const MODES: [Mode; 6] =
     [Mode::Request, Mode::Acquire, Mode::Release, Mode::Read, Mode::Touch, Mode::Write];
 
-/// For each mode of a part, which later parts of the same object depend on it.
-const CONCERNS: [[bool; MODES.len()]; MODES.len()] = {
-    let mut concerns = [[false; MODES.len()]; MODES.len()];
+/// The place of each mode among those; none for a mode that goes with no object.
+const PLACES: [Option<usize>; Mode::Nothing as usize + 1] = {
+    let mut places = [None; Mode::Nothing as usize + 1];
+    let mut i = 0;
+    while i < MODES.len() {
+        places[MODES[i] as usize] = Some(i);
+        i += 1;
+    }
+    places
+};
+
+/// For each mode of a part, all bits of those modes whose later parts of the same object depend on it.
+const CONCERNS: [[u64; MODES.len()]; MODES.len()] = {
+    let mut concerns = [[0; MODES.len()]; MODES.len()];
     let mut i = 0;
     while i < MODES.len() * MODES.len() {
         let earlier = Part { mode: MODES[i / MODES.len()], object: 0 };
         let later = Part { mode: MODES[i % MODES.len()], object: 0 };
         let related = !matches!(earlier.relation(later), Relation::Independent);
-        concerns[i / MODES.len()][i % MODES.len()] = related;
+        concerns[i / MODES.len()][i % MODES.len()] = if related { u64::MAX } else { 0 };
         i += 1;
     }
     concerns
 };
 
-/// What was done to an object so far.
+/// What was done to an object so far: as much as one line of the processor's cache holds.
+#[repr(C, align(64))]
 struct Object {
-    address: AtomicU64,
+    address: Counter,
     /// In which execution; entries of others are free.
-    execution: AtomicU32,
+    execution: Counter,
     /// For each mode, the sum over the parts that one of this mode depends on.
-    sums: [AtomicU64; MODES.len()],
+    sums: [Counter; MODES.len()],
+}
+
+impl Object {
+    /// Whether nothing was done to it in this execution; from now on it has been there.
+    fn is_new(&self, execution: u64) -> bool {
+        let is_new = self.execution.get() != execution;
+        if is_new {
+            self.execution.set(execution);
+            self.sums.iter().for_each(|sum| sum.set(0));
+        }
+        is_new
+    }
 }
 
 static TABLE: [Object; OBJECTS] = [const {
     Object {
-        address: AtomicU64::new(0),
-        execution: AtomicU32::new(0),
-        sums: [const { AtomicU64::new(0) }; MODES.len()],
+        address: Counter::new(),
+        execution: Counter::new(),
+        sums: [const { Counter::new() }; MODES.len()],
     }
 }; OBJECTS];
-static EXECUTION: AtomicU32 = AtomicU32::new(0);
+static OTHERS: Object = Object {
+    address: Counter::new(),
+    execution: Counter::new(),
+    sums: [const { Counter::new() }; MODES.len()],
+};
+static EXECUTION: Counter = Counter::new();
 /// The hash of what each thread did so far.
 static THREADS: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
 /// The hash after each step.
@@ -68,28 +98,24 @@ fn mix(a: u64, b: u64) -> u64 {
 
 /// What an object's parts are added to.
 fn object(address: u64) -> &'static Object {
-    let execution = EXECUTION.load(Relaxed);
+    let execution = EXECUTION.get();
     let start = mix(address, 0) as usize;
     for probe in 0..8 {
-        let object = &TABLE[(start + probe) % (OBJECTS - 1)];
-        if object.execution.swap(execution, Relaxed) != execution {
-            object.address.store(address, Relaxed);
-            object.sums.iter().for_each(|sum| sum.store(0, Relaxed));
+        let object = &TABLE[(start + probe) % OBJECTS];
+        if object.is_new(execution) {
+            object.address.set(address);
         }
-        if object.address.load(Relaxed) == address {
+        if object.address.get() == address {
             return object;
         }
     }
-    let others = &TABLE[OBJECTS - 1];
-    if others.execution.swap(execution, Relaxed) != execution {
-        others.sums.iter().for_each(|sum| sum.store(0, Relaxed));
-    }
-    others
+    OTHERS.is_new(execution);
+    &OTHERS
 }
 
 /// The class of the last execution, which had so many steps. Also counts its threads.
 pub(crate) fn class(steps: u32) -> u64 {
-    EXECUTION.fetch_add(1, Relaxed);
+    EXECUTION.set(EXECUTION.get() + 1);
     THREADS.iter().for_each(|hash| hash.store(0, Relaxed));
     let events = &region().events[..steps as usize];
     note_waits(events.iter().map(|event| event.get()));
@@ -173,15 +199,14 @@ impl Sums {
 
     fn part(&mut self, before: u64, part: Part) -> u64 {
         let mut hash = mix(before.wrapping_add(self.everything), part.mode as u64);
-        match MODES.iter().position(|&mode| mode == part.mode) {
+        match PLACES[part.mode as usize] {
             None if part.mode == Mode::Everything => hash = mix(hash, self.all),
             None => {}
-            Some(mode) => {
+            Some(place) => {
                 let object = object(part.object);
-                hash = mix(mix(hash, part.object), object.sums[mode].load(Relaxed));
-                for (sum, concerned) in object.sums.iter().zip(CONCERNS[mode]) {
-                    let added = if concerned { hash } else { 0 };
-                    sum.store(sum.load(Relaxed).wrapping_add(added), Relaxed);
+                hash = mix(mix(hash, part.object), object.sums[place].get());
+                for (sum, concerned) in object.sums.iter().zip(CONCERNS[place]) {
+                    sum.set(sum.get().wrapping_add(hash & concerned));
                 }
             }
         }

@@ -50,6 +50,7 @@ pub(super) fn begin() {
 }
 
 /// Chooses.
+#[inline(never)]
 pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
     let steps = STEPS.load(Relaxed);
     let seen = SEEN.swap(steps, Relaxed);

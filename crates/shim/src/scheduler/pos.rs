@@ -24,6 +24,7 @@ pub(super) fn begin() {
 }
 
 /// Chooses.
+#[inline(never)]
 pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
     if STEPS.load(Relaxed) % RENEWAL == RENEWAL - 1 {
         priorities::forget();

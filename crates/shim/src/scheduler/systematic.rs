@@ -57,6 +57,7 @@ pub(super) fn is_news() -> bool {
 }
 
 /// Writes down all that can be chosen.
+#[inline(never)]
 pub(super) fn write_down(state: &State, mode: TimeMode) -> Result<(), Ending> {
     each_alternative(state, mode, |_| {})
 }
@@ -88,6 +89,7 @@ fn each_alternative(
 }
 
 /// Chooses, and writes down what else could have been chosen.
+#[inline(never)]
 pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
     let current = state.current.get();
     let mut chosen: Option<Pending> = None;
@@ -127,6 +129,9 @@ pub(super) fn write_down_only(thread: &Thread) {
 
 /// What depends on the chosen step sleeps no more.
 fn wake_dependent(chosen: &Pending) {
+    if SLEEPING.load(Relaxed) == 0 {
+        return;
+    }
     let taken = chosen.footprint();
     let region = region();
     let mut kept = 0;
