@@ -236,6 +236,12 @@ fn check_stub(code: &[u8], stub: u64, site: Site, number: i64, moved: &[Instruct
     assert_eq!(take(Mnemonic::Push).op0_register(), Register::RAX);
     if matches!(moved[0].mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) {
         assert_eq!(take(Mnemonic::Xor).op0_register(), Register::EAX);
+    } else if matches!(site.kind, SiteKind::LockCall | SiteKind::UnlockCall | SiteKind::LoadCall) {
+        let argument = take(Mnemonic::Mov);
+        assert_eq!(
+            (argument.op0_register(), argument.op1_register()),
+            (Register::RAX, Register::RDI)
+        );
     } else {
         let lea = take(Mnemonic::Lea);
         assert_eq!(lea.op0_register(), Register::RAX);
@@ -342,8 +348,10 @@ fn every_lock_of_a_rust_program_is_patched_once() {
     assert!(left_out > 0, "the standard library has locks that no program can see");
     locks.sort_unstable();
     locks.dedup();
-    let is_lock =
-        |site: &&Site| matches!(site.kind, SiteKind::CompareExchange | SiteKind::Exchange);
+    let is_lock = |site: &&Site| {
+        use SiteKind::{CompareExchange, Exchange, Lock, Unlock};
+        matches!(site.kind, CompareExchange | Exchange | Lock | Unlock)
+    };
     let planned: Vec<u64> = plan.sites.iter().filter(is_lock).map(|site| site.address).collect();
     assert_eq!(planned, locks);
     assert!(locks.len() > 20, "the standard library has locks");

@@ -112,7 +112,7 @@ fn functions_lines_and_variables_of_rust() {
     };
     let plan = plan(&compiled.bytes(), &layout).expect("the program is patched");
     let lock = plan.sites.iter().find(|site| site.address >= withdraw).expect("it locks");
-    assert_eq!(lock.kind, SiteKind::CompareExchange);
+    assert_eq!(lock.kind, SiteKind::Lock);
     let frames = symbols.frames(lock.address, false);
     assert!(frames[0].to_string().starts_with("core::sync::atomic::"), "{}", frames[0]);
     let own = format!("bank::account::withdraw at bank.rs:{}", line(BANK, "account.lock()"));

@@ -235,7 +235,7 @@ pub(crate) struct State {
     pub(crate) account: Cell<everypath_perturb::Account>,
     /// Clients that send datagrams.
     pub(crate) callers: crate::net::caller::Callers,
-    /// The word of a lock that somebody waits for and that the present step may free; 0 if there is none.
+    /// A word that the present step may change, and so free a lock; 0 if there is none.
     pub(crate) freed: Cell<usize>,
     /// Virtual nanoseconds since the start.
     pub(crate) clock: Cell<u64>,

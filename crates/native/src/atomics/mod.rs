@@ -318,13 +318,16 @@ impl Planner<'_> {
         let (Some(instruction), Some(last)) = (moved.first(), moved.last()) else { return Ok(()) };
         let Some(kind) = self.kind(instruction) else { return Ok(()) };
         let (operand, size) = match kind {
-            SiteKind::Pause | SiteKind::Fence => (stub::Operand::None, 0),
             SiteKind::LockCall | SiteKind::UnlockCall | SiteKind::LoadCall => {
                 (stub::Operand::FirstArgument, size_of::<u32>())
             }
+            _ if matches!(instruction.mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) => {
+                (stub::Operand::None, 0)
+            }
             _ => (stub::Operand::Memory, instruction.memory_size().size()),
         };
-        let site = Site { address: instruction.ip(), kind, size: u8::try_from(size).unwrap_or(0) };
+        let size = u8::try_from(size).unwrap_or(0);
+        let site = Site { address: instruction.ip(), kind, size };
         let number = self.layout.first_site + plan.sites.len() as u32;
         let stub = self.layout.trampolines + plan.trampolines.len() as u64;
         let end = last.next_ip();

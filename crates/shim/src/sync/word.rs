@@ -41,15 +41,13 @@ pub(crate) fn before_giving_back(word: usize) {
     watch(word);
 }
 
-/// Before any instruction that may free a lock.
+/// Before any instruction that may free a lock. Whether somebody waits for it is asked later: the
+/// answer must leave no traces on the stack of this thread.
 pub(crate) fn watch(word: usize) {
-    if first_waiter(Waiting::Word, word).is_some() {
-        state().freed.set(word);
-    }
+    state().freed.set(word);
 }
 
 /// After the instruction: if the lock is free now, it goes to the one who has asked first.
-#[cold]
 pub(crate) fn hand_over(state: &State) {
     let word = state.freed.replace(0);
     if let Some(waiter) = first_waiter(Waiting::Word, word).filter(|_| load::<u32>(word) == FREE) {
