@@ -13,6 +13,15 @@ fn a_program_that_waits_for_what_cannot_come_is_idle() {
     assert_eq!(programs.check("--idle ok -- ./streams R1").0, 0);
 }
 
+#[test]
+fn who_listens_and_never_accepts_is_not_done() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/unaccepted.c"]);
+    let (code, result) = programs.check("-- ./unaccepted");
+    assert_eq!((code, &result["violation"]["property"]), (1, &"idle".into()), "{result}");
+    let message = result["violation"]["message"].as_str().unwrap();
+    assert!(message.contains("waits to connect to"), "{message}");
+}
+
 /// The endings that a search of all schedules finds; none if there are too many schedules.
 fn endings(programs: &Programs, reduction: &str, scripts: &str) -> Option<Vec<String>> {
     // No execution ends with code 255, so every ending is counted.

@@ -412,7 +412,8 @@ fn waits(descriptor: i32, flags: i32) -> bool {
 }
 
 /// Everybody waits, and somebody for the network: nothing more can come. Says whether the program
-/// listens; none if a thread waits for anything else but the end of another thread.
+/// listens, and nobody waits to be accepted or for room to send, which whoever listens would have to
+/// give; none if a thread waits for anything else but the end of another thread.
 pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
     let is_its = |thread: &Thread| system::owner(thread.number.get()) == process;
     let blocked = || {
@@ -431,7 +432,11 @@ pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
                 _ => false,
             }
     });
-    (for_network && for_nothing_else).then_some(listens)
+    let is_kept_waiting = |thread: &Thread| {
+        thread.waiting.get() == Waiting::Network
+            && matches!(thread.operation.get(), Operation::Connect | Operation::Send)
+    };
+    (for_network && for_nothing_else).then(|| listens && !blocked().any(is_kept_waiting))
 }
 
 /// Sends the signal of a broken pipe to the running thread, unless the call asked not to.
