@@ -265,7 +265,7 @@ fn times_in_vain(site: &Site, operand: usize, found: u64) -> u64 {
     if is_again { times } else { 0 }
 }
 
-/// Notes that an instruction changes nothing: it finds what it needs not to, or leaves.
+/// Notes what an instruction found that changes nothing.
 fn note_in_vain(site: &Site, operand: usize, found: u64) {
     let times = times_in_vain(site, operand, found) + 1;
     state().current().in_vain.set([site.address, operand as u64, found, times]);
