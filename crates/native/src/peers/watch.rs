@@ -4,6 +4,9 @@
 //! a time-out that goes with it. One look proves nothing, since threads are looked at one after the
 //! other. Two equal looks do: the kernel counts the nanoseconds that a thread has run, so if no
 //! count changed, all threads rested from the end of the first look to the start of the second.
+//!
+//! A thread that was woken has not run until a processor takes it, which may be a while. Only its
+//! state tells that it will: what the kernel says of its system call is still the call it waited in.
 
 use super::patience;
 use std::collections::btree_map::Entry;
@@ -38,6 +41,7 @@ pub(super) struct Watch {
 /// Open files of a thread, since opening costs more than reading.
 #[derive(Debug)]
 struct Thread {
+    state: File,
     syscall: File,
     time: File,
     children: File,
@@ -70,7 +74,7 @@ impl Watch {
             // A process that ended in the meantime has no threads.
             for number in threads_of(process) {
                 let Some(thread) = self.thread(process, number) else { continue };
-                match thread.doing(process, number) {
+                match thread.doing() {
                     Ok(Doing::Rests) => {}
                     Ok(Doing::Runs) => return Look::Busy,
                     Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -125,27 +129,24 @@ impl Watch {
 }
 
 impl Thread {
-    fn doing(&self, process: u32, number: u32) -> io::Result<Doing> {
-        let mut buffer = [0; 128];
-        let text = read(&self.syscall, &mut buffer)?;
-        let call = match text.split_whitespace().next() {
-            Some("running") => return Ok(Doing::Runs),
-            Some(call) => call.parse::<i64>().unwrap_or(-1),
-            None => return Ok(Doing::Ended),
-        };
-        if SLEEPS.contains(&call) {
-            return Ok(Doing::Runs);
-        }
-        if WAITS.contains(&call) {
-            return Ok(Doing::Rests);
-        }
-        // A thread that ended is in no call; one that waits for a disk goes on by itself.
-        let stat = fs::read_to_string(format!("/proc/{process}/task/{number}/stat"))?;
+    /// What it does; to be asked before how long it has run.
+    fn doing(&self) -> io::Result<Doing> {
+        let mut buffer = [0; 512];
+        let stat = read(&self.state, &mut buffer)?;
         let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
-        Ok(match state {
-            Some('Z' | 'X') | None => Doing::Ended,
-            Some('S') if call >= 0 => Doing::Rests,
-            Some(_) => Doing::Runs,
+        match state {
+            Some('S') => {}
+            Some('Z' | 'X') | None => return Ok(Doing::Ended),
+            // It runs, or will soon: it was woken, or waits for a disk.
+            Some(_) => return Ok(Doing::Runs),
+        }
+        let mut buffer = [0; 128];
+        let call = read(&self.syscall, &mut buffer)?.split_whitespace().next();
+        // None but a number says that it is in a call.
+        let call = call.and_then(|call| call.parse::<i64>().ok()).filter(|&call| call >= 0);
+        Ok(match call {
+            Some(call) if !SLEEPS.contains(&call) => Doing::Rests,
+            _ => Doing::Runs,
         })
     }
 
@@ -175,16 +176,11 @@ impl Thread {
 
 /// `nanosleep` and `clock_nanosleep`: whoever is in them will do something, and soon.
 const SLEEPS: [i64; 2] = [35, 230];
-/// Calls that wait for others, and never for a disk: polls, selects and epolls, futexes, accepting,
-/// receiving and sending, waiting for children and signals.
-const WAITS: [i64; 23] = [
-    7, 23, 270, 271, 232, 281, 441, 202, 455, 449, 43, 288, 45, 47, 299, 44, 46, 61, 247, 34, 130,
-    128, 70,
-];
 
 fn open(process: u32, number: u32) -> Option<Thread> {
     let file = |name| File::open(format!("/proc/{process}/task/{number}/{name}")).ok();
     Some(Thread {
+        state: file("stat")?,
         syscall: file("syscall")?,
         time: file("schedstat")?,
         children: file("children")?,
@@ -261,4 +257,42 @@ fn unix_listeners() -> Vec<u64> {
 fn table(name: &str) -> Vec<Vec<String>> {
     let text = fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
     text.lines().map(|line| line.split_whitespace().map(String::from).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+    use std::thread;
+
+    /// However long it takes until a processor has time for it.
+    #[test]
+    fn a_thread_that_was_woken_does_not_rest() {
+        let (mut near, mut far) = UnixStream::pair().unwrap();
+        let echo = thread::spawn(move || {
+            let path = fs::read_link("/proc/thread-self").unwrap();
+            let number: u32 = path.file_name().unwrap().to_str().unwrap().parse().unwrap();
+            far.write_all(&number.to_ne_bytes()).unwrap();
+            let mut letter = [0];
+            while far.read_exact(&mut letter).is_ok() {
+                far.write_all(&letter).unwrap();
+            }
+        });
+        let mut number = [0; 4];
+        near.read_exact(&mut number).unwrap();
+        let thread = open(std::process::id(), u32::from_ne_bytes(number)).unwrap();
+        let look = || (matches!(thread.doing().unwrap(), Doing::Rests), thread.time());
+        for _ in 0..1000 {
+            let mut before = look();
+            while !before.0 {
+                before = look();
+            }
+            near.write_all(b"x").unwrap();
+            assert_ne!(look(), before, "it was woken, and has not run");
+            near.read_exact(&mut [0]).unwrap();
+        }
+        drop(near);
+        echo.join().unwrap();
+    }
 }
