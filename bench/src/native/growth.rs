@@ -76,7 +76,7 @@ pub fn run(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
 
 /// What is held now, if the worker can be seen.
 fn look(control: &Control) -> Option<Held> {
-    let executions = control.progress().states;
+    let executions = control.progress().executions;
     let worker = only_child()?;
     Some(Held { executions, worker: process(&worker)?, checker: process("self")? })
 }

@@ -8,6 +8,8 @@ use tempfile::TempDir;
 /// The compiled programs; gone when dropped.
 pub struct Programs {
     folder: TempDir,
+    /// Four threads in C: locks and a condition, about 120 points.
+    pub c_turns: PathBuf,
     /// Four threads in C: most of pthreads, two rounds.
     pub c_workers: PathBuf,
     /// Four threads with Rust's std: about as many points as in C.
@@ -20,6 +22,8 @@ pub struct Programs {
     pub locks: PathBuf,
     /// The same, both at a time.
     pub alternating_locks: PathBuf,
+    /// What the processor takes for a part of a switch.
+    pub processor: PathBuf,
     /// As little as can be scheduled.
     pub small: PathBuf,
     /// Sessions of a producer and a consumer.
@@ -37,12 +41,14 @@ impl Programs {
         let folder = tempfile::tempdir().context("failed to make a folder for the programs")?;
         let out = folder.path();
         Ok(Programs {
+            c_turns: compile(out, "turns.c")?,
             c_workers: compile(out, "workers.c")?,
             rust_turns: compile(out, "turns.rs")?,
             rust_workers: compile(out, "workers.rs")?,
             yields: compile(out, "yields.c")?,
             locks: compile(out, "locks.c")?,
             alternating_locks: compile(out, "alternating_locks.c")?,
+            processor: compile(out, "processor.c")?,
             small: compile(out, "small.c")?,
             alphabet: compile(out, "alphabet.c")?,
             alphabet_client: compile(out, "../../programs/tcp/alphabet_client.c")?,

@@ -4,10 +4,11 @@ use super::goals::Goals;
 use super::programs::Programs;
 use super::{Cost, IN_PROCESS, Scale, Way, cost, explore, median, on_one_core, rate};
 use crate::table::grouped;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use everypath_explore::Control;
 use everypath_native::{Explored, Restart};
 use std::path::Path;
+use std::process::Command;
 
 const TWO_WORKERS: Way = Way { name: "in process, two workers", workers: 2, ..IN_PROCESS };
 const FORK: Way = Way { name: "fork", restart: Restart::Fork, ..IN_PROCESS };
@@ -36,7 +37,8 @@ pub fn run(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
     println!("|---|---|--:|--:|--:|--:|--:|");
     // Each with the rate that is wanted on one core: programs with more points need not reach it.
     let subjects = [
-        ("C", &programs.c_workers, Some(45_000.0)),
+        ("C", &programs.c_turns, Some(45_000.0)),
+        ("C, larger", &programs.c_workers, None),
         ("Rust std", &programs.rust_turns, Some(25_000.0)),
         ("Rust std, larger", &programs.rust_workers, None),
     ];
@@ -134,6 +136,14 @@ pub fn switches(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<
             points.nanoseconds(),
         );
     }
+    println!(
+        "\nOf a switch, the processor takes {} ns to set the base of thread-local storage.",
+        {
+            let output = Command::new(&programs.processor).output();
+            let output = output.context("failed to measure the processor")?;
+            String::from_utf8_lossy(&output.stdout).trim().to_string()
+        }
+    );
     let [_, alternating, one_by_one] = &points[..] else { unreachable!("one for each subject") };
     let switch = (alternating.nanoseconds() - one_by_one.nanoseconds())
         / (alternating.switching() - one_by_one.switching());
