@@ -6,6 +6,7 @@
 //! - `libraries`: the same small algorithms under Shuttle and loom;
 //! - `exhaustive`: all schedules of small programs, under loom as well, and what they cost in time;
 //! - `peers`: programs that talk to real processes;
+//! - `systems`: programs whose peers are explored, too;
 //! - `goals`: what was reached of what we want.
 
 mod exhaustive;
@@ -15,6 +16,7 @@ mod libraries;
 mod peers;
 mod programs;
 mod rates;
+mod systems;
 
 use crate::table::grouped;
 use anyhow::{Context, Result, bail};
@@ -70,6 +72,18 @@ pub fn run_peers(quick: bool) -> Result<()> {
     let mut goals = Goals::default();
     println!("## Real peers\n");
     peers::run(&programs, scale, &mut goals)?;
+    println!("\n## Held against the goals\n");
+    goals.print();
+    Ok(())
+}
+
+/// Measures programs whose peers are explored, too, and prints the tables.
+pub fn run_systems(quick: bool) -> Result<()> {
+    let scale = if quick { QUICK } else { FULL };
+    let programs = Programs::compile()?;
+    let mut goals = Goals::default();
+    println!("## Closed systems and joint states\n");
+    systems::run(&programs, scale, &mut goals)?;
     println!("\n## Held against the goals\n");
     goals.print();
     Ok(())

@@ -15,10 +15,10 @@ use std::net::TcpListener;
 use std::path::Path;
 
 /// A search, and what its peers were asked.
-struct Searched {
-    explored: Explored,
+pub(super) struct Searched {
+    pub(super) explored: Explored,
     asked: Statistics,
-    cost: Cost,
+    pub(super) cost: Cost,
 }
 
 /// Prints everything.
@@ -31,7 +31,7 @@ pub fn run(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
 }
 
 /// Searches the schedules of the alphabet client, as far as is asked for.
-fn search(
+pub(super) fn search(
     programs: &Programs,
     (sessions, messages): (u32, u32),
     cache: Cache,

@@ -58,6 +58,11 @@ impl Programs {
         })
     }
 
+    /// One of the programs of closed systems.
+    pub fn closed(&self, name: &str) -> Result<PathBuf> {
+        compile(self.folder.path(), &format!("../../programs/closed/{name}.c"))
+    }
+
     /// One of the small algorithms, with std.
     pub fn algorithm(&self, name: &str) -> Result<PathBuf> {
         compile(self.folder.path(), &format!("algorithms/{name}.rs"))
