@@ -238,3 +238,44 @@ fn several_processes_end_with_their_checker() {
         }
     }
 }
+
+/// Whatever a checker of several processes does when it is stopped, once they run: repeating an
+/// execution, or looking for one that is simpler.
+#[test]
+fn a_replay_or_a_search_for_less_that_is_stopped_leaves_nothing() {
+    let place = Place::new();
+    let with = format!("{} success", place.program.display());
+    let find = || place.check(&["--with", &with], "violation");
+    assert_eq!(find().wait().unwrap().code(), Some(1));
+    let repeat = || {
+        Command::new(env!("CARGO_BIN_EXE_everypath"))
+            .args(["replay", TRACE])
+            .current_dir(&place.work)
+            .env("TMPDIR", &place.temporary)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let doing: [&dyn Fn() -> Child; 2] = [&find, &repeat];
+    for (what, start) in doing.iter().enumerate() {
+        for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+            // Every execution violates: what is done after the first is done to the violation.
+            for spent in [0, 2, 8] {
+                let mut checker = start();
+                while checker.try_wait().unwrap().is_none() {
+                    let is_due = processor_time(checker.id() as i32) >= spent;
+                    if is_due && !place.processes(&checker).is_empty() {
+                        break;
+                    }
+                    std::thread::yield_now();
+                }
+                // It may have come to its end before.
+                let _ = kill_process(Pid::from_child(&checker), signal);
+                let code = checker.wait().unwrap().code();
+                assert!(matches!(code, None | Some(1 | 3)), "{what} {signal:?}: {code:?}");
+                place.await_the_end_of_all(&checker);
+                place.is_clean(&[TRACE]);
+            }
+        }
+    }
+}
