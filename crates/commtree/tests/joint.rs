@@ -2,9 +2,10 @@
 //! in exactly the ways in which all of them end when they are interleaved on one network.
 
 use everypath_commtree::joint::{
-    Act, Answer, Event, EventId, History, Joint, Linearised, Link, Network, Request, Side,
+    Act, Answer, Event, EventId, History, Joint, Linearised, Link, Network, Request, Side, Watched,
 };
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -19,6 +20,7 @@ enum Op {
     Accept {
         slot: usize,
         port: u16,
+        waits: bool,
     },
     Send {
         slot: usize,
@@ -37,6 +39,14 @@ enum Op {
     Receive {
         slot: usize,
         most: usize,
+        waits: bool,
+    },
+    /// Looks at two connections, or at one and a listener.
+    Look {
+        slots: [usize; 2],
+        port: Option<u16>,
+        sees_end: bool,
+        waits: bool,
     },
     Shut {
         slot: usize,
@@ -174,8 +184,8 @@ impl Running {
                 let (maker, which) = (thread as u64, self.connections[thread]);
                 ask(Request::Connect(Link { side: self.side, port, maker, which }))
             }
-            Op::Accept { port, .. } if program.listens.contains(&port) => {
-                ask(Request::Accept { port })
+            Op::Accept { port, waits, .. } if program.listens.contains(&port) => {
+                ask(Request::Accept { port, waits })
             }
             Op::Accept { .. } => internal,
             Op::Send { slot, length, byte } => send(slot, vec![byte; length]),
@@ -183,10 +193,21 @@ impl Running {
                 bytes.iter().flat_map(|&byte| send(slot, vec![byte])).collect()
             }
             Op::Echo { slot } => send(slot, self.last[thread].clone()),
-            Op::Receive { slot, most } => match self.link(thread, slot) {
-                Some(link) => ask(Request::Receive { link, most }),
+            Op::Receive { slot, most, waits } => match self.link(thread, slot) {
+                Some(link) => ask(Request::Receive { link, most, waits }),
                 None => internal,
             },
+            Op::Look { slots, port, sees_end, waits } => {
+                let links: BTreeSet<Link> =
+                    slots.iter().filter_map(|&slot| self.link(thread, slot)).collect();
+                let links = links.into_iter().map(|link| Watched::Bytes { link, sees_end });
+                let port = port.filter(|port| program.listens.contains(port));
+                let port = port.map(|port| Watched::Connections { port });
+                match links.chain(port).collect::<Vec<_>>() {
+                    at if at.is_empty() => internal,
+                    at => ask(Request::Look { at, waits }),
+                }
+            }
             Op::Shut { slot } => on(slot, Request::Shut),
             // Closing what another thread waits at is another story.
             Op::Close { slot } if self.slots[thread].contains_key(&slot) => {
@@ -319,12 +340,19 @@ enum Thing {
 
 fn things(request: &Request) -> Vec<Thing> {
     match *request {
-        Request::Listen { port, .. } | Request::Unlisten { port } | Request::Accept { port } => {
-            vec![Thing::Port(port)]
-        }
+        Request::Listen { port, .. }
+        | Request::Unlisten { port }
+        | Request::Accept { port, .. } => vec![Thing::Port(port)],
         Request::Connect(_) => Vec::new(),
         Request::Send { link, .. } => vec![Thing::Sending(link)],
         Request::Receive { link, .. } => vec![Thing::Receiving(link)],
+        Request::Look { ref at, .. } => {
+            let thing = |watched: &Watched| match *watched {
+                Watched::Connections { port } => Thing::Port(port),
+                Watched::Bytes { link, .. } => Thing::Receiving(link),
+            };
+            at.iter().map(thing).collect()
+        }
         Request::Shut(link) | Request::Close(link) => {
             vec![Thing::Sending(link), Thing::Receiving(link)]
         }
@@ -466,12 +494,22 @@ fn jointly(programs: &[Program]) -> Option<BTreeSet<Vec<Ending>>> {
     Some(endings.iter().map(|all| all.iter().enumerate().map(ending).collect()).collect())
 }
 
+/// Most calls wait.
+fn waits() -> impl Strategy<Value = bool> {
+    prop_oneof![3 => Just(true), 1 => Just(false)]
+}
+
 fn op(slots: usize) -> impl Strategy<Value = Op> {
     let slot = 0..slots;
     prop_oneof![
         3 => (slot.clone(), 1..3usize, 1..3u8)
             .prop_map(|(slot, length, byte)| Op::Send { slot, length, byte }),
-        4 => (slot.clone(), 1..4usize).prop_map(|(slot, most)| Op::Receive { slot, most }),
+        4 => (slot.clone(), 1..4usize, waits())
+            .prop_map(|(slot, most, waits)| Op::Receive { slot, most, waits }),
+        2 => (slot.clone(), slot.clone(), option::of(1..3u16), any::<bool>(), any::<bool>())
+            .prop_map(|(one, other, port, sees_end, waits)| {
+                Op::Look { slots: [one, other], port, sees_end, waits }
+            }),
         1 => slot.clone().prop_map(|slot| Op::SendEither { slot, bytes: [1, 2] }),
         2 => slot.clone().prop_map(|slot| Op::Echo { slot }),
         1 => slot.clone().prop_map(|slot| Op::Shut { slot }),
@@ -484,9 +522,9 @@ fn op(slots: usize) -> impl Strategy<Value = Op> {
 
 /// A server on two ports and a client of both, or less.
 fn pair() -> impl Strategy<Value = Vec<Program>> {
-    let server_first = vec((0..2usize, 1..3u16), 1..3).prop_map(|accepts| {
-        accepts.into_iter().map(|(slot, port)| Op::Accept { slot, port }).collect::<Vec<_>>()
-    });
+    let accept = (0..2usize, 1..3u16, waits());
+    let accept = accept.prop_map(|(slot, port, waits)| Op::Accept { slot, port, waits });
+    let server_first = vec(accept, 1..3);
     let client_first = vec((0..2usize, 1..3u16), 1..3).prop_map(|connects| {
         connects.into_iter().map(|(slot, port)| Op::Connect { slot, port }).collect::<Vec<_>>()
     });
@@ -507,7 +545,7 @@ fn several() -> impl Strategy<Value = Vec<Program>> {
     let thread = |own: u16| {
         let others: Vec<u16> = (1..4).filter(|&port| port != own).collect();
         let begin = prop_oneof![
-            Just(Op::Accept { slot: 0, port: own }),
+            waits().prop_map(move |waits| Op::Accept { slot: 0, port: own, waits }),
             proptest::sample::select(others).prop_map(|port| Op::Connect { slot: 0, port }),
         ];
         (begin, vec(op(1), 0..3)).prop_map(|(begin, rest)| {
@@ -538,7 +576,7 @@ fn agree(programs: &[Program]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, max_global_rejects: 100_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, max_global_rejects: 100_000, ..ProptestConfig::default() })]
 
     #[test]
     fn pairs_end_as_they_do_when_interleaved(programs in pair()) {

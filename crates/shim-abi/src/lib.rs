@@ -37,7 +37,7 @@ pub use notice::{MAX_NOTICES, Notice, Strangeness};
 pub use operation::{Choice, Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of_network, moved};
 pub use outcome::{Outcome, Waiting};
 pub use partition::NetworkChange;
-pub use question::{Asked, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Wish};
+pub use question::{Asked, Glance, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Sight, Wish};
 pub use random::Splitmix;
 pub use region::{
     Backend, Command, Counters, Datagrams, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH,

@@ -47,12 +47,15 @@ pub enum Wish {
     Unlisten,
     /// A connection to the port `name[0]`, the thread's number `name[1]`.
     Connect,
-    /// A connection of another program to the port `name[0]`.
+    /// A connection of another program to the port `name[0]`; `name[2]` says whether it waits.
     Accept,
     /// To send the bytes in `Region::message` on the connection `position`.
     Send,
-    /// At most `name[1]` bytes that came on it.
+    /// At most `name[1]` bytes that came on it; `name[2]` says whether it waits.
     Receive,
+    /// To know which of the things in `Region::message` ([`Glance`]) would not have to wait;
+    /// `name[2]` says whether it waits for one of them.
+    Look,
     /// To send no more on it.
     Shut,
     /// To be rid of it.
@@ -78,8 +81,69 @@ pub enum Granted {
     Lost,
     /// Nobody listens any more.
     Refused,
+    /// Nothing is there yet.
+    Nothing,
+    /// A [`Sight`] of each thing that was looked at, in `Region::message`.
+    Ready,
     /// It waits for ever.
     Never,
+}
+
+/// How far something is that a program looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Sight {
+    /// Whoever used it would wait.
+    #[default]
+    Waits,
+    /// Something is there.
+    Input,
+    /// Nothing comes after that.
+    End,
+    /// The connection is broken.
+    Broken,
+}
+
+impl Sight {
+    /// All of them, each at the place that it has as a number.
+    pub const ALL: [Sight; 4] = [Sight::Waits, Sight::Input, Sight::End, Sight::Broken];
+}
+
+/// Something that a program looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glance {
+    /// Whether somebody waits to be accepted at a port.
+    Connections(u16),
+    /// Whether something came on the connection with this number, and whether it makes a
+    /// difference that nothing comes after it.
+    Bytes(u32, bool),
+}
+
+impl Glance {
+    /// How many bytes one takes in a message.
+    pub const LENGTH: usize = 5;
+    /// How many things a program may look at together.
+    pub const MOST: usize = 6;
+
+    /// As it stands in a message.
+    pub fn to_bytes(self) -> [u8; Glance::LENGTH] {
+        let (kind, number) = match self {
+            Glance::Connections(port) => (0, u32::from(port)),
+            Glance::Bytes(connection, sees_end) => (1 + u8::from(sees_end), connection),
+        };
+        let [a, b, c, d] = number.to_le_bytes();
+        [kind, a, b, c, d]
+    }
+
+    /// What stands in a message.
+    pub fn from_bytes(bytes: [u8; Glance::LENGTH]) -> Self {
+        let [kind, a, b, c, d] = bytes;
+        let number = u32::from_le_bytes([a, b, c, d]);
+        match kind {
+            0 => Glance::Connections(number as u16),
+            _ => Glance::Bytes(number, kind == 2),
+        }
+    }
 }
 
 /// A question of the program to the world outside. The answer is in the trees; of a wish, here.

@@ -1,5 +1,5 @@
 use super::set::Set;
-use super::{Answer, Event, EventId, HistoryId, Link, Request, Side};
+use super::{Act, Answer, Event, EventId, HistoryId, Link, Readiness, Request, Side, Watched};
 use std::collections::BTreeMap;
 use std::vec;
 use std::vec::Vec;
@@ -33,14 +33,9 @@ pub(super) struct Place<'a> {
     pub(super) past: Set,
     /// How many bytes its side had received on the connection before.
     received: usize,
-    /// The place that it needs of another side; none at all if nothing can give it that.
-    needs: Option<Need>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Need {
-    Nothing,
-    Place(usize),
+    /// What it needs of other sides: one place of each of these. None at all if nothing can give it
+    /// that.
+    needs: Option<Vec<Vec<usize>>>,
 }
 
 /// What happens at one end of a connection.
@@ -183,43 +178,44 @@ impl<'a> Combination<'a> {
     }
 
     /// What an event needs of other sides; none if nothing can give it that.
-    fn needs(&self, at: usize) -> Option<Need> {
+    fn needs(&self, at: usize) -> Option<Vec<Vec<usize>>> {
         let Place { side, event, .. } = self.places[at];
-        let place = |at: usize| Need::Place(at);
-        match (&event.act.request, &event.act.answer) {
-            (_, Answer::Never) => Some(Need::Nothing),
-            (Request::Connect(link), Answer::Done) => {
-                self.listeners.get(&link.port)?.listen.map(place)
-            }
-            (Request::Connect(link), _) => self.listeners.get(&link.port)?.unlisten.map(place),
-            (Request::Accept { port }, Answer::Accepted(link)) => {
-                let connect = self.links.get(link)?.connect.map(place);
-                connect.filter(|_| link.port == *port)
+        let needed = match (&event.act.request, &event.act.answer) {
+            (_, Answer::Never | Answer::Nothing) => return Some(Vec::new()),
+            (Request::Connect(link), Answer::Done) => self.listeners.get(&link.port)?.listen,
+            (Request::Connect(link), _) => self.listeners.get(&link.port)?.unlisten,
+            (Request::Accept { port, .. }, Answer::Accepted(link)) => {
+                self.links.get(link)?.connect.filter(|_| link.port == *port)
             }
             (Request::Send { link, .. }, Answer::Lost | Answer::Reset) => {
-                let closing = self.closing(side, *link).map(place);
+                let closing = self.closing(side, *link);
                 closing.filter(|_| event.act.answer == Answer::Lost || self.may_break(at, *link))
             }
-            (Request::Receive { link, most }, answer) => {
-                self.needs_of_receive(at, *link, *most, answer)
+            (Request::Receive { link, most, .. }, answer) => {
+                self.needed_to_receive(at, *link, *most, answer)
             }
-            _ => Some(Need::Nothing),
-        }
+            (Request::Look { at: watched, .. }, Answer::Ready(found)) => {
+                let seen = watched.iter().zip(found).filter(|(_, it)| **it != Readiness::Waits);
+                return seen.map(|(watched, found)| self.bringing(at, *watched, *found)).collect();
+            }
+            _ => return Some(Vec::new()),
+        };
+        needed.map(|place| vec![vec![place]])
     }
 
-    fn needs_of_receive(
+    fn needed_to_receive(
         &self,
         at: usize,
         link: Link,
         most: usize,
         answer: &Answer,
-    ) -> Option<Need> {
+    ) -> Option<usize> {
         let Place { side, received, .. } = self.places[at];
         let near = &self.links.get(&link)?.near;
         let far = &near[1 - end_of(side, link)];
         let is_over = far.stream.len() == received;
         let closing = self.closing(side, link);
-        let needed = match answer {
+        match answer {
             Answer::Bytes(bytes) => {
                 let end = received + bytes.len();
                 let run = far.sends.partition_point(|&(run_end, _)| run_end < end);
@@ -231,8 +227,57 @@ impl<'a> Combination<'a> {
             Answer::End => far.shut.or(closing).filter(|_| is_over),
             Answer::Reset => closing.filter(|_| is_over && self.may_break(at, link)),
             _ => None,
+        }
+    }
+
+    /// The places of which one must have happened for an event to find something so far; none if
+    /// there are none.
+    fn bringing(&self, at: usize, watched: Watched, found: Readiness) -> Option<Vec<usize>> {
+        let places: Vec<usize> = match watched {
+            Watched::Connections { port } => self.waiting(at, port).map(|(at, _)| at).collect(),
+            Watched::Bytes { link, .. } => {
+                let side = self.places[at].side;
+                let closing = self.closing(side, link);
+                let far = &self.links.get(&link)?.near[1 - end_of(side, link)];
+                let over = far.shut.into_iter().chain(closing);
+                let received = self.received_before(at, link);
+                let mut sends = far.sends.iter().filter(|(end, _)| *end > received);
+                match found {
+                    Readiness::Broken => {
+                        closing.into_iter().filter(|_| self.may_break(at, link)).collect()
+                    }
+                    Readiness::End => over.collect(),
+                    _ => sends.next().map(|(_, at)| *at).into_iter().chain(over).collect(),
+                }
+            }
         };
-        needed.map(Need::Place)
+        (!places.is_empty()).then_some(places)
+    }
+
+    /// How many bytes a side had received on a connection before an event.
+    fn received_before(&self, at: usize, link: Link) -> usize {
+        let Place { side, past, .. } = &self.places[at];
+        let own = self.starts[*side]..self.starts[side + 1];
+        let before = own.filter(|&place| past.contains(place));
+        let received = before.map(|place| match &self.places[place].event.act {
+            Act { request: Request::Receive { link: on, .. }, answer: Answer::Bytes(bytes) }
+                if *on == link =>
+            {
+                bytes.len()
+            }
+            _ => 0,
+        });
+        received.sum()
+    }
+
+    /// Connections to a port that were not accepted before an event.
+    fn waiting(&self, at: usize, port: u16) -> impl Iterator<Item = (usize, Link)> {
+        let past = &self.places[at].past;
+        let connects = self.listeners.get(&port).map_or(&[][..], |port| &port.connects);
+        connects.iter().copied().filter(|(_, link)| {
+            let accept = self.links.get(link).and_then(|ends| ends.accept);
+            !accept.is_some_and(|accept| past.contains(accept))
+        })
     }
 
     /// Everything that can happen if an event, and whatever comes after it, does not.
@@ -245,11 +290,8 @@ impl<'a> Combination<'a> {
             let before = waiting.len();
             waiting.retain(|&at| {
                 let Place { past, needs, .. } = &self.places[at];
-                let has_all = match needs {
-                    None => false,
-                    Some(Need::Nothing) => true,
-                    Some(Need::Place(needed)) => done.contains(*needed),
-                };
+                let is_done = |of: &Vec<usize>| of.iter().any(|place| done.contains(*place));
+                let has_all = needs.as_ref().is_some_and(|needs| needs.iter().all(is_done));
                 let happens = has_all && past.is_subset(&done);
                 if happens {
                     done.insert(at);
@@ -274,9 +316,8 @@ impl<'a> Combination<'a> {
             let Place { past, needs, side, .. } = &self.places[at];
             let own = self.starts[*side]..self.starts[side + 1];
             waiting.extend(own.filter(|&place| past.contains(place)));
-            if let Some(Need::Place(needed)) = needs {
-                waiting.push(*needed);
-            }
+            let needs = needs.iter().flatten().filter_map(|one_of| one_of.first());
+            waiting.extend(needs.copied());
         }
         found
     }
@@ -290,9 +331,7 @@ impl<'a> Combination<'a> {
     pub(super) fn other_answers(&self) -> Vec<(usize, EventId, Answer)> {
         let mut found = self.waits_in_vain();
         for (at, place) in self.places.iter().enumerate() {
-            let asks_others = place.event.act.request.waits()
-                || matches!(place.event.act.request, Request::Send { .. });
-            if !asks_others {
+            if !place.event.act.request.asks_others() {
                 continue;
             }
             let done = self.simulate(Some(at));
@@ -306,7 +345,7 @@ impl<'a> Combination<'a> {
 
     /// What can come of a request when so much has happened.
     fn answers_for(&self, at: usize, done: &Set) -> Vec<Answer> {
-        let Place { side, event, received, past, .. } = &self.places[at];
+        let Place { side, event, received, .. } = &self.places[at];
         let has_happened = |place: Option<usize>| place.is_some_and(|place| done.contains(place));
         let mut answers = Vec::new();
         match &event.act.request {
@@ -323,20 +362,18 @@ impl<'a> Combination<'a> {
                     answers.push(Answer::Never);
                 }
             }
-            Request::Accept { port } => {
-                let connects = self.listeners.get(port).map_or(&[][..], |port| &port.connects);
-                let is_free = |(_, link): &&(usize, Link)| {
-                    let accept = self.links.get(link).and_then(|ends| ends.accept);
-                    !accept.is_some_and(|accept| past.contains(accept))
-                };
-                let waiting = || connects.iter().filter(is_free);
+            Request::Accept { port, .. } => {
                 // Nobody comes before those who had connected before.
                 let is_first = |connect: usize| {
                     let before = &self.places[connect].past;
-                    !waiting().any(|(other, _)| before.contains(*other))
+                    !self.waiting(at, *port).any(|(other, _)| before.contains(other))
                 };
-                let first = waiting().filter(|(at, _)| done.contains(*at) && is_first(*at));
-                answers.extend(first.map(|(_, link)| Answer::Accepted(*link)));
+                let first = self.waiting(at, *port);
+                let first = first.filter(|(at, _)| done.contains(*at) && is_first(*at));
+                answers.extend(first.map(|(_, link)| Answer::Accepted(link)));
+            }
+            Request::Look { at: watched, .. } => {
+                answers.extend(self.seen(at, watched, done).into_iter().map(Answer::Ready));
             }
             Request::Send { link, .. } if has_happened(self.closing(*side, *link)) => {
                 answers.push(Answer::Lost);
@@ -363,28 +400,64 @@ impl<'a> Combination<'a> {
         answers
     }
 
+    /// What can be seen when so much has happened: everything that is there, or any part of it, since
+    /// it may have come later; but something.
+    fn seen(&self, at: usize, watched: &[Watched], done: &Set) -> Vec<Vec<Readiness>> {
+        const SOMETHING: [Readiness; 3] = [Readiness::Input, Readiness::End, Readiness::Broken];
+        let mut all = vec![Vec::new()];
+        for &watched in watched {
+            let can_be = |found: &Readiness| {
+                let is_seen = match watched {
+                    Watched::Bytes { sees_end, .. } => *found != Readiness::End || sees_end,
+                    Watched::Connections { .. } => *found == Readiness::Input,
+                };
+                let brought = self.bringing(at, watched, *found).filter(|_| is_seen);
+                brought.is_some_and(|one_of| one_of.iter().any(|place| done.contains(*place)))
+            };
+            let found = SOMETHING.into_iter().filter(can_be);
+            let found: Vec<_> = [Readiness::Waits].into_iter().chain(found).collect();
+            let with = |seen: &Vec<Readiness>, it: Readiness| {
+                seen.iter().copied().chain([it]).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(|seen| found.iter().map(move |&it| with(seen, it))).collect();
+        }
+        all.retain(|seen| seen.iter().any(|it| *it != Readiness::Waits));
+        all
+    }
+
     /// Whether, when everything has happened, somebody who waits for ever could go on, in whatever
     /// order it happened. How long the queue of a listener is depends on that.
     pub(super) fn could_go_on(&self) -> bool {
-        self.places.iter().any(|place| match (&place.event.act.request, &place.event.act.answer) {
-            (Request::Receive { link, .. }, Answer::Never) => {
-                self.links.get(link).is_some_and(|ends| {
-                    let near = end_of(place.side, *link);
-                    let far = &ends.near[1 - near];
-                    far.stream.len() > ends.near[near].received
-                        || far.shut.is_some()
-                        || self.closing(place.side, *link).is_some()
-                })
-            }
-            (Request::Accept { port }, Answer::Never) => {
-                self.listeners.get(port).is_some_and(|listening| {
-                    let is_free =
-                        |link| self.links.get(link).is_none_or(|ends| ends.accept.is_none());
-                    let mut connects = listening.connects.iter();
-                    listening.unlisten.is_none() && connects.any(|(_, link)| is_free(link))
-                })
-            }
+        let mut waiting =
+            self.places.iter().filter(|place| place.event.act.answer == Answer::Never);
+        waiting.any(|place| match &place.event.act.request {
+            Request::Receive { link, .. } => self.has_input(place.side, *link),
+            Request::Accept { port, .. } => self.has_connection(*port),
+            Request::Look { at, .. } => at.iter().any(|watched| match *watched {
+                Watched::Bytes { link, .. } => self.has_input(place.side, link),
+                Watched::Connections { port } => self.has_connection(port),
+            }),
             _ => false,
+        })
+    }
+
+    /// Whether something is there for a side on a connection in the end.
+    fn has_input(&self, side: usize, link: Link) -> bool {
+        self.links.get(&link).is_some_and(|ends| {
+            let near = end_of(side, link);
+            let far = &ends.near[1 - near];
+            far.stream.len() > ends.near[near].received
+                || far.shut.is_some()
+                || self.closing(side, link).is_some()
+        })
+    }
+
+    /// Whether a connection waits to be accepted in the end.
+    fn has_connection(&self, port: u16) -> bool {
+        self.listeners.get(&port).is_some_and(|listening| {
+            let is_free = |link| self.links.get(link).is_none_or(|ends| ends.accept.is_none());
+            let mut connects = listening.connects.iter();
+            listening.unlisten.is_none() && connects.any(|(_, link)| is_free(link))
         })
     }
 

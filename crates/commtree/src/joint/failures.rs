@@ -4,7 +4,7 @@
 //! Of a program's history, others see conversations, one on each connection. Whether a conversation
 //! is right is told from those of the right program in which as much was received.
 
-use super::{Act, Answer, Event, Link, Request, Script};
+use super::{Act, Answer, Event, Link, Request, Script, Watched};
 use std::collections::{BTreeMap, BTreeSet};
 use std::vec::Vec;
 
@@ -142,8 +142,9 @@ fn missing(script: &Script, link: Link) -> Option<Failure> {
     let waits = |act: &Act| {
         act.answer == Answer::Never
             && match &act.request {
-                Request::Accept { port } => *port == link.port,
+                Request::Accept { port, .. } => *port == link.port,
                 Request::Connect(other) => *other == link,
+                Request::Look { at, .. } => at.contains(&Watched::Connections { port: link.port }),
                 _ => false,
             }
     };

@@ -1,6 +1,6 @@
 use super::combination::{Combination, Place};
 use super::set::Set;
-use super::{Answer, EventId, Network, Request};
+use super::{Answer, EventId, Network, Request, Watched};
 use std::collections::BTreeSet;
 use std::vec::Vec;
 
@@ -85,6 +85,11 @@ impl Combination<'_> {
     }
 }
 
+/// Whether a request only looks whether something has arrived there, and finds that out.
+fn looks(request: &Request, answer: &Answer, what: Watched) -> bool {
+    matches!(answer, Answer::Nothing | Answer::Ready(_)) && request.sees(what)
+}
+
 impl Search<'_, '_> {
     fn run(mut self) -> Linearised {
         let places = &self.combination.places;
@@ -167,21 +172,23 @@ impl Search<'_, '_> {
         match (&event.act.request, &event.act.answer) {
             (_, Answer::Never) => true,
             (Request::Receive { .. } | Request::Accept { .. } | Request::Listen { .. }, _) => true,
+            (Request::Look { .. }, _) => true,
             (Request::Send { .. }, answer) if *answer != Answer::Done => true,
             _ if !self.is_strict => false,
             (Request::Send { link, .. }, _) => {
-                // Whoever gets less than it asked for must be faster.
+                // Whoever gets less than it asked for must be faster, and so must who looked.
                 !to_come(&|other, request, answer| match (request, answer) {
-                    (Request::Receive { link: on, most }, Answer::Bytes(bytes)) => {
+                    (Request::Receive { link: on, most, .. }, Answer::Bytes(bytes)) => {
                         on == link && other != *side && bytes.len() < *most
                     }
-                    _ => false,
+                    _ => other != *side && looks(request, answer, Watched::bytes(*link)),
                 })
             }
             (Request::Connect(link), Answer::Done) => !to_come(&|_, request, answer| {
                 let connects =
                     matches!(request, Request::Connect(other) if other.port == link.port);
-                connects && *answer == Answer::Done
+                let port = Watched::Connections { port: link.port };
+                connects && *answer == Answer::Done || looks(request, answer, port)
             }),
             // What is sent must come before, and so must whoever finds that nothing more is sent on
             // a connection that this might break.
@@ -189,12 +196,14 @@ impl Search<'_, '_> {
                 let is_shut = || self.combination.is_shut(*side, *link);
                 let matters = match request {
                     Request::Send { .. } => *answer == Answer::Done,
-                    Request::Receive { .. } => *answer == Answer::End && is_shut(),
-                    _ => false,
+                    Request::Receive { .. } if *answer == Answer::End => is_shut(),
+                    _ => looks(request, answer, Watched::bytes(*link)),
                 };
-                matters && other != *side && request.link() == Some(*link)
+                matters && other != *side && request.links().any(|on| on == *link)
             }),
-            (Request::Shut(_), _) => true,
+            (Request::Shut(link), _) => !to_come(&|other, request, answer| {
+                other != *side && looks(request, answer, Watched::bytes(*link))
+            }),
             (Request::Connect(_) | Request::Unlisten { .. }, _) => false,
         }
     }

@@ -23,6 +23,7 @@
 
 mod combination;
 pub mod failures;
+mod killed;
 mod linearise;
 mod network;
 mod rounds;
@@ -31,6 +32,7 @@ mod set;
 mod side;
 
 pub use combination::Combination;
+pub use killed::PROCESS;
 pub use linearise::{Linearised, Performed};
 pub use network::Network;
 pub use rounds::{Joint, Surprise};
@@ -73,6 +75,8 @@ pub enum Request {
     Accept {
         /// Where.
         port: u16,
+        /// Whether it waits for one.
+        waits: bool,
     },
     /// To move bytes to the other end.
     Send {
@@ -87,6 +91,15 @@ pub enum Request {
         link: Link,
         /// How many at most; at least one.
         most: usize,
+        /// Whether it waits for the first one.
+        waits: bool,
+    },
+    /// To know what would not have to wait.
+    Look {
+        /// At what.
+        at: Vec<Watched>,
+        /// Whether it waits for one of them.
+        waits: bool,
     },
     /// To tell the other end that nothing more will be sent.
     Shut(Link),
@@ -94,20 +107,109 @@ pub enum Request {
     Close(Link),
 }
 
-impl Request {
-    /// Whether others decide what comes of it, and it may wait for them.
-    pub fn waits(&self) -> bool {
-        matches!(self, Request::Connect(_) | Request::Accept { .. } | Request::Receive { .. })
+/// Something that a program looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Watched {
+    /// Whether somebody waits to be accepted.
+    Connections {
+        /// Where.
+        port: u16,
+    },
+    /// Whether something can be received.
+    Bytes {
+        /// On which connection.
+        link: Link,
+        /// Whether it makes a difference that nothing comes after what is there.
+        sees_end: bool,
+    },
+}
+
+impl Watched {
+    /// What comes on a connection.
+    fn bytes(link: Link) -> Self {
+        Watched::Bytes { link, sees_end: false }
     }
 
-    /// The connection it is about, if it is about one that exists.
-    pub fn link(&self) -> Option<Link> {
-        match *self {
+    /// Whether it is the same thing, whatever is seen of it.
+    fn is_same(self, other: Watched) -> bool {
+        match (self, other) {
+            (Watched::Bytes { link, .. }, Watched::Bytes { link: other, .. }) => link == other,
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// How far a thing is that is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Readiness {
+    /// Whoever used it would wait.
+    #[default]
+    Waits,
+    /// Something is there, if only the end.
+    Input,
+    /// Nothing comes after what is there.
+    End,
+    /// The connection is broken.
+    Broken,
+}
+
+impl Request {
+    /// Whether it may wait for others.
+    pub fn waits(&self) -> bool {
+        match self {
+            Request::Connect(_) => true,
+            Request::Accept { waits, .. }
+            | Request::Receive { waits, .. }
+            | Request::Look { waits, .. } => *waits,
+            _ => false,
+        }
+    }
+
+    /// Whether what comes of it depends on what others did.
+    fn asks_others(&self) -> bool {
+        !matches!(
+            self,
+            Request::Listen { .. }
+                | Request::Unlisten { .. }
+                | Request::Shut(_)
+                | Request::Close(_)
+        )
+    }
+
+    /// What comes of it if others do nothing; none if it waits for them.
+    fn unaided(&self) -> Option<Answer> {
+        match self {
+            _ if self.waits() => None,
+            Request::Accept { .. } | Request::Receive { .. } | Request::Look { .. } => {
+                Some(Answer::Nothing)
+            }
+            _ => Some(Answer::Done),
+        }
+    }
+
+    /// The connections it is about that exist.
+    pub fn links(&self) -> impl Iterator<Item = Link> {
+        let (one, several) = match self {
             Request::Send { link, .. }
             | Request::Receive { link, .. }
             | Request::Shut(link)
-            | Request::Close(link) => Some(link),
-            _ => None,
+            | Request::Close(link) => (Some(*link), &[][..]),
+            Request::Look { at, .. } => (None, &at[..]),
+            _ => (None, &[][..]),
+        };
+        one.into_iter().chain(several.iter().filter_map(|watched| match watched {
+            Watched::Bytes { link, .. } => Some(*link),
+            Watched::Connections { .. } => None,
+        }))
+    }
+
+    /// Whether it is about what arrives there, and what is seen of it.
+    fn sees(&self, what: Watched) -> bool {
+        match self {
+            Request::Accept { port, .. } => what == Watched::Connections { port: *port },
+            Request::Receive { link, .. } => what.is_same(Watched::bytes(*link)),
+            Request::Look { at, .. } => at.iter().any(|watched| watched.is_same(what)),
+            _ => false,
         }
     }
 
@@ -124,7 +226,9 @@ impl Request {
     /// The request without what makes no difference to what is there for it.
     fn essence(&self) -> Request {
         match self {
-            Request::Receive { link, .. } => Request::Receive { link: *link, most: usize::MAX },
+            Request::Receive { link, waits, .. } => {
+                Request::Receive { link: *link, most: usize::MAX, waits: *waits }
+            }
             other => other.clone(),
         }
     }
@@ -147,6 +251,10 @@ pub enum Answer {
     Lost,
     /// Nobody listens there any more.
     Refused,
+    /// Nothing is there yet, and it does not wait, or no longer.
+    Nothing,
+    /// How far each of the things is that were looked at.
+    Ready(Vec<Readiness>),
     /// It waits for ever.
     Never,
 }

@@ -1,4 +1,4 @@
-use super::{Answer, Link, Request};
+use super::{Answer, Link, Readiness, Request, Watched};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Vec;
 
@@ -59,8 +59,10 @@ impl Network {
                 // The kernel takes one more than it was asked for.
                 listener => (listener.queue.len() <= listener.backlog).then_some(Answer::Done),
             },
-            Request::Accept { port } => {
-                self.listeners.get(port)?.queue.front().map(|link| Answer::Accepted(*link))
+            Request::Accept { port, .. } => {
+                let queue = self.listeners.get(port).map(|listener| &listener.queue);
+                let first = queue.and_then(VecDeque::front);
+                first.map(|link| Answer::Accepted(*link)).or_else(|| request.unaided())
             }
             Request::Send { link, .. } => {
                 match (self.end(side, *link)?, self.far_end(side, *link)?) {
@@ -69,17 +71,43 @@ impl Network {
                     _ => Some(Answer::Done),
                 }
             }
-            Request::Receive { link, most } => {
+            Request::Look { at, .. } => {
+                let found: Vec<Readiness> = at.iter().map(|it| self.readiness(side, *it)).collect();
+                match found.iter().all(|it| *it == Readiness::Waits) {
+                    true => request.unaided(),
+                    false => Some(Answer::Ready(found)),
+                }
+            }
+            Request::Receive { link, most, .. } => {
                 let end = self.end(side, *link)?;
                 match end.far {
                     _ if !end.inbox.is_empty() => {
                         Some(Answer::Bytes(end.inbox.iter().take(*most).copied().collect()))
                     }
-                    Far::Open => None,
+                    Far::Open => request.unaided(),
                     Far::Broken if end.breaks => Some(Answer::Reset),
                     Far::Finished | Far::Broken => Some(Answer::End),
                 }
             }
+        }
+    }
+
+    /// How far something is that a side looks at.
+    fn readiness(&self, side: usize, watched: Watched) -> Readiness {
+        match watched {
+            Watched::Connections { port } => {
+                let listener = self.listeners.get(&port);
+                match listener.is_some_and(|listener| !listener.queue.is_empty()) {
+                    true => Readiness::Input,
+                    false => Readiness::Waits,
+                }
+            }
+            Watched::Bytes { link, sees_end } => match self.end(side, link) {
+                Some(End { far: Far::Broken, breaks: true, .. }) => Readiness::Broken,
+                Some(End { far: Far::Finished | Far::Broken, .. }) if sees_end => Readiness::End,
+                Some(end) if end.far != Far::Open || !end.inbox.is_empty() => Readiness::Input,
+                _ => Readiness::Waits,
+            },
         }
     }
 
@@ -100,7 +128,7 @@ impl Network {
                 self.links.entry(*link).or_default();
                 self.listeners.entry(link.port).or_default().queue.push_back(*link);
             }
-            (Request::Accept { port }, Answer::Accepted(_)) => {
+            (Request::Accept { port, .. }, Answer::Accepted(_)) => {
                 self.listeners.entry(*port).or_default().queue.pop_front();
             }
             (Request::Send { link, bytes }, Answer::Done) => {

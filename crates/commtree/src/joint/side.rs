@@ -1,6 +1,5 @@
-use super::{Act, Answer, Request};
+use super::{Act, Answer, Readiness, Request, Watched};
 use std::collections::BTreeMap;
-use std::vec;
 use std::vec::Vec;
 
 /// An event of a side. Whatever is before an event has a smaller number.
@@ -52,21 +51,63 @@ impl Side {
     pub fn offers(&self, past: &[EventId], request: &Request) -> Vec<Answer> {
         let known = self.answers.get(&(past.to_vec(), request.essence()));
         let mut offers: Vec<Answer> = Vec::new();
-        if !request.waits() {
-            offers.push(Answer::Done);
-        }
-        for answer in known.into_iter().flatten() {
+        for answer in request.unaided().iter().chain(known.into_iter().flatten()) {
             let answer = request.fitted(answer);
-            if !offers.contains(&answer) {
+            if !offers.contains(&answer) && !self.is_belied(past, request, &answer) {
                 offers.push(answer);
             }
         }
-        if offers.is_empty() { vec![Answer::Never] } else { offers }
+        if offers.is_empty() {
+            // What it will find is not known yet: it has to go on for others to go on.
+            offers.push(request.unaided().unwrap_or(Answer::Never));
+        }
+        offers
+    }
+
+    /// Whether the side has seen before that more is there than an answer says: something that
+    /// nobody took away, or the end. Whoever takes something away is ordered with those who look.
+    fn is_belied(&self, past: &[EventId], request: &Request, answer: &Answer) -> bool {
+        let is_over = |what: Watched| {
+            past.iter().map(|&event| &self.get(event).act).any(|Act { request, answer }| {
+                let tells = matches!(answer, Answer::End | Answer::Reset | Answer::Lost);
+                tells && request.links().any(|link| Watched::bytes(link).is_same(what))
+            })
+        };
+        let seen = |what: Watched| {
+            past.iter().fold(Readiness::Waits, |seen, &event| {
+                let Act { request, answer } = &self.get(event).act;
+                match (request, answer) {
+                    (Request::Look { at, .. }, Answer::Ready(found)) => {
+                        let is_it = |(at, _): &(&Watched, _)| at.is_same(what);
+                        at.iter().zip(found).find(is_it).map_or(seen, |(_, found)| seen.max(*found))
+                    }
+                    (Request::Receive { .. } | Request::Accept { .. }, _) if request.sees(what) => {
+                        Readiness::Waits
+                    }
+                    _ => seen,
+                }
+            })
+        };
+        let is_there = |what: Watched| is_over(what) || seen(what) > Readiness::Waits;
+        match (request, answer) {
+            (Request::Accept { port, .. }, Answer::Nothing) => {
+                is_there(Watched::Connections { port: *port })
+            }
+            (Request::Receive { link, .. }, Answer::Nothing) => is_there(Watched::bytes(*link)),
+            (Request::Look { at, .. }, Answer::Nothing) => at.iter().copied().any(is_there),
+            (Request::Look { at, .. }, Answer::Ready(found)) => {
+                let is_less = |(at, found): (&Watched, &Readiness)| {
+                    is_there(*at) && *found == Readiness::Waits
+                };
+                at.iter().zip(found).any(is_less)
+            }
+            _ => false,
+        }
     }
 
     /// Notes that an answer is possible; whether that is new.
     pub(super) fn learn(&mut self, past: &[EventId], request: &Request, answer: Answer) -> bool {
-        if answer == Answer::Done && !request.waits() {
+        if request.unaided().as_ref() == Some(&answer) {
             return false;
         }
         let known = self.answers.entry((past.to_vec(), request.essence())).or_default();

@@ -33,7 +33,7 @@ pub(crate) struct NetworkArgs {
     pub(crate) symmetric: bool,
 
     /// Explore each program on its own, and hold what they did against each other
-    #[arg(long, conflicts_with_all = ["peer", "kill", "partition", "symmetric", "tcp_faults", "chunks"])]
+    #[arg(long, conflicts_with_all = ["peer", "partition", "symmetric", "chunks"])]
     pub(crate) joint: bool,
 
     /// Write a list of what the program does with others, and of what is not right about it: data,

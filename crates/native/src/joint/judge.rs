@@ -2,7 +2,9 @@
 
 use super::JointSearch;
 use crate::execution::Execution;
-use everypath_commtree::joint::{Answer, Combination, Linearised, Link, Performed, Request, Side};
+use everypath_commtree::joint::{
+    Answer, Combination, Linearised, Link, Performed, Request, Side, Watched,
+};
 use everypath_explore::Control;
 use everypath_shim_abi::{IdleMode, Outcome};
 
@@ -208,8 +210,15 @@ impl Waits {
         let acts = events.iter().map(|&event| &side.get(event).act);
         let mut waits = Waits::Nobody;
         for act in acts.filter(|act| act.answer == Answer::Never) {
-            waits = match (&act.request, waits) {
-                (Request::Accept { .. }, Waits::Nobody | Waits::Connections) => Waits::Connections,
+            let is_for_connections = match &act.request {
+                Request::Accept { .. } => true,
+                Request::Look { at, .. } => {
+                    at.iter().all(|it| matches!(it, Watched::Connections { .. }))
+                }
+                _ => false,
+            };
+            waits = match waits {
+                Waits::Nobody | Waits::Connections if is_for_connections => Waits::Connections,
                 _ => Waits::More,
             };
         }

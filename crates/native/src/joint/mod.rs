@@ -22,7 +22,7 @@ use crate::outside::Outside;
 use crate::worker::Launch;
 use confirm::{Claim, confirm};
 use everypath_commtree::joint::{
-    Combination, EventId, History, HistoryId, Joint, Linearised, Performed, Script, Side,
+    Answer, Combination, EventId, History, HistoryId, Joint, Linearised, Performed, Script, Side,
 };
 use everypath_explore::reduction::{Ended, Finished, Reduction, Stateless};
 use everypath_explore::{Control, Progress};
@@ -47,6 +47,8 @@ pub struct JointSearch {
     pub events: Option<u32>,
     /// What is known of one more program, which is not there itself.
     pub environment: Option<Environment>,
+    /// Whether the first program may be killed at any point, which is not started again then.
+    pub kills_first: bool,
     /// What the search is for.
     pub goal: Goal,
 }
@@ -77,6 +79,9 @@ impl JointSearch {
         programs.chain(self.environment.as_ref().map(|environment| &*environment.name)).collect()
     }
 }
+
+/// How many points there may be at which a program is killed.
+const MOST_KILLS: usize = 20_000;
 
 /// How many events a history may have if nobody says. Whoever needs more talks for ever.
 const DEFAULT_EVENTS: u32 = 500;
@@ -288,6 +293,13 @@ impl Exploration<'_> {
         if matches!(finished, Ok(Finished::Unsuitable)) {
             finished = self.search_with(side, Reduction::Source);
         }
+        if side == 0 && self.search.kills_first {
+            let end = Finish::Ended.to_word();
+            if !lock(&self.programs).side_mut(side).kill_everywhere(end, MOST_KILLS) {
+                self.explored.reason = Some(too_many_kills());
+                return Ok(ControlFlow::Break(()));
+            }
+        }
         self.explored.histories[side] = lock(&self.programs).side(side).histories().len() as u64;
         match finished {
             Ok(Finished::Complete) => Ok(ControlFlow::Continue(())),
@@ -341,7 +353,7 @@ impl Exploration<'_> {
             _ if self.control.stopped() => ControlFlow::Break(None),
             Goal::Verdict => self.judge(combination, sides),
             Goal::Histories => {
-                self.note_possible(combination);
+                self.note_possible(combination, sides);
                 ControlFlow::Continue(())
             }
         });
@@ -390,12 +402,15 @@ impl Exploration<'_> {
     }
 
     /// Notes whether the history of the first program happens.
-    fn note_possible(&mut self, combination: &Combination<'_>) {
+    fn note_possible(&mut self, combination: &Combination<'_>, sides: &[Side]) {
         let own = combination.histories[0];
         if self.possible.contains(&own) {
             return;
         }
-        match combination.linearise(|side| side == 0, false, &|| self.control.stopped()) {
+        // Who waits for ever does so when nobody else goes on either.
+        let events = &sides[0].history(own).events;
+        let waits = events.iter().any(|&event| sides[0].get(event).act.answer == Answer::Never);
+        match combination.linearise(|side| side == 0, waits, &|| self.control.stopped()) {
             Linearised::Possible(_) => self.possible.insert(own),
             Linearised::Unsettled => self.unsettled.insert(own),
             Linearised::Impossible => false,
@@ -421,6 +436,11 @@ impl Exploration<'_> {
         let (execution, script) = (execution.clone(), script.iter().map(Reply::to_line).collect());
         Some(Together { program, execution, script, messages, is_stuck, closed })
     }
+}
+
+/// Why there is no verdict if a program can be killed at too many points.
+fn too_many_kills() -> String {
+    format!("there are more than {MOST_KILLS} points at which the program could be killed")
 }
 
 /// Why there is no verdict if histories cannot be performed in every order.

@@ -14,7 +14,7 @@ pub(crate) struct Reply {
     pub(crate) bytes: Vec<u8>,
 }
 
-const GRANTED: [(Granted, &str); 8] = [
+const GRANTED: [(Granted, &str); 10] = [
     (Granted::Done, "done"),
     (Granted::Bytes, "bytes"),
     (Granted::Accepted, "accepted"),
@@ -22,6 +22,8 @@ const GRANTED: [(Granted, &str); 8] = [
     (Granted::Reset, "reset"),
     (Granted::Lost, "lost"),
     (Granted::Refused, "refused"),
+    (Granted::Nothing, "nothing"),
+    (Granted::Ready, "ready"),
     (Granted::Never, "never"),
 ];
 

@@ -4,9 +4,9 @@
 use super::script::Reply;
 use crate::exhaustive::taken;
 use crate::symmetry::Symmetry;
-use everypath_commtree::joint::{Act, Answer, EventId, Joint, Link, Request};
+use everypath_commtree::joint::{Act, Answer, EventId, Joint, Link, Readiness, Request, Watched};
 use everypath_explore::reduction::happens_before::HappensBefore;
-use everypath_shim_abi::{Asked, Event, Granted, Question, Wish};
+use everypath_shim_abi::{Asked, Event, Glance, Granted, Question, Sight, Wish};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -14,8 +14,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// that nobody ever waits for space.
 const CAPACITY: usize = 1 << 18;
 
-/// A thread that stands for the process when it ends.
-pub(super) const PROCESS: u64 = u64::MAX;
+/// What a program sees of how far something is.
+fn sight(found: Readiness) -> Sight {
+    match found {
+        Readiness::Waits => Sight::Waits,
+        Readiness::Input => Sight::Input,
+        Readiness::End => Sight::End,
+        Readiness::Broken => Sight::Broken,
+    }
+}
 
 /// All programs, as far as they are explored.
 pub(crate) type Programs = Arc<Mutex<Joint>>;
@@ -43,8 +50,6 @@ struct Execution {
     /// Events, and the step of each.
     log: Vec<(usize, EventId)>,
     links: Vec<Link>,
-    open: BTreeSet<Link>,
-    listening: BTreeSet<u16>,
     sent: BTreeMap<Link, usize>,
     /// What threads wish that can be granted in several ways.
     offers: BTreeMap<u64, Offer>,
@@ -165,11 +170,10 @@ impl Wishes {
 
     /// What the program wishes, in the words of histories.
     fn request(&mut self, question: &Question, message: &[u8]) -> Result<Request, String> {
-        let [port, number, ..] = question.name;
-        let port = port as u16;
-        let link = self.execution.links.get(question.position as usize).copied();
-        let link =
-            || link.ok_or_else(|| "the program uses a connection that is not there".to_string());
+        let [port, number, waits, _] = question.name;
+        let (port, waits) = (port as u16, waits != 0);
+        let link = self.link(question.position);
+        let link = || link.clone();
         Ok(match question.wish {
             Wish::Listen => {
                 self.listens(port)?;
@@ -182,7 +186,7 @@ impl Wishes {
                 maker: question.thread,
                 which: number,
             }),
-            Wish::Accept => Request::Accept { port },
+            Wish::Accept => Request::Accept { port, waits },
             Wish::Send => {
                 let link = link()?;
                 let sent = self.execution.sent.entry(link).or_default();
@@ -195,9 +199,30 @@ impl Wishes {
                 }
                 Request::Send { link, bytes: message.to_vec() }
             }
-            Wish::Receive => Request::Receive { link: link()?, most: number as usize },
+            Wish::Receive => Request::Receive { link: link()?, most: number as usize, waits },
+            Wish::Look => {
+                let (glances, _) = message.as_chunks();
+                let at = glances.iter().map(|glance| self.watched(Glance::from_bytes(*glance)));
+                Request::Look { at: at.collect::<Result<_, _>>()?, waits }
+            }
             Wish::Shut => Request::Shut(link()?),
             Wish::Close => Request::Close(link()?),
+        })
+    }
+
+    /// The connection with a number.
+    fn link(&self, number: u32) -> Result<Link, String> {
+        let link = self.execution.links.get(number as usize).copied();
+        link.ok_or_else(|| "the program uses a connection that is not there".to_string())
+    }
+
+    /// Something that is looked at, in the words of histories.
+    fn watched(&self, glance: Glance) -> Result<Watched, String> {
+        Ok(match glance {
+            Glance::Connections(port) => Watched::Connections { port },
+            Glance::Bytes(number, sees_end) => {
+                Watched::Bytes { link: self.link(number)?, sees_end }
+            }
         })
     }
 
@@ -241,6 +266,11 @@ impl Wishes {
             Answer::Reset => Granted::Reset,
             Answer::Lost => Granted::Lost,
             Answer::Refused => Granted::Refused,
+            Answer::Nothing => Granted::Nothing,
+            Answer::Ready(found) => {
+                reply.bytes = found.iter().map(|found| sight(*found) as u8).collect();
+                Granted::Ready
+            }
             Answer::Never => Granted::Never,
         };
         match (&act.request, &act.answer) {
@@ -250,16 +280,6 @@ impl Wishes {
             (Request::Connect(link), Answer::Done) | (_, Answer::Accepted(link)) => {
                 reply.position = execution.links.len() as u32;
                 execution.links.push(*link);
-                execution.open.insert(*link);
-            }
-            (Request::Close(link), _) => {
-                execution.open.remove(link);
-            }
-            (Request::Listen { port, .. }, _) => {
-                execution.listening.insert(*port);
-            }
-            (Request::Unlisten { port }, _) => {
-                execution.listening.remove(port);
             }
             _ => {}
         }
@@ -276,23 +296,14 @@ impl Wishes {
         let mut events: Vec<EventId> = execution.log.iter().map(|&(_, event)| event).collect();
         events.sort_unstable();
         if has_ended && !execution.is_cut {
-            let links = execution.links.iter().filter(|link| execution.open.contains(link));
-            let closing = links.map(|&link| Request::Close(link));
-            let ports = execution.listening.iter().map(|&port| Request::Unlisten { port });
-            for request in closing.chain(ports) {
-                let act = Act { request, answer: Answer::Done };
-                events.push(side.event(PROCESS, act, events.clone()));
-                events.sort_unstable();
-            }
+            events = side.let_go(events);
         }
         let act = |&event: &EventId| &side.get(event).act;
         for &broken in &events {
-            let (Answer::Reset, Some(link)) = (&act(&broken).answer, act(&broken).request.link())
-            else {
-                continue;
-            };
+            let link = act(&broken).request.links().next();
+            let (Answer::Reset, Some(link)) = (&act(&broken).answer, link) else { continue };
             let is_apart = |&other: &EventId| {
-                act(&other).request.link() == Some(link)
+                act(&other).request.links().any(|on| on == link)
                     && other != broken
                     && !side.get(broken).past.contains(&other)
                     && !side.get(other).past.contains(&broken)

@@ -1,7 +1,8 @@
 //! What programs did with each other, in words.
 
-use super::wishes::PROCESS;
-use everypath_commtree::joint::{Answer, Event, Link, Performed, Request, Side, Surprise};
+use everypath_commtree::joint::{
+    Answer, Event, Link, PROCESS, Performed, Readiness, Request, Side, Surprise, Watched,
+};
 use std::collections::BTreeMap;
 
 /// What happened, a line for each event; in the end who waits, if nobody can go on.
@@ -48,6 +49,23 @@ impl Words<'_> {
         format!("connection {}", self.numbers.entry(link).or_insert(next))
     }
 
+    /// What a look at several things comes to.
+    fn look(&mut self, at: &[Watched], answer: &Answer) -> String {
+        let mut named = |watched: &Watched| match *watched {
+            Watched::Connections { port } => format!("connections to port {port}"),
+            Watched::Bytes { link, .. } => self.connection(link),
+        };
+        let (what, found): (_, Vec<String>) = match answer {
+            Answer::Ready(found) => {
+                let seen = at.iter().zip(found).filter(|(_, it)| **it != Readiness::Waits);
+                ("sees something on", seen.map(|(at, _)| named(at)).collect())
+            }
+            Answer::Nothing => ("sees nothing on", at.iter().map(named).collect()),
+            _ => ("waits for ever for something on", at.iter().map(named).collect()),
+        };
+        format!("{what} {}", found.join(" and "))
+    }
+
     fn line(&mut self, side: usize, request: &Request, answer: &Answer) -> String {
         let name = self.names[side];
         let waits = *answer == Answer::Never;
@@ -63,8 +81,9 @@ impl Words<'_> {
             Request::Connect(link) => {
                 format!("connects to port {} ({})", link.port, self.connection(*link))
             }
-            Request::Accept { port } => match answer {
+            Request::Accept { port, .. } => match answer {
                 Answer::Accepted(link) => format!("accepts {}", self.connection(*link)),
+                Answer::Nothing => format!("finds no connection to port {port}"),
                 _ => format!("waits for ever for a connection to port {port}"),
             },
             Request::Send { link, bytes } => {
@@ -81,10 +100,12 @@ impl Words<'_> {
                 match answer {
                     Answer::Bytes(bytes) => format!("receives {} on {on}", shown(bytes)),
                     Answer::Reset => format!("finds {on} broken"),
+                    Answer::Nothing => format!("finds nothing on {on}"),
                     Answer::Never => format!("waits for ever to receive on {on}"),
                     _ => format!("finds the end of {on}"),
                 }
             }
+            Request::Look { at, .. } => self.look(at, answer),
             Request::Shut(link) => format!("ends what it sends on {}", self.connection(*link)),
             Request::Close(link) => format!("closes {}", self.connection(*link)),
         };

@@ -1,7 +1,7 @@
 //! `epoll`: entries are kept in the buffer of its object.
 
 use super::ready::{self, ERROR, HANG_UP};
-use super::{Call, Kind, Patience, Want, event, faults, key, make, object, until_done};
+use super::{Call, Kind, Patience, Want, event, faults, joint, key, make, object};
 use crate::descriptors;
 use crate::memory::{load, store};
 use crate::scheduler::point;
@@ -68,9 +68,12 @@ fn report(entry: &Entry) -> u32 {
     if entry.events & EDGE != 0 && !new { 0 } else { events }
 }
 
-/// What is watched, by number.
-pub(super) fn watched(number: usize) -> impl Iterator<Item = usize> {
-    entries(number).map(|(_, entry)| usize::from(entry.object))
+/// What is watched, by number, and for which events.
+pub(super) fn watched(number: usize) -> impl Iterator<Item = (usize, u32)> {
+    entries(number).filter(|(_, entry)| !entry.disarmed).map(|(_, entry)| {
+        joint::refuse_edges(usize::from(entry.object), entry.events & EDGE != 0);
+        (usize::from(entry.object), entry.events)
+    })
 }
 
 /// Whether an entry has something to report.
@@ -149,11 +152,7 @@ pub(super) fn wait(epoll: i32, (at, most): (usize, i32), patience: Patience) -> 
     let (operation, value) = ready::looking(want);
     let through = super::through(epoll);
     let call = Call { operation, touches: 0, value, want, through, patience };
-    let outcome = until_done(call, || match collect(number, at, most as usize) {
-        0 => None,
-        found => Some(found as isize),
-    });
-    ready::or_none_ready(outcome)
+    ready::or_none_ready(call, || collect(number, at, most as usize))
 }
 
 /// Writes down what is ready.

@@ -4,7 +4,7 @@
 //! bytes is a step of its own before that. A budget is a limit of the whole execution, whoever
 //! exceeds it and in whatever order, so steps that spend it do not depend on each other.
 
-use super::{Object, remote};
+use super::{Object, joint, remote};
 use crate::region::setup;
 use crate::scheduler::step;
 use crate::state::{Thread, state};
@@ -66,6 +66,8 @@ pub(crate) fn ways(thread: &Thread) -> u32 {
             Some((socket, length)) if thread.operation.get() == Operation::Send => {
                 ways_to_send(socket, length) as u32
             }
+            // What comes of it is for the other program to say.
+            Some((socket, _)) if joint::is_joint(socket) => 1,
             Some((socket, length)) => {
                 let count = length.min(remote::available(socket));
                 let (whole, broken) = ways_to_receive(socket, count);

@@ -7,17 +7,21 @@
 
 use super::address::{Address, UNIX};
 use super::message::Pieces;
-use super::ready::{self, IN};
+use super::ready::{self, IN, NORMAL_IN, NORMAL_OUT, OUT, READ_HANG_UP};
 use super::remote::{self, Remote};
-use super::{End, Kind, Object, Stage, Want, happened, object, stream};
+use super::{End, Kind, Object, Patience, Stage, Want};
+use super::{faults, happened, object, stream, transfer};
 use crate::descriptors;
 use crate::fail::stop;
+use crate::memory::{load, store};
 use crate::region::{region, setup};
 use crate::scheduler::{STEPS, Woken, step, wait};
 use crate::state::state;
 use crate::sys::errno;
 use core::sync::atomic::Ordering::Relaxed;
-use everypath_shim_abi::{Asked, Granted, MAX_MESSAGE, Operation, Question, Waiting, Wish};
+use everypath_shim_abi::{
+    Asked, Glance, Granted, MAX_MESSAGE, Operation, Question, Sight, TimeMode, Waiting, Wish,
+};
 
 /// Whether whatever is outside is a program that is explored on its own.
 pub(super) fn is_on() -> bool {
@@ -29,14 +33,42 @@ pub(super) fn is_joint(socket: &Object) -> bool {
     is_on() && remote::is_remote(socket)
 }
 
-/// Refuses calls that would not wait, or not for ever: what they see is that nothing is there yet.
-pub(super) fn require_waiting(waits_for_ever: bool) {
-    if is_on() && !waits_for_ever {
+/// Refuses to say how many bytes can be received: what others sent arrives when it is received.
+pub(super) fn refuse_to_count() {
+    if is_on() {
+        stop!("the program asks how many bytes another one sent, which --joint does not model");
+    }
+}
+
+/// Refuses waits that end when nothing else can happen: what happens elsewhere is not known here.
+fn require_time() {
+    if setup().time == TimeMode::Quiescent {
         stop!(
-            "the program looks at a connection to another program without waiting, or waits for \
-             some time only, which --joint does not model"
+            "the program waits for another one for some time only, which --joint models with \
+             --time ordered and any, but not with quiescent"
         );
     }
+}
+
+/// Whether a call that waits so long waits for ever. One that waits for some time finds something
+/// or nothing, as one that does not wait; but time passes if it is nothing.
+fn is_endless(patience: Patience) -> bool {
+    if matches!(patience, Patience::Until(_)) {
+        require_time();
+    }
+    patience == Patience::Forever
+}
+
+/// Waits until time is over, if a call waits for some time: nothing came until then.
+fn wait_out(number: usize, patience: Patience) -> Result<(), i32> {
+    let Patience::Until(moment) = patience else { return Ok(()) };
+    while state().clock.get() < moment {
+        let woken = wait(Waiting::Network, super::key(number), Some(moment));
+        if woken == (Woken::Interrupted { restart: false }) {
+            return Err(errno::EINTR);
+        }
+    }
+    Ok(())
 }
 
 /// Lets the checker grant a wish. What comes of it may be in [`region`]'s message.
@@ -50,7 +82,7 @@ fn wish(wish: Wish, question: Question) -> (Granted, Question) {
         remote::ask(Question { asked: Asked::Way, thread, position: which, ..Question::default() });
         answer = region().question.get();
     }
-    let waits = matches!(wish, Wish::Connect | Wish::Accept | Wish::Receive);
+    let waits = matches!(wish, Wish::Connect | Wish::Accept | Wish::Receive | Wish::Look);
     if answer.granted == Granted::Never && !waits {
         // There were more events than are to be explored.
         loop {
@@ -75,8 +107,9 @@ fn about(socket: &Object) -> Question {
     Question { position: socket.remote.get().handle(), ..Question::default() }
 }
 
-fn at(address: &Address) -> Question {
-    Question { name: [u64::from(address.port()), 0, 0, 0], ..Question::default() }
+fn at(address: &Address, waits: bool) -> Question {
+    let name = [u64::from(address.port()), 0, u64::from(waits), 0];
+    Question { name, ..Question::default() }
 }
 
 /// Tells that the program listens.
@@ -93,7 +126,7 @@ pub(super) fn listen(socket: &Object) {
 pub(super) fn unlisten(socket: &Object) {
     let local = socket.local.get();
     if is_on() && local.is_inet() {
-        wish(Wish::Unlisten, at(&local));
+        wish(Wish::Unlisten, at(&local, false));
     }
 }
 
@@ -106,7 +139,6 @@ pub(super) fn refuse_own(to: &Address) {
 
 /// Connects to another program.
 pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, i32> {
-    require_waiting(waits);
     if to.family() == UNIX {
         stop!("the program connects to a Unix socket of another one, which --joint does not model");
     }
@@ -120,7 +152,11 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
             stream::name(socket, &to)?;
             socket.foreign.set(to);
             stand(socket, answer.position);
-            Ok(0)
+            if waits {
+                return Ok(0);
+            }
+            socket.stage.set(Stage::Connecting);
+            Err(errno::EINPROGRESS)
         }
         (Granted::Never, _) => wait_in_vain(number),
         _ => stream::refuse(socket, errno::ECONNREFUSED, waits),
@@ -143,15 +179,18 @@ fn stand(socket: &Object, handle: u32) {
 }
 
 /// Accepts a connection of another program; none if there will be none.
-pub(super) fn accept(listener: usize) -> Result<Option<usize>, i32> {
+pub(super) fn accept(listener: usize, patience: Patience) -> Result<Option<usize>, i32> {
     let queue = object(listener);
     if !queue.local.get().is_inet() {
         return Ok(None);
     }
-    require_waiting(queue.options.get().receive_timeout == 0);
-    let (granted, answer) = wish(Wish::Accept, at(&queue.local.get()));
-    if granted != Granted::Accepted {
-        return Ok(None);
+    let question = at(&queue.local.get(), is_endless(patience));
+    let (granted, answer) = wish(Wish::Accept, question);
+    queue.sight.set(Sight::Waits);
+    match granted {
+        Granted::Accepted => {}
+        Granted::Nothing => return wait_out(listener, patience).map(|()| None),
+        _ => return Ok(None),
     }
     let number = descriptors::free_object().ok_or(errno::EMFILE)?;
     let socket = object(number);
@@ -167,7 +206,7 @@ pub(super) fn accept(listener: usize) -> Result<Option<usize>, i32> {
 /// Sends to another program; returns how many bytes were sent.
 pub(super) fn send(number: usize, pieces: Pieces) -> Result<usize, i32> {
     let socket = object(number);
-    let total = pieces.length();
+    let total = faults::written(pieces.length());
     let mut sent = 0;
     while sent < total {
         let length = remote::gather(pieces, sent, (total - sent).min(MAX_MESSAGE)).len();
@@ -194,26 +233,27 @@ fn broke(socket: &Object) {
     socket.partner_end.set(End::Gone);
 }
 
-/// Receives what another program has sent; none if nothing will come.
+/// Receives what another program has sent; none if nothing is there, or will come.
 pub(super) fn receive(
     number: usize,
     pieces: Pieces,
     received: &mut usize,
-    peeks: bool,
+    patience: Patience,
 ) -> Option<Result<(), i32>> {
     let socket = object(number);
     if socket.shut_receiving.get() {
         return Some(Ok(()));
     }
-    if peeks {
-        stop!("the program peeks at what another program sent, which --joint does not model");
-    }
-    let waits = state().current().transfer.get().waits;
-    require_waiting(waits && socket.options.get().receive_timeout == 0);
     let most = (pieces.length() - *received).min(MAX_MESSAGE) as u64;
-    let question = Question { name: [0, most, 0, 0], ..about(socket) };
-    let (granted, answer) = wish(Wish::Receive, question);
+    let name = [0, most, u64::from(is_endless(patience)), 0];
+    let (granted, answer) = wish(Wish::Receive, Question { name, ..about(socket) });
+    socket.sight.set(Sight::Waits);
     match granted {
+        Granted::Nothing => match wait_out(number, patience) {
+            // What is known of the connection would seem to be something to look at again.
+            Ok(()) if transfer::can_receive(number) => Some(Err(errno::EAGAIN)),
+            waited => waited.err().map(Err),
+        },
         Granted::Bytes => {
             let mut from = region().message.as_ptr() as usize;
             pieces.each(*received, answer.length as usize, |address, length| {
@@ -228,11 +268,7 @@ pub(super) fn receive(
             Some(Err(errno::ECONNRESET))
         }
         // What is known of the connection would seem to be something to look at again.
-        Granted::Never
-            if ready::is_satisfied(Want::Ready { number: number as u16, events: IN }) =>
-        {
-            Some(wait_in_vain(number).map(drop))
-        }
+        Granted::Never if transfer::can_receive(number) => Some(wait_in_vain(number).map(drop)),
         Granted::Never => None,
         _ => Some(Ok(())),
     }
@@ -251,12 +287,118 @@ pub(super) fn close(number: usize) {
     happened(number);
 }
 
-/// Whether something can be read at once: whoever asks must not see the answer.
-pub(super) fn look() {
-    if state().current().operation.get() == Operation::Poll {
+/// Refuses to look at bytes that stay where they are.
+pub(super) fn refuse_to_peek() {
+    stop!("the program peeks at what another program sent, which --joint does not model");
+}
+
+/// Refuses to tell that something has changed since somebody looked: only what is there is known.
+pub(super) fn refuse_edges(number: usize, sees_edges: bool) {
+    let it = object(number);
+    if is_on() && sees_edges && (is_joint(it) || it.stage.get() == Stage::Listening) {
         stop!(
-            "the program waits for several things at once, a connection to another program among \
-             them, which --joint does not model"
+            "the program waits for edges of a connection to another program (EPOLLET), which --joint does not model"
         );
+    }
+}
+
+/// What is known of a connection since somebody looked at it.
+pub(super) fn readiness(socket: &Object) -> (bool, End) {
+    let end = match socket.sight.get() {
+        Sight::Waits | Sight::Input => socket.partner_end.get(),
+        Sight::End => End::Finished,
+        Sight::Broken => End::Gone,
+    };
+    (socket.sight.get() != Sight::Waits, end)
+}
+
+/// What a call looks at that other programs decide about.
+struct Looked {
+    things: [(usize, Glance); Glance::MOST],
+    count: usize,
+    /// Whether it looks at other things besides.
+    has_others: bool,
+}
+
+impl Looked {
+    fn of(want: Want) -> Self {
+        let things = [(0, Glance::Connections(0)); Glance::MOST];
+        let mut looked = Looked { things, count: 0, has_others: false };
+        ready::each_wanted(want, &mut |number, events| looked.enter(number, events));
+        looked
+    }
+
+    fn enter(&mut self, number: usize, events: u32) {
+        let it = object(number);
+        if self.things[..self.count].iter().any(|(known, _)| *known == number) {
+            return;
+        }
+        let glance = match (it.kind.get(), it.stage.get()) {
+            (Kind::Epoll, _) => return,
+            (Kind::Stream, Stage::Listening) if it.local.get().is_inet() => {
+                Glance::Connections(it.local.get().port())
+            }
+            (Kind::Stream, Stage::Connecting | Stage::Connected) if is_joint(it) => {
+                if it.shut_receiving.get() {
+                    return;
+                }
+                let sees_end = events & READ_HANG_UP != 0 || it.shut_sending.get();
+                Glance::Bytes(it.remote.get().handle(), sees_end)
+            }
+            _ => {
+                self.has_others = true;
+                return;
+            }
+        };
+        if events & (IN | NORMAL_IN | OUT | NORMAL_OUT) == 0 {
+            stop!(
+                "the program waits for something else than bytes of another program, or room for \
+                 them, which --joint does not model"
+            );
+        }
+        let Some(free) = self.things.get_mut(self.count) else {
+            stop!(
+                "the program looks at more connections to other programs at once than --joint \
+                 models"
+            );
+        };
+        *free = (number, glance);
+        self.count += 1;
+    }
+}
+
+/// Looks at what a call waits for, as far as other programs decide about it. What comes of it is
+/// known to [`ready`] from then on.
+pub(super) fn look(want: Want, patience: Patience) -> Result<(), i32> {
+    if !is_on() {
+        return Ok(());
+    }
+    let Looked { things, count, has_others } = Looked::of(want);
+    let Some((first, _)) = things[..count].first() else { return Ok(()) };
+    let patience = if ready::is_satisfied(want) { Patience::None } else { patience };
+    let waits = is_endless(patience);
+    if waits && has_others {
+        stop!(
+            "the program waits for another program and for something of its own at once, which \
+             --joint does not model"
+        );
+    }
+    let place = region().message.as_ptr() as usize;
+    for (at, (_, glance)) in things[..count].iter().enumerate() {
+        store(place + at * Glance::LENGTH, glance.to_bytes());
+    }
+    let length = (count * Glance::LENGTH) as u32;
+    let name = [0, 0, u64::from(waits), 0];
+    match wish(Wish::Look, Question { length, name, ..Question::default() }).0 {
+        Granted::Ready => {
+            for (at, (number, _)) in things[..count].iter().enumerate() {
+                let seen = usize::from(load::<u8>(place + at));
+                object(*number).sight.set(Sight::ALL[seen % Sight::ALL.len()]);
+            }
+            Ok(())
+        }
+        Granted::Nothing if has_others => Ok(()),
+        Granted::Nothing => wait_out(*first, patience),
+        _ => wait_in_vain(*first).map(drop),
     }
 }

@@ -38,7 +38,7 @@ use crate::system;
 use address::{Address, UNIX};
 use call::{Call, Patience, Unfinished, failed, through, until_done};
 use core::cell::Cell;
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{Operation, Sight, Waiting};
 use options::Options;
 use remote::Remote;
 
@@ -110,6 +110,8 @@ pub(crate) struct Object {
     held: Cell<u32>,
     /// What the partner did.
     partner_end: Cell<End>,
+    /// What was last seen of another program that is explored on its own.
+    sight: Cell<Sight>,
     /// What it did since the network was cut.
     later_end: Cell<End>,
     /// The process whose end this is, and the one at the other end.

@@ -2,8 +2,8 @@
 
 use super::{Call, End, Kind, Object, Patience, Stage, Unfinished, Want, failed, object};
 use super::{
-    caller, crossing, epoll, event, faults, outbox, partner, remote, stream, transfer, transit,
-    until_done,
+    caller, crossing, epoll, event, faults, joint, outbox, partner, remote, stream, transfer,
+    transit, until_done,
 };
 use crate::conduct::{Common, Conduct, MAX_WATCHED};
 use crate::descriptors::{self, Kind as OpenKind};
@@ -12,7 +12,7 @@ use crate::state::state;
 use crate::sys::errno;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use everypath_shim_abi::{MAX_THREADS, Operation};
+use everypath_shim_abi::{MAX_THREADS, Operation, Sight};
 
 /// The bits of `poll`, which are those of `epoll` too.
 pub(super) const IN: u32 = 0x1;
@@ -21,9 +21,9 @@ pub(super) const ERROR: u32 = 0x8;
 pub(super) const HANG_UP: u32 = 0x10;
 const INVALID: u32 = 0x20;
 /// Normal data, which is what `select` asks about.
-const NORMAL_IN: u32 = 0x40;
-const NORMAL_OUT: u32 = 0x100;
-const READ_HANG_UP: u32 = 0x2000;
+pub(super) const NORMAL_IN: u32 = 0x40;
+pub(super) const NORMAL_OUT: u32 = 0x100;
+pub(super) const READ_HANG_UP: u32 = 0x2000;
 
 /// What can happen to an object at once.
 pub(super) fn of_object(number: usize) -> u32 {
@@ -92,7 +92,7 @@ fn of_stream(number: usize) -> u32 {
                 && !remote::is_remote(socket),
             HANG_UP,
         )
-        | bit(socket.error.get() != 0, ERROR)
+        | bit(socket.error.get() != 0 || socket.sight.get() == Sight::Broken, ERROR)
 }
 
 fn of_pipe(end: &Object) -> u32 {
@@ -224,34 +224,38 @@ fn touched(mut descriptors: impl Iterator<Item = (i32, u32)>) -> usize {
 
 /// Calls `each` with every object that a wait is about, by number.
 fn each_watched(want: Want, each: &mut dyn FnMut(usize)) {
-    let mut watch = |descriptor: i32| {
+    each_wanted(want, &mut |number, _| each(number));
+}
+
+/// Calls `each` with every object that a wait is about, by number, and with the events that are
+/// waited for, as far as they are named.
+pub(super) fn each_wanted(want: Want, each: &mut dyn FnMut(usize, u32)) {
+    let mut watch = |descriptor: i32, events: u32| {
         if let Ok(number) = descriptors::object(descriptor) {
-            with_entries(number, each);
+            with_entries((number, events), each);
         }
     };
     match want {
         Want::Nothing | Want::Room { .. } | Want::Somebody { .. } | Want::Reachable { .. } => {}
         Want::OneOf { thread, count } => {
             let watched = &WATCHED[usize::from(thread)];
-            let known = watched.iter().take(count.into());
-            known.for_each(|entry| with_entries((entry.load(Relaxed) >> 32) as usize, each));
+            for entry in watched.iter().take(count.into()).map(|entry| entry.load(Relaxed)) {
+                with_entries(((entry >> 32) as usize, entry as u32), each);
+            }
         }
-        Want::Ready { number, .. } | Want::Space { number, .. } => {
-            with_entries(usize::from(number), each);
-        }
+        Want::Ready { number, events } => with_entries((usize::from(number), events), each),
+        Want::Space { number, .. } => with_entries((usize::from(number), OUT), each),
         Want::Poll { entries, count } => {
-            (0..count).for_each(|at| watch(load(entries + at * ENTRY)));
+            let entries = (0..count).map(|at| entries + at * ENTRY);
+            entries.for_each(|entry| watch(load(entry), u32::from(load::<u16>(entry + 4))));
         }
-        Want::Select { sets, count } => {
-            let selected = (0..count).filter(|&descriptor| is_selected(sets, descriptor));
-            selected.for_each(|descriptor| watch(descriptor as i32));
-        }
+        Want::Select { sets, count } => each_selected(sets, count, watch),
     }
 }
 
 /// Calls `each` with an object, and with what it watches if it is an `epoll`.
-fn with_entries(number: usize, each: &mut dyn FnMut(usize)) {
-    each(number);
+fn with_entries((number, events): (usize, u32), each: &mut dyn FnMut(usize, u32)) {
+    each(number, events);
     if object(number).kind.get() == Kind::Epoll {
         epoll::watched(number).for_each(|watched| with_entries(watched, each));
     }
@@ -380,24 +384,24 @@ pub(super) fn poll(entries: usize, count: usize, patience: Patience) -> Result<i
     let want = Want::Poll { entries, count };
     let (operation, value) = looking(want);
     let call = Call { operation, touches, value, want, through: None, patience };
-    let outcome = until_done(call, || {
+    or_none_ready(call, || {
         let ready = all().filter(|&entry| {
             let events = poll_entry(entry);
             store(entry + 6, events as u16);
             events != 0
         });
-        match ready.count() {
-            0 => None,
-            ready => Some(ready as isize),
-        }
-    });
-    or_none_ready(outcome)
+        ready.count()
+    })
 }
 
-/// That nothing was ready in time is no failure.
-pub(super) fn or_none_ready(outcome: Result<isize, Unfinished>) -> Result<isize, i32> {
+/// Counts what is ready until there is something; that nothing was in time is no failure.
+pub(super) fn or_none_ready(call: Call, count: impl Fn() -> usize) -> Result<isize, i32> {
+    let outcome = until_done(call, || {
+        let looked = joint::look(call.want, call.patience).map(|()| count() as isize);
+        (looked != Ok(0)).then_some(looked)
+    });
     match outcome {
-        Ok(ready) => Ok(ready),
+        Ok(ready) => ready,
         Err(Unfinished::WouldWait | Unfinished::TimedOut) => Ok(0),
         Err(unfinished) => Err(failed(unfinished)),
     }
@@ -455,11 +459,7 @@ pub(super) fn select(count: usize, given: [usize; 3], patience: Patience) -> Res
     let want = Want::Select { sets, count };
     let (operation, value) = looking(want);
     let call = Call { operation, touches, value, want, through: None, patience };
-    let outcome = until_done(call, || match select_entries(sets, count, |_, _| {}) {
-        0 => None,
-        ready => Some(ready),
-    });
-    let ready = or_none_ready(outcome)?;
+    let ready = or_none_ready(call, || select_entries(sets, count, |_, _| {}) as usize)?;
     given.iter().filter(|&&set| set != 0).for_each(|&set| zero(set, bytes));
     if ready > 0 {
         select_entries(sets, count, |which, descriptor| {

@@ -8,7 +8,7 @@ use super::frames::{self, Ends};
 use super::message::Pieces;
 use super::outbox::Put;
 use super::transit::Head;
-use super::{End, Kind, Object, Stage, caller, faults, happened, joint, object, stream};
+use super::{End, Kind, Object, Patience, Stage, caller, faults, happened, joint, object, stream};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{bytes, copy};
@@ -180,8 +180,7 @@ fn next_client(listener: &Object) -> Option<Position> {
 /// Whether a client outside waits to be accepted.
 pub(super) fn has_client(listener: usize) -> bool {
     if joint::is_on() {
-        joint::look();
-        return false;
+        return joint::readiness(object(listener)).0;
     }
     next_client(object(listener)).is_some()
 }
@@ -190,9 +189,9 @@ pub(super) fn has_client(listener: usize) -> bool {
 pub(super) const CLIENT_PORTS: u16 = 61_000;
 
 /// Accepts a client from outside; none if there is none.
-pub(super) fn accept(listener: usize) -> Result<Option<usize>, i32> {
+pub(super) fn accept(listener: usize, patience: Patience) -> Result<Option<usize>, i32> {
     if joint::is_on() {
-        return joint::accept(listener);
+        return joint::accept(listener, patience);
     }
     let queue = object(listener);
     let Some(position) = next_client(queue) else { return Ok(None) };
@@ -291,10 +290,13 @@ pub(super) fn receive(
     number: usize,
     pieces: Pieces,
     received: &mut usize,
-    peeks: bool,
+    (peeks, patience): (bool, Patience),
 ) -> Option<Result<(), i32>> {
     if joint::is_on() {
-        return joint::receive(number, pieces, received, peeks);
+        if peeks {
+            joint::refuse_to_peek();
+        }
+        return joint::receive(number, pieces, received, patience);
     }
     let socket = object(number);
     let mut remote = socket.remote.get();
@@ -334,7 +336,7 @@ pub(super) fn receive(
 
 /// How many bytes can be read.
 pub(super) fn available(socket: &Object) -> usize {
-    joint::require_waiting(!joint::is_on());
+    joint::refuse_to_count();
     let remote = socket.remote.get();
     if remote.is_reset { 0 } else { trees().readable(remote.reader, remote.position) as usize }
 }
@@ -347,8 +349,7 @@ pub(super) fn taken(socket: &Object) -> u64 {
 /// Whether bytes can be read, and what the peer did to its end.
 pub(super) fn readiness(socket: &Object) -> (bool, End) {
     if joint::is_on() {
-        joint::look();
-        return (false, End::Open);
+        return joint::readiness(socket);
     }
     let remote = socket.remote.get();
     let end = match remote.end() {

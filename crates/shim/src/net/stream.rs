@@ -408,7 +408,6 @@ pub(super) fn accept(
         return Err(errno::EINVAL);
     }
     let waits = waits(descriptor, 0);
-    joint::require_waiting(waits || is_unix(socket));
     let patience = match waits {
         true => Patience::of_option(socket.options.get().receive_timeout),
         false => Patience::None,
@@ -437,7 +436,7 @@ pub(super) fn accept(
             happened(number);
             return Some(Ok(usize::from(u16::from_le_bytes(entry))));
         }
-        remote::accept(number).transpose()
+        remote::accept(number, patience).transpose()
     });
     state().current().transfer.set(Transfer::default());
     let far = match accepted {

@@ -226,7 +226,7 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
     let outcome = until_done(call, || {
         loop {
             let before = received;
-            let result = receive_now(number, pieces, &mut received, flags);
+            let result = receive_now(number, pieces, &mut received, (flags, patience));
             if flags & PEEK == 0 {
                 about_to_move(number, pieces.length() - received, patience, !all);
             }
@@ -252,7 +252,7 @@ fn receive_now(
     number: usize,
     pieces: Pieces,
     received: &mut usize,
-    flags: i32,
+    (flags, patience): (i32, Patience),
 ) -> Option<Result<(), i32>> {
     let socket = object(number);
     if matches!(socket.stage.get(), Stage::Fresh | Stage::Listening) {
@@ -264,7 +264,7 @@ fn receive_now(
         return Some(Ok(()));
     }
     if remote::is_remote(socket) {
-        return remote::receive(number, pieces, received, flags & PEEK != 0);
+        return remote::receive(number, pieces, received, (flags & PEEK != 0, patience));
     }
     let waiting = socket.waiting();
     if waiting > 0 {

@@ -8,7 +8,7 @@ use crate::output::OutputFile;
 use crate::usage::Usage;
 use everypath_native::histories::Script;
 use everypath_native::histories::failures::failures;
-use everypath_native::{Goal, JointSearch};
+use everypath_native::{Fault, Faults, Goal, JointSearch};
 use everypath_trace::{Coverage, Verdict};
 use std::fmt::Write;
 
@@ -73,6 +73,13 @@ pub(super) fn wanted(args: &CheckArgs) -> Result<Option<Emit<'_>>, Usage> {
         (Some(_), None) => Err(Usage::new(
             "--emit lists what a right program never does: name one with --reference 'COMMAND'",
         )),
+        (Some(_), Some(_)) if network.faults().of(Fault::Reset) > 0 => Err(Usage::new(
+            "--tcp-faults reset breaks both ends of a connection, which --emit does not model; \
+             refuse, short-write and eintr are",
+        )),
+        (Some(_), Some(_)) if network.kill > 1 => {
+            Err(Usage::new("--emit lets the program be killed once: give --kill 1"))
+        }
         (Some(path), Some(reference)) => {
             Ok(Some(Emit { file: OutputFile::new("--emit", path)?, reference }))
         }
@@ -92,7 +99,10 @@ impl Emit<'_> {
             Ok(right) => right,
             Err(reason) => return Ok(Found::inconclusive(reason)),
         };
-        let mut search = JointSearch { goal: Goal::Histories, ..search };
+        let kills_first = args.network.kill > 0;
+        let mut search = JointSearch { goal: Goal::Histories, kills_first, ..search };
+        // What goes wrong goes wrong with this program: the others are what they are.
+        search.programs[0].1.setup.faults = args.network.faults();
         let Run { result, seconds, stopped } = Run::of(args, &search);
         let explored = match result {
             Ok(explored) => explored,
@@ -103,6 +113,8 @@ impl Emit<'_> {
         if found.verdict == Verdict::Holds {
             // It takes the place of the program, name included: connections are known by that.
             search.programs[0].1 = started(&search.programs[0].1, &right);
+            search.programs[0].1.setup.faults = Faults::default();
+            search.kills_first = false;
             let Run { result, stopped, .. } = Run::of(args, &search);
             let right = match result {
                 Ok(right) => right,
@@ -117,6 +129,9 @@ impl Emit<'_> {
             };
         }
         found.counted = Counted::jointly(&explored, counted(&names, &explored), seconds);
+        found.counted.assumptions.extend(args.network.budget().map(|budget| {
+            format!("no more than {budget} goes wrong with connections of {} at once", names[0])
+        }));
         Ok(found)
     }
 

@@ -9,7 +9,9 @@ use crate::cli::{CheckArgs, Exploration};
 use crate::output::OutputFile;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
-use everypath_native::{Error, Goal, JointExplored, JointSearch, Launch, Program, explore_jointly};
+use everypath_native::{
+    Error, Faults, Goal, JointExplored, JointSearch, Launch, Program, explore_jointly,
+};
 use everypath_trace::{Coverage, Verdict};
 use std::ffi::OsString;
 use std::path::Path;
@@ -35,6 +37,12 @@ pub(super) fn explore(
         return Err(Usage::new("--joint explores every schedule: leave --strategy out"));
     }
     let emission = emission::wanted(args)?;
+    if emission.is_none() && (args.network.kill > 0 || args.network.tcp_faults.is_some()) {
+        return Err(Usage::new(
+            "--joint knows faults of the program whose failures it lists: name a file with --emit \
+             FILE, or leave --kill and --tcp-faults out",
+        ));
+    }
     let listing = args.network.against.as_deref().map(Listing::read).transpose()?;
     let first = launch(args, program)?;
     let programs = match named(args, program, first.folder.as_deref())? {
@@ -49,6 +57,7 @@ pub(super) fn explore(
         executions: common.max_executions,
         events: common.max_depth,
         environment,
+        kills_first: false,
         goal: Goal::Verdict,
     };
     if let Some(emission) = emission {
@@ -188,6 +197,7 @@ fn tell_apart(programs: &mut [Named]) {
 /// How the programs are started. What executions leave behind is judged of the first one.
 fn launches(mut first: Launch, programs: &[Named]) -> Vec<(String, Launch)> {
     first.setup.max_steps = DEFAULT_STEPS;
+    (first.setup.kills, first.setup.faults) = (0, Faults::default());
     let mut launches = Vec::new();
     for named in programs {
         launches.push((named.name.clone(), started(&first, named)));

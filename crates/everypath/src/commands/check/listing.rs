@@ -3,7 +3,7 @@
 
 use crate::usage::Usage;
 use everypath_native::histories::failures::{Failure, Kind};
-use everypath_native::histories::{Act, Answer, Event, Link, Request, Script};
+use everypath_native::histories::{Act, Answer, Event, Link, Readiness, Request, Script, Watched};
 use everypath_native::{Environment, Finish};
 use everypath_trace::Coverage;
 use serde::{Deserialize, Serialize};
@@ -91,14 +91,63 @@ struct Connection {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Asked {
-    Listen { port: u16, backlog: usize },
-    Unlisten { port: u16 },
+    Listen {
+        port: u16,
+        backlog: usize,
+    },
+    Unlisten {
+        port: u16,
+    },
     Connect(Connection),
-    Accept { port: u16 },
-    Send { on: Connection, bytes: Bytes },
-    Receive { on: Connection, most: usize },
+    Accept {
+        port: u16,
+        #[serde(default = "always", skip_serializing_if = "is_always")]
+        waits: bool,
+    },
+    Send {
+        on: Connection,
+        bytes: Bytes,
+    },
+    Receive {
+        on: Connection,
+        most: usize,
+        #[serde(default = "always", skip_serializing_if = "is_always")]
+        waits: bool,
+    },
+    Look {
+        at: Vec<Sought>,
+        waits: bool,
+    },
     Shut(Connection),
     Close(Connection),
+}
+
+/// Most calls wait, so it is said only of those that do not.
+fn always() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_always(waits: &bool) -> bool {
+    *waits
+}
+
+/// Something that is looked at.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Sought {
+    Connections { port: u16 },
+    Bytes { on: Connection, sees_end: bool },
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Seen {
+    Waits,
+    Input,
+    End,
+    Broken,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -111,6 +160,8 @@ enum Answered {
     Reset,
     Lost,
     Refused,
+    Nothing,
+    Ready(Vec<Seen>),
     Never,
 }
 
@@ -221,7 +272,7 @@ impl Listing {
     /// The program that was listed, for a search of programs with these names.
     pub(super) fn environment(&self, names: &[String]) -> Result<Environment, Usage> {
         let others = self.behaviours.iter().flat_map(|behaviour| &behaviour.events);
-        let others = others.filter_map(Happened::connection).map(|link| &link.program);
+        let others = others.flat_map(Happened::connections).map(|link| &link.program);
         let mut unknown: Vec<&String> =
             others.filter(|&name| *name != self.component && !names.contains(name)).collect();
         unknown.sort_unstable();
@@ -310,11 +361,22 @@ impl Happened {
             Request::Listen { port, backlog } => Asked::Listen { port: *port, backlog: *backlog },
             Request::Unlisten { port } => Asked::Unlisten { port: *port },
             Request::Connect(link) => Asked::Connect(on(link)),
-            Request::Accept { port } => Asked::Accept { port: *port },
+            Request::Accept { port, waits } => Asked::Accept { port: *port, waits: *waits },
             Request::Send { link, bytes } => {
                 Asked::Send { on: on(link), bytes: Bytes(bytes.clone()) }
             }
-            Request::Receive { link, most } => Asked::Receive { on: on(link), most: *most },
+            Request::Receive { link, most, waits } => {
+                Asked::Receive { on: on(link), most: *most, waits: *waits }
+            }
+            Request::Look { at, waits } => {
+                let sought = |watched: &Watched| match watched {
+                    Watched::Connections { port } => Sought::Connections { port: *port },
+                    Watched::Bytes { link, sees_end } => {
+                        Sought::Bytes { on: on(link), sees_end: *sees_end }
+                    }
+                };
+                Asked::Look { at: at.iter().map(sought).collect(), waits: *waits }
+            }
             Request::Shut(link) => Asked::Shut(on(link)),
             Request::Close(link) => Asked::Close(on(link)),
         };
@@ -326,18 +388,37 @@ impl Happened {
             Answer::Reset => Answered::Reset,
             Answer::Lost => Answered::Lost,
             Answer::Refused => Answered::Refused,
+            Answer::Nothing => Answered::Nothing,
+            Answer::Ready(found) => {
+                let seen = |found: &Readiness| match found {
+                    Readiness::Waits => Seen::Waits,
+                    Readiness::Input => Seen::Input,
+                    Readiness::End => Seen::End,
+                    Readiness::Broken => Seen::Broken,
+                };
+                Answered::Ready(found.iter().map(seen).collect())
+            }
             Answer::Never => Answered::Never,
         };
         Happened { thread: event.thread, past: event.past.clone(), request, answer }
     }
 
-    /// The connection that this is about, or makes.
-    fn connection(&self) -> Option<&Connection> {
+    /// The connections that this is about, or makes.
+    fn connections(&self) -> Vec<&Connection> {
         match (&self.request, &self.answer) {
-            (_, Answered::Accepted(on)) => Some(on),
-            (Asked::Connect(on) | Asked::Shut(on) | Asked::Close(on), _) => Some(on),
-            (Asked::Send { on, .. } | Asked::Receive { on, .. }, _) => Some(on),
-            _ => None,
+            (_, Answered::Accepted(on)) => vec![on],
+            (Asked::Connect(on) | Asked::Shut(on) | Asked::Close(on), _) => vec![on],
+            (Asked::Send { on, .. } | Asked::Receive { on, .. }, _) => vec![on],
+            (Asked::Look { at, .. }, _) => {
+                let mut links = Vec::new();
+                for sought in at {
+                    if let Sought::Bytes { on, .. } = sought {
+                        links.push(on);
+                    }
+                }
+                links
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -355,9 +436,23 @@ impl Happened {
             Asked::Listen { port, backlog } => Request::Listen { port: *port, backlog: *backlog },
             Asked::Unlisten { port } => Request::Unlisten { port: *port },
             Asked::Connect(on) => Request::Connect(link(on)?),
-            Asked::Accept { port } => Request::Accept { port: *port },
+            Asked::Accept { port, waits } => Request::Accept { port: *port, waits: *waits },
             Asked::Send { on, bytes } => Request::Send { link: link(on)?, bytes: bytes.0.clone() },
-            Asked::Receive { on, most } => Request::Receive { link: link(on)?, most: *most },
+            Asked::Receive { on, most, waits } => {
+                Request::Receive { link: link(on)?, most: *most, waits: *waits }
+            }
+            Asked::Look { at, waits } => {
+                let watched = |sought: &Sought| {
+                    Ok(match sought {
+                        Sought::Connections { port } => Watched::Connections { port: *port },
+                        Sought::Bytes { on, sees_end } => {
+                            Watched::Bytes { link: link(on)?, sees_end: *sees_end }
+                        }
+                    })
+                };
+                let at = at.iter().map(watched).collect::<Result<_, Usage>>()?;
+                Request::Look { at, waits: *waits }
+            }
             Asked::Shut(on) => Request::Shut(link(on)?),
             Asked::Close(on) => Request::Close(link(on)?),
         };
@@ -369,6 +464,16 @@ impl Happened {
             Answered::Reset => Answer::Reset,
             Answered::Lost => Answer::Lost,
             Answered::Refused => Answer::Refused,
+            Answered::Nothing => Answer::Nothing,
+            Answered::Ready(seen) => {
+                let found = |seen: &Seen| match seen {
+                    Seen::Waits => Readiness::Waits,
+                    Seen::Input => Readiness::Input,
+                    Seen::End => Readiness::End,
+                    Seen::Broken => Readiness::Broken,
+                };
+                Answer::Ready(seen.iter().map(found).collect())
+            }
             Answered::Never => Answer::Never,
         };
         Ok(Event { thread: self.thread, act: Act { request, answer }, past: self.past.clone() })

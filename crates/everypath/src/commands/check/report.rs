@@ -41,7 +41,7 @@ pub(super) struct Counted {
     seconds: f64,
     /// What was asked of peers; none if there was nobody to ask.
     cache: Option<JsonCache>,
-    assumptions: Vec<String>,
+    pub(super) assumptions: Vec<String>,
     /// What was strange, whatever the verdict.
     pub(super) notices: Vec<String>,
     /// What was explored of each program; none unless several were.
