@@ -290,6 +290,7 @@ impl<M: Model> Explorable for Built<M> {
             initial_fingerprint,
             steps,
             explanation: None,
+            messages: Vec::new(),
         })
     }
 

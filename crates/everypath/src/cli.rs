@@ -243,14 +243,43 @@ pub(crate) struct ReplayArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  everypath show everypath-trace.json --text")]
+#[command(after_help = "\
+Examples:
+  everypath show everypath-trace.json
+  everypath show everypath-trace.json --svg chart.svg
+  everypath show everypath-trace.json --mermaid")]
 pub(crate) struct ShowArgs {
     /// A file written with --trace
     pub(crate) trace: PathBuf,
 
+    #[command(flatten)]
+    pub(crate) form: ShowForm,
+}
+
+/// How a counterexample is shown: charts have what was sent and received or, if nothing was, the
+/// steps.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct ShowForm {
     /// As text (the default)
     #[arg(long)]
     pub(crate) text: bool,
+
+    /// As a page with a sequence chart
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// As a sequence chart
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// As a sequence diagram in the language of Mermaid
+    #[arg(long)]
+    pub(crate) mermaid: bool,
+
+    /// As a graph of what comes before what, in the language of Graphviz
+    #[arg(long)]
+    pub(crate) dot: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -56,6 +56,32 @@ fn a_program_sees_every_delivery_once() {
     }
 }
 
+/// The same for more numbers of packets, multiplicities and windows: what is seen is compared with
+/// the definition, element by element.
+#[test]
+fn a_program_sees_what_the_definition_says() {
+    let programs = packets();
+    for (packets, multiply, window) in [
+        (1, "0,1,2,3", 1),
+        (2, "2", 2),
+        (2, "0,3", 2),
+        (3, "1,2", 1),
+        (3, "2", 2),
+        (3, "0,2", 3),
+        (4, "1", 3),
+        (4, "1", 4),
+        (4, "1,0", 2),
+        (5, "1", 2),
+        (6, "0,1", 1),
+    ] {
+        let rules = Rules::new(multiply.parse().unwrap(), window, Budget::UNLIMITED).unwrap();
+        let expected = deliveries(packets, rules);
+        let options = format!("--udp-multiply {multiply} --udp-window {window}");
+        let seen = outputs(&programs, &format!("{options} -- ./packets {packets}"));
+        assert_eq!(seen, (expected.len() as u64, expected), "{packets} packets, {options}");
+    }
+}
+
 #[test]
 fn whoever_looks_sees_the_same() {
     let programs = packets();
@@ -105,10 +131,66 @@ fn options_that_make_no_sense_are_refused() {
         "--udp-direction up",
         "--udp-budget luck=1",
         "--udp-multiply 2 --udp-budget loss=1",
+        "--udp-at multiply=1",
+        "--udp-at 7000",
+        "--udp-at '7000 luck=1'",
+        "--udp-at '7000 multiply=1,1'",
+        "--udp-at '7000 multiply=2 budget=loss=1'",
+        "--udp-at '7000 window=2' --udp-at '7000 window=3'",
+        "--udp-at '1 window=2' --udp-at '2 window=2' --udp-at '3 window=2' --udp-at '4 window=2' \
+         --udp-at '5 window=2'",
     ] {
         let output = programs.everypath(&format!("check {options} -- ./packets 1"));
         assert_eq!(output.status.code(), Some(2), "{options}: {output:?}");
     }
+}
+
+/// What is said of a port holds for the socket there, and for whoever exchanges datagrams with it.
+#[test]
+fn ports_have_settings_of_their_own() {
+    let programs = Programs::new(&["udp/alphabet_server.rs", "udp/alphabet_client.c"]);
+    let port = free_port();
+    let seen = |options: &str| {
+        let options = format!("--idle ok {options} -- ./alphabet_client {port} 1 2 unchecked");
+        let (code, result) = check(&programs, "alphabet_server", port, &options);
+        assert_eq!(code, 0, "{options}: {result}");
+        result["stats"]["executions"].as_u64().unwrap()
+    };
+    let lossy = seen("--udp-multiply 1,0");
+    let reliable = seen("");
+    assert!(lossy > reliable, "{lossy} {reliable}");
+    assert_eq!(seen(&format!("--udp-at '{port} multiply=1,0'")), lossy);
+    assert_eq!(seen(&format!("--udp-multiply 1,0 --udp-at '{port} multiply=1'")), reliable);
+    let elsewhere = if port == 9 { 10 } else { 9 };
+    assert_eq!(seen(&format!("--udp-at '{elsewhere} multiply=1,0'")), reliable);
+    let budget = seen("--udp-multiply 1,0 --udp-budget loss=1");
+    assert_eq!(seen(&format!("--udp-at '{port} multiply=1,0 budget=loss=1'")), budget);
+    let sent = seen("--udp-multiply 1,0 --udp-direction send");
+    assert_eq!(seen(&format!("--udp-at '{port} multiply=1,0 direction=send'")), sent);
+    fs::write(
+        programs.folder.path().join("scenario.toml"),
+        format!(
+            "program = './alphabet_client'\narguments = ['{port}', '1', '2', 'unchecked']\n\
+             peer = ['./alphabet_server {port}']\nidle = 'ok'\n\
+             udp-at = ['{port} multiply=1,0', '{elsewhere} multiply=1,2']\n"
+        ),
+    )
+    .unwrap();
+    let (code, result) = programs.check("scenario.toml");
+    assert_eq!(code, 0, "{result}");
+    assert_eq!(result["stats"]["executions"].as_u64(), Some(lossy));
+}
+
+/// A client must be one conversation: one that has two is said to be what it is.
+#[test]
+fn a_client_that_uses_both_kinds_of_sockets_is_told() {
+    let programs = Programs::new(&["udp/file_server.rs", "udp/file_client.rs"]);
+    let port = free_port();
+    let (code, result) = programs
+        .check(&format!("--idle ok --peer './file_client {port} 3' -- ./file_server {port}"));
+    assert_eq!(code, 3, "{result}");
+    let reason = result["reason"].as_str().unwrap();
+    assert!(reason.contains("datagrams beside a connection"), "{reason}");
 }
 
 /// How executions of `letters` end; none if there are too many of them.

@@ -139,6 +139,8 @@ pub struct Execution {
     pub stderr: Vec<u8>,
     /// What it noted, each with a zero behind it; the value of the step is where it begins.
     pub notes: Vec<u8>,
+    /// What passed between sockets, if that was written down.
+    pub(crate) passages: Vec<u8>,
     /// What is wrong with what it left behind.
     pub judgement: Option<Violation>,
 }
@@ -159,6 +161,7 @@ impl Execution {
             stdout: worker.output(0),
             stderr: (0..worker.system.processes()).flat_map(|p| worker.output_of(p, 1)).collect(),
             notes: worker.output(2),
+            passages: worker.output(3),
             judgement: worker.judgement.clone(),
         }
     }

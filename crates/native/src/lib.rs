@@ -36,6 +36,7 @@ mod executions;
 mod exhaustive;
 mod joint;
 mod judge;
+mod messages;
 mod oracle;
 mod outside;
 mod panics;
@@ -85,8 +86,8 @@ pub use worker::Launch;
 
 pub use everypath_perturb::{BadRules, Budget, Direction, Multiplicities, Rules};
 pub use everypath_shim_abi::{
-    Backend, Choice, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_OUTPUT, Outcome,
-    Restart, Setup, TimeMode,
+    Backend, Choice, Crossing, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_OUTPUT,
+    MAX_PORTS, Outcome, Restart, Setup, TimeMode,
 };
 
 /// The generator behind sampled schedules, as traces name it.

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::execution::Execution;
 use crate::symbols::{Frame, Module, Registers, Symbols, interesting};
 use crate::worker::{Launch, Modules, Prepared, Worker};
-use everypath_shim_abi::{Choice, Command, Outcome, Request, ThreadEntry, Waiting};
+use everypath_shim_abi::{Choice, Command, Outcome, Request, Setup, ThreadEntry, Waiting};
 
 /// Beyond so many steps their source lines are not looked up: nobody would read them.
 const MAX_PLACES: usize = 20_000;
@@ -36,8 +36,10 @@ pub struct Stack {
 
 /// Repeats a schedule in a fresh process.
 pub fn replay(launch: &Launch, schedule: &[Choice]) -> Result<Replayed, Error> {
+    let setup = Setup { chronicle: true, ..launch.setup };
+    let launch = Launch { setup, ..launch.clone() };
     let modules = Modules::default();
-    let mut worker = Worker::start(launch, &modules)?;
+    let mut worker = Worker::start(&launch, &modules)?;
     let mut symbols = symbols_of(&worker);
     let mut places = Vec::new();
     let pause_at = u32::from(!schedule.is_empty());

@@ -9,7 +9,7 @@ use everypath_shim_abi::{
     Delivery, Event, Fault, NetworkChange, Operation, Outcome, Phase, Setup, TIMEOUT, TO_PEER,
     ThreadEntry, Waiting, text,
 };
-use everypath_trace::{Line, RacingStep, Step, TraceStep, Violation};
+use everypath_trace::{Line, Message, RacingStep, Step, TraceStep, Violation};
 use std::collections::BTreeMap;
 
 /// What an ending means.
@@ -198,6 +198,11 @@ impl<'a> Names<'a> {
             last.state = self.end();
         }
         steps
+    }
+
+    /// What passed between sockets; `outside` is the name of whoever is not under control.
+    pub fn messages(&self, outside: &str) -> Vec<Message> {
+        crate::messages::messages(self.replayed, outside)
     }
 
     /// A thread gives up connecting: either the network was cut, or nobody was there.

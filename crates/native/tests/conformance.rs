@@ -91,6 +91,11 @@ fn datagrams() {
 }
 
 #[test]
+fn sockets_of_both_kinds_at_once() {
+    conforms("mixed.c", &C);
+}
+
+#[test]
 fn epoll() {
     conforms("epolls.c", &C);
 }

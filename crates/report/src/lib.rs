@@ -2,14 +2,19 @@
 //!
 //! - [`text()`]: a counterexample in words, for a terminal.
 //! - [`native`]: an execution of a native program in words.
+//! - [`Chart`]: what passed between programs, as text, as SVG and for other tools; [`html()`]: a page.
 //! - [`Replications`], [`Distribution`], [`Curves`]: measurements as SVG plots.
 //! - [`grouped`], [`percent`], [`significant`]: numbers that people can read.
 
+mod chart;
+mod html;
 pub mod native;
 mod plot;
 mod scale;
 mod svg;
 mod text;
 
+pub use chart::Chart;
+pub use html::html;
 pub use plot::{Caption, Curve, Curves, Distribution, Replications, significant};
 pub use text::{built, grouped, heading, percent, text};

@@ -1,10 +1,11 @@
 //! An execution of a native program in words.
 
+use crate::chart::Chart;
 use crate::text::{grouped, heading, plain, push, quoted};
 use everypath_trace::{Explanation, RacingStep, Trace};
 
-/// The counterexample: what is violated and why, its last `shown` steps one a line, how its threads
-/// stood at the end, and how to replay it.
+/// The counterexample: what is violated and why, its last `shown` steps one a line, what it sent and
+/// received, how its threads stood at the end, and how to replay it.
 pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     let mut out = String::new();
     push(&mut out, format_args!("{}{}", heading(trace), switches(trace)));
@@ -23,6 +24,9 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
         push(&mut out, format_args!("  {:digits$}{mark} {actor:width$}  {text}", number + 1));
     }
     push(&mut out, format_args!(""));
+    if let Some(chart) = Chart::of_messages(trace) {
+        push(&mut out, format_args!("Sent and received:\n{}", chart.text(shown)));
+    }
     if let Some(explanation) = &trace.explanation {
         explain(&mut out, explanation);
         push(&mut out, format_args!(""));

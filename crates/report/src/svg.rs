@@ -64,7 +64,7 @@ impl Svg {
 const STRING: &str = "writing to a string never fails";
 
 /// Text that cannot be taken for markup. Characters that XML forbids become blanks.
-struct Escaped<'a>(&'a str);
+pub(crate) struct Escaped<'a>(pub(crate) &'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

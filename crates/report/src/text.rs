@@ -189,6 +189,7 @@ mod tests {
             initial_fingerprint: String::new(),
             steps: vec![],
             explanation: None,
+            messages: vec![],
         }
     }
 

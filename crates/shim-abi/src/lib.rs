@@ -6,6 +6,7 @@
 //! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
 //! - [`Question`]: what a program asks in the middle of an execution, because only a peer knows it.
 //! - [`Datagrams`], [`Delivery`]: what the network may do to datagrams, and what it did.
+//! - [`Passage`]: what passed between sockets.
 //! - [`Faults`]: what may go wrong with connections to peers.
 //! - [`FileHeader`]: files that are handed over.
 //! - [`Splitmix`]: the generator behind sampled schedules.
@@ -24,6 +25,7 @@ mod notice;
 mod operation;
 mod outcome;
 mod partition;
+mod passage;
 mod question;
 mod random;
 mod region;
@@ -37,12 +39,13 @@ pub use notice::{MAX_NOTICES, Notice, Strangeness};
 pub use operation::{Choice, Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of_network, moved};
 pub use outcome::{Outcome, Waiting};
 pub use partition::NetworkChange;
+pub use passage::{Passage, Passing};
 pub use question::{Asked, Glance, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Sight, Wish};
 pub use random::Splitmix;
 pub use region::{
-    Backend, Command, Counters, Datagrams, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH,
-    MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS,
-    MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, Output, PROCESS_BITS, Partitions, Policy, Region,
-    Reply, Request, Restart, SHARED_OBJECT, SYSTEM_LENGTH, Setup, ThreadEntry, TimeMode, Turn,
-    VERSION, text,
+    Backend, Command, Counters, Crossing, Datagrams, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES,
+    MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PORTS,
+    MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, OWN_OUTPUTS, Output,
+    PROCESS_BITS, Partitions, Policy, Region, Reply, Request, Restart, SHARED_OBJECT,
+    SYSTEM_LENGTH, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
 };

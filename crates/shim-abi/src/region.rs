@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use everypath_perturb::Rules;
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// How many threads a program may have at one time.
 pub const MAX_THREADS: usize = 128;
 /// How many processes may be checked as one system.
@@ -30,12 +30,16 @@ pub const MAX_ALTERNATIVES: usize = 1 << 22;
 pub const MAX_BATCH: usize = 64;
 /// The greatest depth of bugs that [`Policy::Pct`] looks for.
 pub const MAX_DEPTH: usize = 32;
-/// How many output streams there are: standard output, standard error, and notes.
-pub const OUTPUTS: usize = 3;
+/// How many output streams each process has of its own: standard output and standard error.
+pub const OWN_OUTPUTS: usize = 2;
+/// How many output streams there are: these, notes, and what passes between sockets.
+pub const OUTPUTS: usize = OWN_OUTPUTS + 2;
 /// How many bytes of each output stream are kept.
 pub const MAX_OUTPUT: usize = 1 << 18;
 /// How many contents may be known to be right.
 pub const MAX_ACCEPTED: usize = 4096;
+/// How many ports may have rules of their own for datagrams.
+pub const MAX_PORTS: usize = 4;
 /// How many bytes of instructions may be patched, trampolines included.
 pub const MAX_PATCHES: usize = 1 << 24;
 /// How many functions in which Rust's threads start are known.
@@ -119,6 +123,8 @@ pub struct Setup {
     pub canonical: bool,
     /// Whether output is a step: if not, its order between threads is not explored.
     pub output_steps: bool,
+    /// Whether what passes between sockets is written down.
+    pub chronicle: bool,
     /// Whether every execution enters [`Reply::digest`].
     pub digest: bool,
     /// What it means that nothing more can come.
@@ -174,6 +180,35 @@ impl Partitions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Datagrams {
+    /// Wherever nothing else is said.
+    pub everywhere: Crossing,
+    /// Instead, at single ports; 0 is none.
+    pub at_ports: [(u16, Crossing); MAX_PORTS],
+}
+
+impl Datagrams {
+    /// Both directions, wherever it is.
+    pub fn all(&self) -> impl Iterator<Item = &Rules> {
+        let ports = self.at_ports.iter().filter(|(port, _)| *port != 0);
+        let crossings = [&self.everywhere].into_iter().chain(ports.map(|(_, crossing)| crossing));
+        crossings.flat_map(|crossing| [&crossing.sent, &crossing.received])
+    }
+
+    /// What holds for a socket that has to do with some ports, the first of which is named counts;
+    /// and the number of its account: the faults at one port are not counted elsewhere.
+    pub fn at(&self, ports: [u16; 3]) -> (usize, Crossing) {
+        let place = |port: u16| self.at_ports.iter().position(|(named, _)| *named == port);
+        match ports.into_iter().filter(|&port| port != 0).find_map(place) {
+            Some(at) => (at + 1, self.at_ports[at].1),
+            None => (0, self.everywhere),
+        }
+    }
+}
+
+/// What a network may do to the datagrams of a socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Crossing {
     /// To those that the program sends to a peer.
     pub sent: Rules,
     /// To those that it receives, from a peer or from itself.
@@ -408,8 +443,8 @@ pub struct Region {
     pub modules: [Cell<ModuleEntry>; MAX_MODULES],
     /// The threads at the end of the last execution.
     pub threads: [Cell<ThreadEntry>; MAX_THREADS],
-    /// Standard output, standard error, and what the program noted for whoever reads the trace.
-    /// Each process has its own, but for notes, which are the first one's.
+    /// Standard output, standard error, what the program noted for whoever reads the trace, and
+    /// each [`Passage`](crate::Passage). Those of the last two kinds are the first process's.
     pub output: [Output; OUTPUTS * MAX_PROCESSES],
     /// The class of each execution of the last command that sampled: executions with equal classes
     /// differ only in the order of independent steps.

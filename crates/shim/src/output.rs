@@ -1,8 +1,9 @@
-//! Standard output and error, and the program's notes: captured for each execution.
+//! Standard output and error, the program's notes, and what passes between sockets: captured for
+//! each execution.
 
 use crate::region::region;
 use crate::scheduler::point;
-use everypath_shim_abi::{MAX_OUTPUT, OUTPUTS, Operation};
+use everypath_shim_abi::{MAX_OUTPUT, OUTPUTS, OWN_OUTPUTS, Operation};
 
 /// Writes to stream 1 or 2: kept outside the program's memory, and a step only on request.
 pub(crate) fn write(stream: usize, address: usize, length: usize) -> isize {
@@ -18,8 +19,8 @@ pub(crate) fn append(stream: usize, bytes: &[u8]) {
     if !crate::region::is_open() {
         return;
     }
-    // Notes stand in one order, whoever made them.
-    let own = if stream < OUTPUTS { OUTPUTS * crate::system::process() } else { 0 };
+    // Notes stand in one order, whoever made them, and so does what passes between sockets.
+    let own = if stream <= OWN_OUTPUTS { OUTPUTS * crate::system::process() } else { 0 };
     let output = &region().output[own + stream - 1];
     let start = output.length.get() as usize;
     let kept = bytes.len().min(MAX_OUTPUT.saturating_sub(start));

@@ -7,7 +7,9 @@ use crate::system;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use everypath_shim_abi::{Fault, MAX_PROCESSES, MAX_THREADS, Operation, Phase, Splitmix, Waiting};
+use everypath_shim_abi::{
+    Fault, MAX_PORTS, MAX_PROCESSES, MAX_THREADS, Operation, Phase, Splitmix, Waiting,
+};
 
 /// How many keys of thread-specific data a process has.
 pub(crate) const KEYS: usize = 1024;
@@ -231,8 +233,8 @@ pub(crate) struct State {
     pub(crate) exclusive: Cell<u16>,
     /// In how many atomic sections it is, one inside the other.
     pub(crate) sections: Cell<u16>,
-    /// What the network did to datagrams.
-    pub(crate) account: Cell<everypath_perturb::Account>,
+    /// What the network did to datagrams: everywhere, and at the ports with rules of their own.
+    pub(crate) accounts: [Cell<everypath_perturb::Account>; MAX_PORTS + 1],
     /// Clients that send datagrams.
     pub(crate) callers: crate::net::caller::Callers,
     /// A word that the present step may change, and so free a lock; 0 if there is none.

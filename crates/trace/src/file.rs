@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// What the first field of every trace file says.
 pub const FORMAT: &str = "everypath-trace";
-/// The version this build writes, and the newest it reads.
-pub const VERSION: u32 = 1;
+/// The version this build writes, and the newest it reads. Version 1 knew no messages.
+pub const VERSION: u32 = 2;
 
 /// Why bytes are not a trace we can read. The text completes "cannot read FILE: …".
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +83,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Trace, ReadError> {
         (Some(FORMAT), Some(version)) if version > u64::from(VERSION) => {
             Err(ReadError::Newer { found: version })
         }
-        (Some(FORMAT), Some(1)) => serde_json::from_slice::<Body>(bytes)
+        (Some(FORMAT), Some(1..)) => serde_json::from_slice::<Body>(bytes)
             .map(|body| body.trace)
             .map_err(|error| ReadError::Damaged { detail: error.to_string() }),
         (Some(FORMAT), _) => Err(ReadError::Damaged { detail: "it has no valid version".into() }),
@@ -103,7 +103,8 @@ fn describe(bytes: &[u8], error: &serde_json::Error) -> String {
 mod tests {
     use super::*;
     use crate::{
-        Config, Explanation, Line, RacingStep, SearchRecord, Step, Target, TraceStep, Violation,
+        Config, Explanation, Line, Message, Moment, Party, RacingStep, SearchRecord, Step, Target,
+        TraceStep, Violation,
     };
     use proptest::prelude::*;
 
@@ -142,6 +143,16 @@ mod tests {
                     stack: vec!["main".into()],
                 }],
             }),
+            messages: vec![Message {
+                from: Party { process: "sender".into(), address: ":1".into() },
+                content: "x\\x00".into(),
+                length: 2,
+                kept: 2,
+                datagram: true,
+                sent: Moment { order: 0, step: 1 },
+                arrivals: vec![Moment { order: 1, step: 1 }; 2],
+                ..Message::default()
+            }],
         }
     }
 
@@ -161,6 +172,15 @@ mod tests {
         let target = r#"{"bugs":["b"],"kind":"model","name":"arq","nodes":2}"#;
         assert_eq!(json["trace"]["target"].to_string(), target);
         assert_eq!(from_bytes(&bytes).unwrap(), trace);
+    }
+
+    #[test]
+    fn traces_of_the_first_version_are_read() {
+        let trace = Trace { messages: Vec::new(), ..sample() };
+        let text = String::from_utf8(to_bytes(&trace)).unwrap();
+        let old = text.replace("\"version\": 2", "\"version\": 1");
+        assert_ne!(old, text);
+        assert_eq!(from_bytes(old.as_bytes()).unwrap(), trace);
     }
 
     #[test]
@@ -185,7 +205,7 @@ mod tests {
         check("ELF...", "not a JSON object");
         check("{\"a\": }", "not valid JSON");
         check("{\"a\": 1}", "of another kind");
-        check("{\"format\": \"everypath-trace\", \"version\": 2}", "format version 2");
+        check("{\"format\": \"everypath-trace\", \"version\": 3}", "format version 3");
         check("{\"format\": \"everypath-trace\"}", "no valid version");
         check("{\"format\": \"everypath-trace\", \"version\": 1}", "damaged");
     }

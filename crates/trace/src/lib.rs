@@ -2,9 +2,11 @@
 //!
 //! - [`Step`]: one visible action of one actor; a sequence of them is a schedule.
 //! - [`Verdict`] and [`Coverage`]: what was concluded, and how much was looked at.
+//! - [`Message`]: what one party sent to another, and what became of it.
 //! - [`Trace`]: a schedule plus what became visible; the only input of reports.
 //! - `file` (feature `file`): traces on disk, with errors a person can act on.
 
+mod message;
 mod step;
 mod trace;
 mod verdict;
@@ -12,6 +14,7 @@ mod verdict;
 #[cfg(feature = "file")]
 pub mod file;
 
+pub use message::{Message, Moment, Party};
 pub use step::Step;
 pub use trace::{
     Config, Explanation, Line, Network, RacingStep, SearchRecord, ShuffleRecord, Surroundings,

@@ -1,6 +1,6 @@
 //! A schedule plus what became visible.
 
-use crate::Step;
+use crate::{Message, Step};
 
 /// A recorded counterexample: everything a report or a replay needs.
 ///
@@ -25,6 +25,9 @@ pub struct Trace {
     /// Why it came to this, if that is known: of native programs.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
     pub explanation: Option<Explanation>,
+    /// What was sent from one party to another, in the order of sending: of native programs.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub messages: Vec<Message>,
 }
 
 /// Which step decided, and against which other.

@@ -2,7 +2,7 @@
 
 use crate::usage::Usage;
 use clap::{Args, FromArgMatches};
-use everypath_native::{Budget, Datagrams, Direction, Multiplicities, Rules};
+use everypath_native::{Budget, Crossing, Datagrams, Direction, MAX_PORTS, Multiplicities, Rules};
 
 /// What the network may do to datagrams; nothing by default.
 #[derive(Clone, Debug, Default, Args)]
@@ -44,11 +44,76 @@ pub(crate) struct DatagramArgs {
     /// without the options above, these faults and no others
     #[arg(long, value_name = "LIST")]
     udp_budget: Option<Budget>,
+
+    /// For one port, of the program or of a peer, these settings instead, such as
+    /// '7000 multiply=1,0 window=2 budget=loss=1'; repeatable
+    #[arg(long, value_name = "PORT SETTINGS", value_parser = AtPort::read)]
+    udp_at: Vec<AtPort>,
+}
+
+/// Settings for one port.
+#[derive(Clone, Debug)]
+struct AtPort {
+    port: u16,
+    text: String,
+    crossing: Crossing,
+}
+
+impl AtPort {
+    fn read(text: &str) -> Result<Self, String> {
+        const SETTINGS: [&str; 8] = [
+            "multiply",
+            "window",
+            "direction",
+            "budget",
+            "send-multiply",
+            "receive-multiply",
+            "send-window",
+            "receive-window",
+        ];
+        let mut words = text.split_whitespace();
+        let port = words.next().and_then(|word| word.parse().ok()).filter(|&port| port != 0);
+        let port = port.ok_or("begin with the number of a port: '7000 multiply=1,0'")?;
+        let settings: Vec<&str> = words.collect();
+        if settings.is_empty() {
+            return Err(format!("nothing is said of port {port}: add multiply=1,0 or the like"));
+        }
+        for setting in &settings {
+            let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+            if !SETTINGS.contains(&key) || value.is_empty() {
+                let known = SETTINGS.join(", ");
+                return Err(format!("'{setting}' is no setting: write KEY=VALUE, KEY of {known}"));
+            }
+        }
+        let options: Vec<String> =
+            settings.iter().map(|setting| format!("--udp-{setting}")).collect();
+        let args = DatagramArgs::read(&options).map_err(|error| {
+            let message = error.to_string();
+            message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_string()
+        })?;
+        let crossing = args.crossing().map_err(|error| error.to_string())?;
+        Ok(AtPort { port, text: text.into(), crossing })
+    }
 }
 
 impl DatagramArgs {
     /// What the network may do.
     pub(crate) fn rules(&self) -> Result<Datagrams, Usage> {
+        let mut datagrams = Datagrams { everywhere: self.crossing()?, ..Datagrams::default() };
+        if self.udp_at.len() > MAX_PORTS {
+            return Err(Usage::new(format!("--udp-at can be given up to {MAX_PORTS} times")));
+        }
+        for (number, AtPort { port, crossing, .. }) in self.udp_at.iter().enumerate() {
+            if self.udp_at[..number].iter().any(|other| other.port == *port) {
+                return Err(Usage::new(format!("--udp-at is given twice for port {port}")));
+            }
+            datagrams.at_ports[number] = (*port, *crossing);
+        }
+        Ok(datagrams)
+    }
+
+    /// What it may do wherever nothing is said of the port.
+    fn crossing(&self) -> Result<Crossing, Usage> {
         let direction = self.udp_direction.unwrap_or(Direction::Both);
         let budget = self.udp_budget.unwrap_or(Budget::UNLIMITED);
         let (multiply_all, window_all) = self.common(&budget);
@@ -60,7 +125,7 @@ impl DatagramArgs {
         };
         let sends = direction != Direction::Receive;
         let receives = direction != Direction::Send;
-        Ok(Datagrams {
+        Ok(Crossing {
             sent: rules(sends, self.udp_send_multiply, self.udp_send_window)?,
             received: rules(receives, self.udp_receive_multiply, self.udp_receive_window)?,
         })
@@ -97,17 +162,22 @@ impl DatagramArgs {
             ("receive-window", self.udp_receive_window.map(|it| it.to_string())),
             ("budget", self.udp_budget.map(|it| it.to_string())),
         ];
-        let given = text.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let ports = self.udp_at.iter().map(|it| ("at", Some(it.text.clone())));
+        let given = text.into_iter().chain(ports).filter_map(|(name, value)| Some((name, value?)));
         given.map(|(name, value)| format!("--udp-{name}={value}")).collect()
     }
 
     /// The options that a trace was recorded with.
     pub(crate) fn from_words(words: &[String]) -> Result<Self, Usage> {
-        let command = DatagramArgs::augment_args(clap::Command::new("trace").no_binary_name(true));
-        let read = command.try_get_matches_from(words);
-        read.and_then(|matches| DatagramArgs::from_arg_matches(&matches)).map_err(|error| {
+        DatagramArgs::read(words).map_err(|error| {
             Usage::new(format!("the trace names unknown options for datagrams: {error}"))
         })
+    }
+
+    fn read(words: &[String]) -> Result<Self, clap::Error> {
+        let command = DatagramArgs::augment_args(clap::Command::new("trace").no_binary_name(true));
+        let matches = command.try_get_matches_from(words)?;
+        DatagramArgs::from_arg_matches(&matches)
     }
 
     /// What a verdict rests on, if anything was said.

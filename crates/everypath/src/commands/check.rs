@@ -24,8 +24,8 @@ use everypath_explore::Control;
 use everypath_explore::reduction::Reduction;
 use everypath_native::peers::{Options, Trouble};
 use everypath_native::{
-    Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outside, Program, ProgramError,
-    Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
+    Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outcome, Outside, Program,
+    ProgramError, Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -239,6 +239,10 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
     };
     match Names::new(&replayed).ending(&launch.setup) {
         Ending::Inconclusive(reason) => Found::inconclusive(reason),
+        // What a peer did that cannot be controlled is known, even if it does not do it again.
+        _ if first.outcome == Outcome::Uncontrolled && !first.text.is_empty() => {
+            Found::inconclusive(first.text.clone())
+        }
         _ if let Some(difference) = first.difference(&replayed.execution) => {
             Found::inconclusive(format!(
                 "a violation was found but did not repeat ({difference}); the program depends on \
@@ -310,7 +314,30 @@ fn trace_of(
     let steps = names.steps();
     let initial = if steps.is_empty() { names.end() } else { Vec::new() };
     let initial_fingerprint = String::new();
-    Trace { target, search, violation, initial, initial_fingerprint, steps, explanation: None }
+    let messages = names.messages(&outside_name(&target));
+    Trace {
+        target,
+        search,
+        violation,
+        initial,
+        initial_fingerprint,
+        steps,
+        explanation: None,
+        messages,
+    }
+}
+
+/// What whoever is not under control is called in charts.
+fn outside_name(target: &Target) -> String {
+    let Target::Native { network, .. } = target else { return String::new() };
+    match network.peers.as_slice() {
+        _ if !network.joint.is_empty() => "the others".into(),
+        [only] => {
+            let program = only.split_whitespace().next().unwrap_or_default();
+            program.rsplit('/').next().unwrap_or_default().into()
+        }
+        _ => "peer".into(),
+    }
 }
 
 /// Runs the same schedules carried and put back in every other way.

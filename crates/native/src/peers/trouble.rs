@@ -85,8 +85,8 @@ pub enum Trouble {
     },
     /// A client connects twice.
     #[error(
-        "the peer {peer} opens a second connection, so its answers depend on more than what is \
-         sent on one; give a command for each connection"
+        "the peer {peer} opens a second connection, or sends datagrams beside a connection, so its \
+         answers depend on more than what is sent on one; give a command for each"
     )]
     SecondConnection {
         /// Its command.

@@ -10,6 +10,7 @@
 //! looks at the socket that they know. Before that nobody could tell whether they are.
 
 use super::address::Address;
+use super::chronicle::Side;
 use super::datagram::deliver;
 use super::frames::{self, Ends};
 use super::message::Pieces;
@@ -162,7 +163,7 @@ fn absorb(remote: &mut Remote, speaker: Speaker) -> Option<usize> {
             }
             object(number).hears_clients.set(true);
             let (length, put) = (pieces.length() as u32, Put::ByReceiver);
-            deliver(number, Head { from, length, put }, pieces);
+            deliver(Side::Outside(from), number, Head { from, length, put }, pieces);
         }
     }
     client

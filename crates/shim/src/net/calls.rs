@@ -10,6 +10,7 @@ use crate::descriptors::{self, Kind as OpenKind, NONBLOCK, Open};
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::scheduler::point;
+use crate::state::state;
 use crate::sys::{errno, number};
 use everypath_shim_abi::Operation;
 
@@ -264,14 +265,26 @@ fn receive_several(
 ) -> Result<isize, i32> {
     const WAIT_FOR_ONE: i32 = 0x1_0000;
     const DONT_WAIT: i32 = 0x40;
-    if timeout != 0 {
-        stop!("the program calls recvmmsg with a time-out, which is not modelled");
-    }
-    message::several((at, count), |header, index| {
+    let now = || state().clock.get();
+    let deadline = match duration(timeout, 1)? {
+        Patience::Until(moment) => moment,
+        Patience::None => now(),
+        _ => u64::MAX,
+    };
+    let received = message::several((at, count), |header, index| {
+        // The kernel looks at the clock only after a message has come.
+        if index > 0 && now() >= deadline {
+            return Err(errno::EAGAIN);
+        }
         let first_only = flags & WAIT_FOR_ONE != 0 && index > 0;
         let flags = (flags & !WAIT_FOR_ONE) | if first_only { DONT_WAIT } else { 0 };
         message::receive(descriptor, header, flags)
-    })
+    });
+    if timeout != 0 && received.is_ok() {
+        let left = deadline.saturating_sub(now());
+        store(timeout, [left / 1_000_000_000, left % 1_000_000_000]);
+    }
+    received
 }
 
 fn waiting(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> Option<Result<isize, i32>> {
@@ -302,11 +315,11 @@ fn with_mask(mask: usize, call: impl FnOnce() -> Result<isize, i32>) -> Result<i
     if mask == 0 {
         return call();
     }
-    let thread = crate::state::state().current();
+    let thread = state().current();
     let before = thread.blocked_signals.replace(load(mask));
     let result = call();
     thread.blocked_signals.set(before);
-    crate::signals::deliver_pending(crate::state::state());
+    crate::signals::deliver_pending(state());
     result
 }
 
@@ -316,7 +329,7 @@ fn select(count: usize, sets: [usize; 3], time: usize) -> Result<isize, i32> {
     let patience = duration(time, MICROSECOND)?;
     let result = ready::select(count, sets, patience);
     if let Patience::Until(moment) = patience {
-        let left = moment.saturating_sub(crate::state::state().clock.get());
+        let left = moment.saturating_sub(state().clock.get());
         store(time, [left / 1_000_000_000, left % 1_000_000_000 / MICROSECOND]);
     }
     result

@@ -1,6 +1,7 @@
 //! Datagram sockets: whole messages, each with where it came from.
 
 use super::address::{Address, INET, INET6};
+use super::chronicle::{self, Load, Side};
 use super::crossing;
 use super::message::Pieces;
 use super::outbox::{self, Put};
@@ -130,14 +131,16 @@ pub(super) fn send(
     }
     let head = Head { from: source(socket, &to), length: length as u32, put: Put::BySender };
     let mut anybody = false;
-    let is_looped = !to.is_multicast() || !socket.options.get().no_loop;
+    let is_looped = !to.is_multicast() || socket.options.get().hears_itself();
     if !is_to_many && system::is_one_of_several() && receivers(socket, &to).next().is_none() {
         await_receiver(descriptor, &to);
     }
     for receiver in receivers(socket, &to) {
         anybody = true;
-        if is_looped && !crossing::is_lost(state().current(), object(receiver)) {
-            deliver(receiver, head, pieces);
+        if crossing::is_lost(state().current(), object(receiver)) {
+            chronicle::lost(on_its_way(Side::Socket(number), receiver, &head, pieces));
+        } else if is_looped {
+            deliver(Side::Socket(number), receiver, head, pieces);
         }
     }
     if anybody || is_to_many {
@@ -177,13 +180,25 @@ fn source(socket: &Object, to: &Address) -> Address {
     }
 }
 
+/// A message on its way to a socket, or in an outbox.
+fn on_its_way(from: Side, receiver: usize, head: &Head, content: Pieces) -> Load {
+    let socket = object(receiver);
+    let to = match socket.kind.get() {
+        Kind::Outbox => Side::Outside(head.from),
+        _ => Side::Socket(receiver),
+    };
+    Load { from, to, waits_in: receiver, first: u64::from(socket.entered.get()), content }
+}
+
 /// Puts a message into the buffer of its receiver, or loses it if that is full.
-pub(super) fn deliver(receiver: usize, head: Head, pieces: Pieces) {
+pub(super) fn deliver(from: Side, receiver: usize, head: Head, pieces: Pieces) {
     let socket = object(receiver);
     let length = head.length as usize;
+    let load = on_its_way(from, receiver, &head, pieces);
     if socket.room(CAPACITY) < HEAD + length {
-        return;
+        return chronicle::lost(load);
     }
+    chronicle::sent(load);
     transit::enter(receiver);
     socket.entered.set(socket.entered.get() + 1);
     socket.push(receiver, (&raw const head) as usize, HEAD);
@@ -206,7 +221,7 @@ fn send_to_partner(
     let head = Head { from, length, put: Put::BySender };
     let done = until_done(call, || {
         let fits = object(other).room(CAPACITY) >= HEAD + pieces.length();
-        fits.then(|| deliver(other, head, pieces))
+        fits.then(|| deliver(Side::Socket(number), other, head, pieces))
     });
     done.map_err(failed)?;
     Ok(pieces.length() as isize)
@@ -305,6 +320,7 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
         let taken = length.min(pieces.length());
         pieces.fill(bytes(start + HEAD, taken));
         if flags & PEEK == 0 {
+            transit::tell_received(number);
             transit::take(number);
             if let Some(other) = partner(socket) {
                 happened(other);

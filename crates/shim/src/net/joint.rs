@@ -6,6 +6,7 @@
 //! is never granted waits for ever: whatever could grant it would be a way.
 
 use super::address::{Address, UNIX};
+use super::chronicle::{self, Side};
 use super::message::Pieces;
 use super::ready::{self, IN, NORMAL_IN, NORMAL_OUT, OUT, READ_HANG_UP};
 use super::remote::{self, Remote};
@@ -208,8 +209,10 @@ pub(super) fn send(number: usize, pieces: Pieces) -> Result<usize, i32> {
     let socket = object(number);
     let total = faults::written(pieces.length());
     let mut sent = 0;
+    let there = Side::Outside(socket.foreign.get());
     while sent < total {
-        let length = remote::gather(pieces, sent, (total - sent).min(MAX_MESSAGE)).len();
+        let message = remote::gather(pieces, sent, (total - sent).min(MAX_MESSAGE));
+        let length = message.len();
         let (granted, _) = wish(Wish::Send, Question { length: length as u32, ..about(socket) });
         match granted {
             Granted::Reset => {
@@ -222,7 +225,11 @@ pub(super) fn send(number: usize, pieces: Pieces) -> Result<usize, i32> {
                 socket.shut_sending.set(true);
                 return Ok(total);
             }
-            _ => sent += length,
+            _ => {
+                let content = Pieces::One { address: message.as_ptr() as usize, length };
+                chronicle::handed(Side::Socket(number), there, content);
+                sent += length;
+            }
         }
     }
     Ok(sent)
@@ -256,6 +263,9 @@ pub(super) fn receive(
         },
         Granted::Bytes => {
             let mut from = region().message.as_ptr() as usize;
+            let content = Pieces::One { address: from, length: answer.length as usize };
+            let there = Side::Outside(socket.foreign.get());
+            chronicle::handed(there, Side::Socket(number), content);
             pieces.each(*received, answer.length as usize, |address, length| {
                 crate::memory::copy(address, from, length);
                 from += length;

@@ -12,6 +12,7 @@ pub(crate) mod buffer;
 mod call;
 pub(crate) mod caller;
 pub(crate) mod calls;
+mod chronicle;
 mod control;
 mod crossing;
 mod datagram;
@@ -132,6 +133,8 @@ pub(crate) struct Object {
     family: Cell<u16>,
     /// One more than the number of the other end, if that is in this program.
     partner: Cell<u16>,
+    /// The port of whoever outside it first sent a datagram to.
+    first_peer: Cell<u16>,
     /// One more than the number of its outbox.
     outbox: Cell<u16>,
     /// How many connections may wait to be accepted.

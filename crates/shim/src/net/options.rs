@@ -22,6 +22,11 @@ const ACCEPTS: i32 = 30;
 const PROTOCOL: i32 = 38;
 const DOMAIN: i32 = 39;
 const PEER_CREDENTIALS: i32 = 17;
+/// The interface by which messages to groups leave: an address, or the number of an interface.
+const GROUP_INTERFACE: (i32, i32) = (0, 32);
+const GROUP_INTERFACE6: (i32, i32) = (41, 17);
+/// The number of the interface that leads back to this machine.
+const LOOPBACK: i32 = 1;
 /// The kernel's options of all sockets have numbers up to this one.
 const LAST: i32 = 90;
 /// Options with a number that is only kept: debug, keep-alive, priority, low-water marks and others.
@@ -65,6 +70,15 @@ impl Options {
     /// Whether a socket belongs to a group.
     pub(super) fn is_member(&self, group: &Address) -> bool {
         self.groups.contains(&group.host())
+    }
+
+    /// Whether its own messages to a group come back to this machine: what leaves by loopback does,
+    /// whatever was asked for.
+    pub(super) fn hears_itself(&self) -> bool {
+        let (level, name) = GROUP_INTERFACE;
+        let by_loopback = self.kept(level, name).is_some_and(|host| host & 0xff == 127);
+        let (level, name) = GROUP_INTERFACE6;
+        !self.no_loop || by_loopback || self.kept(level, name) == Some(LOOPBACK)
     }
 
     /// Joins a group.
@@ -143,6 +157,8 @@ pub(super) fn set(
         _ if super::datagram::is_group_option(level, name) => {
             return super::datagram::change_group(number, name, (level, at, length));
         }
+        // Here the address may come after that of a group.
+        GROUP_INTERFACE if length >= 8 => options.keep(level, name, load(at + 4)),
         _ => options.keep(level, name, if length >= 4 { value } else { i32::from(load::<u8>(at)) }),
     }
     socket.options.set(options);

@@ -3,13 +3,13 @@
 
 use super::address::Address;
 use super::caller::{self, Speaker};
+use super::chronicle::{self, Side};
 use super::datagram::{about_to_move, deliver, mark};
 use super::message::Pieces;
 use super::transit::{self, Found, HEAD, Head};
-use super::{Kind, free, object, remote, touches};
+use super::{Kind, Object, free, object, remote, touches};
 use crate::descriptors;
 use crate::memory::load;
-use crate::region::setup;
 use crate::scheduler::{amend, point};
 use crate::sys::errno;
 use everypath_shim_abi::{Event, Operation, callers, moved};
@@ -41,13 +41,15 @@ pub(super) fn to_clients() -> impl Iterator<Item = usize> {
 }
 
 /// The outbox of a socket, which is made if there is none.
-fn made(number: usize) -> Result<usize, i32> {
+fn made(number: usize, to: &Address) -> Result<usize, i32> {
     if let Some(outbox) = of(number) {
         return Ok(outbox);
     }
     let outbox = descriptors::free_object().ok_or(errno::ENOBUFS)?;
     object(outbox).kind.set(Kind::Outbox);
     object(outbox).local.set(object(number).local.get());
+    object(outbox).foreign.set(object(number).foreign.get());
+    meet(object(outbox), to);
     object(number).outbox.set(outbox as u16 + 1);
     Ok(outbox)
 }
@@ -62,16 +64,24 @@ pub(super) fn close(number: usize) {
     }
 }
 
+/// Notes whom a socket first sends to.
+fn meet(socket: &Object, to: &Address) {
+    if socket.first_peer.get() == 0 {
+        socket.first_peer.set(to.port());
+    }
+}
+
 /// Sends a message to somebody outside, at once or as soon as somebody looks for an answer.
 pub(super) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize, i32> {
     let socket = object(number);
     let length = pieces.length();
-    let is_reliable = setup().datagrams.sent.is_reliable();
+    let is_reliable = transit::crossing(socket, to.port()).1.sent.is_reliable();
     if is_reliable && caller::at(to).is_some() {
         point(Operation::Send, touches(number), callers::SPEAKS);
         if let Some(error) = socket.takes_error() {
             return Err(error);
         }
+        chronicle::handed(Side::Socket(number), Side::Outside(*to), pieces);
         let _gone = caller::say(socket.local.get(), to, pieces, Speaker::Socket(number));
         return Ok(length as isize);
     }
@@ -81,20 +91,24 @@ pub(super) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize,
             return Err(error);
         }
         let before = socket.entered.get();
+        meet(socket, to);
+        chronicle::handed(Side::Socket(number), Side::Outside(*to), pieces);
         remote::datagram(number, to, pieces, Put::BySender)?;
         let (after, is_this) =
             (socket.entered.get(), |event: &Event| event.value == remote::UNKNOWN);
         amend(is_this, moved(mark(number, after), u64::from(after - before)));
         return Ok(length as isize);
     }
-    let outbox = made(number)?;
+    let outbox = made(number, to)?;
     about_to_move(Some(outbox), false, length);
     point(Operation::Send, touches(number), 0);
     about_to_move(None, false, 0);
     if let Some(error) = socket.takes_error() {
         return Err(error);
     }
-    deliver(outbox, Head { from: *to, length: length as u32, put: Put::BySender }, pieces);
+    let head = Head { from: *to, length: length as u32, put: Put::BySender };
+    meet(socket, to);
+    deliver(Side::Socket(number), outbox, head, pieces);
     Ok(length as isize)
 }
 
@@ -116,6 +130,7 @@ fn forward(outbox: usize, speaker: Speaker) -> bool {
             let start = object(outbox).contents(outbox).as_ptr() as usize + at;
             let head: Head = load(start);
             let pieces = Pieces::One { address: start + HEAD, length: head.length as usize };
+            transit::tell_received(outbox);
             let said = caller::say(object(outbox).local.get(), &head.from, pieces, speaker);
             if let (None, Speaker::Socket(number)) = (said, speaker) {
                 // Whoever sent it was told that it is on its way.
@@ -146,7 +161,8 @@ pub(super) fn empty_to_clients() -> bool {
 /// one by one, as soon as nothing else is there; otherwise all of it does.
 pub(super) fn look(number: usize) -> Found {
     caller::invite(number);
-    if !setup().datagrams.sent.keeps_order() {
+    let first_peer = object(number).first_peer.get();
+    if !transit::crossing(object(number), first_peer).1.sent.keeps_order() {
         while forward_own(number) {}
     }
     match transit::look(number) {

@@ -4,6 +4,7 @@
 //! question to the checker, which asks the peer and lets the trees grow.
 
 use super::address::{Address, UNIX};
+use super::chronicle::{self, Side};
 use super::frames::{self, Ends};
 use super::message::Pieces;
 use super::outbox::Put;
@@ -147,7 +148,7 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
         Opening::Open(position) => {
             stream::name(socket, &to)?;
             socket.foreign.set(to);
-            stand(socket, position);
+            stand(number, position);
             if waits || to.family() == UNIX {
                 return Ok(0);
             }
@@ -162,7 +163,9 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
     }
 }
 
-fn stand(socket: &Object, position: Position) {
+fn stand(number: usize, position: Position) {
+    let socket = object(number);
+    chronicle::heard(number, None, position);
     socket.stage.set(Stage::Connected);
     socket.remote.set(Remote::at(position));
 }
@@ -209,7 +212,7 @@ pub(super) fn accept(listener: usize, patience: Patience) -> Result<Option<usize
         _ => Address::loopback(family).with_port(CLIENT_PORTS + which % 4000),
     };
     socket.foreign.set(foreign);
-    stand(socket, position);
+    stand(number, position);
     happened(listener);
     Ok(Some(number))
 }
@@ -241,7 +244,11 @@ pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, 
             return if sent > 0 { Ok(sent) } else { Err(errno::ECONNRESET) };
         }
         let message = gather(pieces, sent, (total - sent).min(MAX_MESSAGE));
+        let content = Pieces::One { address: message.as_ptr() as usize, length: message.len() };
+        let there = Side::Outside(socket.foreign.get());
+        chronicle::handed(Side::Socket(number), there, content);
         let position = reach(remote.position, Sent::Bytes(message));
+        chronicle::heard(number, Some(remote.position), position);
         socket.remote.set(Remote { position, ..remote });
         sent += message.len();
     }
@@ -280,6 +287,7 @@ pub(super) fn shut(number: usize) -> Result<(), i32> {
     let remote = socket.remote.get();
     if remote.end() != commtree::End::Reset {
         let position = reach(remote.position, Sent::End);
+        chronicle::heard(number, Some(remote.position), position);
         socket.remote.set(Remote { position, ..remote });
     }
     Ok(())
@@ -314,6 +322,7 @@ pub(super) fn receive(
         });
         *received += count_now;
         if !peeks {
+            chronicle::received(number, remote.reader.0, count_now);
             remote.reader = reader;
             socket.remote.set(remote);
         }
@@ -408,7 +417,12 @@ fn absorb(number: usize, put: Put) {
         let foreign = socket.foreign.get();
         if !foreign.is_some() || foreign == from {
             let length = pieces.length() as u32;
-            super::datagram::deliver(number, Head { from, length, put }, pieces);
+            super::datagram::deliver(
+                Side::Outside(from),
+                number,
+                Head { from, length, put },
+                pieces,
+            );
         }
     }
     socket.remote.set(remote);

@@ -1,6 +1,7 @@
 //! Sending and receiving on streams.
 
 use super::buffer::CAPACITY;
+use super::chronicle::{self, Load, Side};
 use super::crossing;
 use super::faults;
 use super::message::Pieces;
@@ -188,12 +189,24 @@ fn send_now(
     if left > 0 && count == 0 {
         return None;
     }
-    pieces.each(*sent, count, |address, length| object(other).push(other, address, length));
+    pieces.each(*sent, count, |address, length| {
+        tell_sent(number, other, Pieces::One { address, length });
+        object(other).push(other, address, length);
+    });
     *sent += count;
     if count > 0 {
         crossing::arrived(other, count);
     }
     Some(Ok(()))
+}
+
+/// Notes what one end sends to the other, unless they are ends of a pipe.
+fn tell_sent(number: usize, other: usize, content: Pieces) {
+    if object(number).kind.get() == Kind::Stream {
+        let (from, to) = (Side::Socket(number), Side::Socket(other));
+        let first = object(other).put.get();
+        chronicle::sent(Load { from, to, waits_in: other, first, content });
+    }
 }
 
 /// Receives bytes.
@@ -277,6 +290,9 @@ fn receive_now(
         });
         *received += count;
         if flags & PEEK == 0 {
+            if socket.kind.get() == Kind::Stream {
+                chronicle::received(number, socket.taken.get(), count);
+            }
             socket.skip(count);
             if let Some(other) = partner(socket) {
                 happened(other);

@@ -10,14 +10,14 @@
 
 use super::address::Address;
 use super::outbox::Put;
-use super::{Kind, Object, caller, object, touches};
+use super::{Kind, Object, caller, chronicle, object, touches};
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::region::setup;
 use crate::scheduler::{amend, step};
 use crate::state::state;
 use everypath_perturb::{Account, Channel, Next, Rules};
-use everypath_shim_abi::{Datagrams, Delivery, Operation, TO_PEER};
+use everypath_shim_abi::{Crossing, Delivery, Operation, TO_PEER};
 
 /// What precedes a message in the buffer of its receiver.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,9 @@ const PACKETS: usize = 64;
 #[repr(C)]
 struct Transit {
     channel: Channel<PACKETS>,
+    /// What may happen to them, whatever becomes of the socket meanwhile, and whose faults that are.
+    rules: Rules,
+    account: u32,
     /// The number of the first message in the buffer.
     first: u32,
     /// One more than the number of the packet that has arrived and was not read; 0 if none has.
@@ -46,7 +49,10 @@ struct Transit {
 const TRANSIT: usize = size_of::<Transit>();
 
 impl Transit {
-    const EMPTY: Self = Transit { channel: Channel::EMPTY, first: 0, arrived: 0 };
+    fn empty((account, rules): (usize, Rules)) -> Self {
+        let account = account as u32;
+        Transit { channel: Channel::EMPTY, rules, account, first: 0, arrived: 0 }
+    }
 
     fn of(number: usize) -> Self {
         load(object(number).contents(number).as_ptr() as usize)
@@ -67,34 +73,42 @@ pub(super) enum Found {
     Nothing,
 }
 
-/// What may happen to the messages of a socket.
-fn rules(socket: &Object) -> Rules {
-    let datagrams = setup().datagrams;
+/// What may happen to what a socket exchanges with a port, and the number of its account: what is
+/// said of its own port, or else of that of its partner, or else of the other one.
+pub(super) fn crossing(socket: &Object, port: u16) -> (usize, Crossing) {
+    let ports = [socket.local.get().port(), socket.foreign.get().port(), port];
+    setup().datagrams.at(ports)
+}
+
+/// What may happen to the messages that are on their way to a socket.
+fn rules(socket: &Object) -> (usize, Rules) {
+    let (account, crossing) = crossing(socket, socket.first_peer.get());
     // What a program sends to itself crosses one network.
     let is_outside = super::remote::is_remote(socket) || socket.hears_clients.get();
-    let is_inside = datagrams.received.is_reliable() && !is_outside;
-    match socket.kind.get() {
+    let is_inside = crossing.received.is_reliable() && !is_outside;
+    let rules = match socket.kind.get() {
         Kind::Datagram if super::is_unix(socket) => Rules::RELIABLE,
-        Kind::Datagram if !is_inside => datagrams.received,
-        Kind::Datagram | Kind::Outbox => datagrams.sent,
+        Kind::Datagram if !is_inside => crossing.received,
+        Kind::Datagram | Kind::Outbox => crossing.sent,
         _ => Rules::RELIABLE,
-    }
+    };
+    (account, rules)
 }
 
 /// Whether a look at a socket decides anything.
 pub(super) fn decides(number: usize) -> bool {
-    let (socket, datagrams) = (object(number), setup().datagrams);
+    let socket = object(number);
     let crosses_network = socket.kind.get() == Kind::Datagram && !super::is_unix(socket);
-    crosses_network && !(datagrams.sent.is_reliable() && datagrams.received.is_reliable())
+    // Whom it will be connected to is not known.
+    crosses_network && !setup().datagrams.all().all(Rules::is_reliable)
 }
 
 /// Whether what becomes of a message depends neither on later ones nor on those of other sockets.
 pub(super) fn is_separate(number: usize) -> bool {
-    let Datagrams { sent, received } = setup().datagrams;
     let separates =
-        |rules: Rules| rules.is_reliable() || rules.keeps_order() && !rules.is_budgeted();
+        |rules: &Rules| rules.is_reliable() || rules.keeps_order() && !rules.is_budgeted();
     let is_door = caller::is_door(object(number)) || caller::may_come(object(number));
-    !is_door && (!decides(number) || separates(sent) && separates(received))
+    !is_door && (!decides(number) || setup().datagrams.all().all(separates))
 }
 
 /// The value of [`Operation::Arrive`] if it depends on others what can be decided.
@@ -102,8 +116,7 @@ pub(super) const DECIDES: u64 = 1;
 
 /// That, if the faults of this execution are limited.
 pub(super) fn limit() -> u64 {
-    let datagrams = setup().datagrams;
-    u64::from(datagrams.sent.is_budgeted() || datagrams.received.is_budgeted()) * DECIDES
+    u64::from(setup().datagrams.all().any(Rules::is_budgeted)) * DECIDES
 }
 
 /// The same for a look at a socket: what clients send there depends on what they heard.
@@ -115,9 +128,10 @@ pub(super) fn limit_at(number: usize) -> u64 {
 pub(super) fn enter(number: usize) {
     let socket = object(number);
     if socket.waiting() == 0 {
-        socket.unreliable.set(!rules(socket).is_reliable());
+        let rules = rules(socket);
+        socket.unreliable.set(!rules.1.is_reliable());
         if socket.unreliable.get() {
-            let empty = Transit::EMPTY;
+            let empty = Transit::empty(rules);
             socket.push(number, (&raw const empty) as usize, TRANSIT);
         }
     }
@@ -164,6 +178,19 @@ pub(super) fn look(number: usize) -> Found {
     }
 }
 
+/// Notes that the message that a look has found reaches who looked.
+pub(super) fn tell_received(number: usize) {
+    let socket = object(number);
+    let behind = match socket.unreliable.get() {
+        true => {
+            let transit = Transit::of(number);
+            transit.arrived.wrapping_sub(transit.first + 1)
+        }
+        false => 0,
+    };
+    chronicle::received(number, u64::from(socket.left.get() + behind), 1);
+}
+
 /// Takes the message out that a look has found.
 pub(super) fn take(number: usize) {
     let socket = object(number);
@@ -183,6 +210,7 @@ fn forget(number: usize, up_to: u32) {
     while transit.first < up_to {
         let length = size(number, TRANSIT);
         socket.cut(number, TRANSIT, length);
+        chronicle::gone(number, u64::from(socket.left.get()));
         socket.left.set(socket.left.get() + 1);
         transit.first += 1;
     }
@@ -210,10 +238,11 @@ fn admit(number: usize, transit: &mut Transit, rules: &Rules) {
 }
 
 fn decide(number: usize) {
-    let rules = rules(object(number));
     let mut transit = Transit::of(number);
+    let rules = transit.rules;
+    let spent = &state().accounts[transit.account as usize];
     admit(number, &mut transit, &rules);
-    let before = state().account.get();
+    let before = spent.get();
     let mut options = [Next::Nothing; PACKETS + 1];
     let mut count = 0;
     for option in transit.channel.options(&rules, &before) {
@@ -233,7 +262,7 @@ fn decide(number: usize) {
     let Some((channel, account)) = transit.channel.after(next, &rules, &before) else {
         stop!("what may happen to datagrams changed while some were on their way");
     };
-    state().account.set(account);
+    spent.set(account);
     if is_step {
         let to_peer = object(number).kind.get() == Kind::Outbox;
         tell(next, normal, (&before, &account), to_peer);

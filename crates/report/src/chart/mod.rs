@@ -1,0 +1,234 @@
+//! Sequence charts: who takes part in an execution, and what passed between them.
+//!
+//! [`Chart`] is where everything is; the files beside this one draw it.
+
+mod markup;
+mod picture;
+mod table;
+
+use crate::text::plain;
+use everypath_trace::{Message, Moment, Party, Trace};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// If there are more sockets than this, those of a program are one lifeline.
+const MOST_SOCKETS: usize = 6;
+
+/// A chart: rows from top to bottom, lifelines from left to right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chart {
+    title: String,
+    lifelines: Vec<String>,
+    arrows: Vec<Arrow>,
+    rows: usize,
+}
+
+/// Something that goes from one lifeline to another, or happens at one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Arrow {
+    from: usize,
+    to: usize,
+    content: Content,
+    begins: Place,
+    end: End,
+}
+
+/// A row, and the step that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    row: usize,
+    step: usize,
+}
+
+/// What becomes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Arrives {
+        at: Place,
+        /// How many of its copies came before.
+        copies: usize,
+        /// Whether something that was sent later came before.
+        is_late: bool,
+    },
+    Lost,
+    /// Nobody looked for it.
+    Unread,
+    /// It is no message: something happens here.
+    Here,
+}
+
+/// What is written at an arrow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Content {
+    /// Bytes, and how many there are beyond those that are shown.
+    Bytes {
+        shown: String,
+        length: u64,
+        is_whole: bool,
+    },
+    Words(String),
+}
+
+impl Content {
+    /// In so many characters, about.
+    fn within(&self, width: usize) -> String {
+        match self {
+            Content::Words(words) => cut(words, width),
+            Content::Bytes { shown, is_whole: true, .. } if shown.chars().count() + 2 <= width => {
+                format!("\"{shown}\"")
+            }
+            Content::Bytes { shown, length, .. } => {
+                let count = format!(" {length} bytes");
+                let room = width.saturating_sub(count.len() + 3).max(4);
+                format!("\"{}…\"{count}", first_signs(shown, room))
+            }
+        }
+    }
+}
+
+/// The beginning of escaped bytes, in so many characters at most: no escape is cut in two.
+fn first_signs(shown: &str, room: usize) -> &str {
+    let mut end = 0;
+    while let Some(rest) = shown.get(end..).filter(|rest| !rest.is_empty()) {
+        let sign = match rest.as_bytes() {
+            [b'\\', b'x', ..] => 4,
+            [b'\\', ..] => 2,
+            _ => rest.chars().next().map_or(1, char::len_utf8),
+        };
+        if end + sign > room || !shown.is_char_boundary(end + sign) {
+            break;
+        }
+        end += sign;
+    }
+    &shown[..end]
+}
+
+/// The first characters, with a sign that there are more.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.into();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+impl Chart {
+    /// The messages of an execution; if there are none, its steps, each at its actor.
+    pub fn new(trace: &Trace) -> Self {
+        Chart::of_messages(trace).unwrap_or_else(|| Chart::of_steps(trace))
+    }
+
+    /// The messages of an execution, if there are any.
+    pub fn of_messages(trace: &Trace) -> Option<Self> {
+        let messages = &trace.messages;
+        if messages.is_empty() {
+            return None;
+        }
+        let parties: BTreeSet<&Party> =
+            messages.iter().flat_map(|message| [&message.from, &message.to]).collect();
+        let is_merged = parties.len() > MOST_SOCKETS;
+        let mut lifelines = Vec::new();
+        let rows = Rows::of(messages);
+        let mut arrows = Vec::new();
+        for message in messages {
+            let from = lifeline(&mut lifelines, &message.from, is_merged);
+            let to = lifeline(&mut lifelines, &message.to, is_merged);
+            let content = Content::Bytes {
+                shown: plain(&message.content),
+                length: message.length,
+                is_whole: message.kept == message.length,
+            };
+            let begins = rows.place(message.sent);
+            for end in rows.ends(message, messages) {
+                arrows.push(Arrow { from, to, content: content.clone(), begins, end });
+            }
+        }
+        Some(Chart { title: crate::heading(trace), lifelines, arrows, rows: rows.count })
+    }
+
+    fn of_steps(trace: &Trace) -> Self {
+        let mut lifelines: Vec<String> = Vec::new();
+        let steps = trace.steps.iter().enumerate().map(|(row, step)| {
+            let actor = plain(&step.actor);
+            let known = lifelines.iter().position(|name| *name == actor);
+            let at = known.unwrap_or_else(|| {
+                lifelines.push(actor);
+                lifelines.len() - 1
+            });
+            let begins = Place { row, step: row + 1 };
+            let content = Content::Words(plain(&step.text));
+            Arrow { from: at, to: at, content, begins, end: End::Here }
+        });
+        let arrows: Vec<Arrow> = steps.collect();
+        Chart { title: crate::heading(trace), lifelines, rows: arrows.len(), arrows }
+    }
+}
+
+/// The number of somebody's lifeline.
+fn lifeline(lifelines: &mut Vec<String>, party: &Party, is_merged: bool) -> usize {
+    let (process, address) = (plain(&party.process), plain(&party.address));
+    let name = match is_merged || address.is_empty() {
+        true => process,
+        false => format!("{process} {address}"),
+    };
+    let known = lifelines.iter().position(|other| *other == name);
+    known.unwrap_or_else(|| {
+        lifelines.push(name);
+        lifelines.len() - 1
+    })
+}
+
+/// Which row each moment has. What arrives before anything else happens does so in the row in which
+/// it was sent.
+struct Rows {
+    rows: BTreeMap<usize, usize>,
+    count: usize,
+}
+
+impl Rows {
+    fn of(messages: &[Message]) -> Self {
+        let at_once: BTreeMap<usize, usize> = messages
+            .iter()
+            .filter_map(|message| Some((message.arrivals.first()?.order, message.sent.order)))
+            .collect();
+        let moments = messages
+            .iter()
+            .flat_map(|message| [message.sent].into_iter().chain(message.arrivals.iter().copied()));
+        let orders: BTreeSet<usize> = moments.map(|moment| moment.order).collect();
+        let mut rows = BTreeMap::new();
+        let (mut count, mut before) = (0, None);
+        for order in orders {
+            if before.is_none() || at_once.get(&order).copied() != before {
+                count += 1;
+            }
+            rows.insert(order, count - 1);
+            before = Some(order);
+        }
+        Rows { rows, count }
+    }
+
+    fn place(&self, moment: Moment) -> Place {
+        Place { row: self.rows.get(&moment.order).copied().unwrap_or(0), step: moment.step }
+    }
+
+    /// What becomes of a message: each of its arrivals, or that it has none.
+    fn ends(&self, message: &Message, all: &[Message]) -> Vec<End> {
+        let is_overtaken = |at: Moment| {
+            all.iter().any(|other| {
+                (&other.from, &other.to) == (&message.from, &message.to)
+                    && other.sent.order > message.sent.order
+                    && other.arrivals.iter().any(|arrival| arrival.order < at.order)
+            })
+        };
+        if message.arrivals.is_empty() {
+            return vec![if message.lost { End::Lost } else { End::Unread }];
+        }
+        let ends = message.arrivals.iter().enumerate().map(|(copies, &at)| End::Arrives {
+            at: self.place(at),
+            copies,
+            is_late: is_overtaken(at),
+        });
+        ends.collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
