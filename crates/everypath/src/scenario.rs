@@ -6,6 +6,7 @@
 use crate::cli::{Cli, Command, Placement, Setting};
 use crate::suggest;
 use crate::usage::Usage;
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory};
 use std::any::TypeId;
@@ -175,7 +176,9 @@ impl<'a> Scenario<'a> {
         let words = self.words(name, argument, value)?;
         let probe = ["check".into()].into_iter().chain(words.iter().cloned());
         let probe = probe.chain(["--".into(), "program".into()]);
-        if let Err(error) = self.check.clone().try_get_matches_from(probe) {
+        // What an option needs besides is another line, or missing when all are put together.
+        let is_wrong = |error: &clap::Error| error.kind() != ErrorKind::MissingRequiredArgument;
+        if let Some(error) = self.check.clone().try_get_matches_from(probe).err().filter(is_wrong) {
             let error = error.to_string();
             let first = error.lines().next().unwrap_or_default();
             let message = format!("{name}: {}", first.trim_start_matches("error: "));

@@ -52,6 +52,7 @@ fn studies() {
     page("../../studies/bank-transfer/README.md");
     page("../../studies/two-ports/README.md");
     page("../../studies/split-brain/README.md");
+    page("../../studies/partition/README.md");
     page("../../studies/election/README.md");
     page("../../studies/joint/README.md");
     page("../../studies/propagation/README.md");

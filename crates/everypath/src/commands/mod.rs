@@ -32,8 +32,11 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
         Ok((cli, matches)) => match scenario::expand(&words, &cli, &matches)? {
             None => cli,
             Some((words, setting)) => {
-                // Each of the file's words was looked at before.
-                let (mut cli, _) = parse(&words).map_err(|error| Usage::new(error.to_string()))?;
+                // Each of the file's words was looked at before, but not what they need together.
+                let wrong = |error: clap::Error| {
+                    Usage::new(error.to_string().trim_start_matches("error: ").to_string())
+                };
+                let (mut cli, _) = parse(&words).map_err(wrong)?;
                 if let Command::Check(args) = &mut cli.command {
                     args.setting = setting;
                 }
