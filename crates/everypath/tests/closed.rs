@@ -3,6 +3,7 @@
 mod support;
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Output};
 use support::Programs;
@@ -358,4 +359,79 @@ fn scripts_of_several_processes_end_in_every_way() {
         assert_eq!(reduced, plain, "{system:?}");
         assert!(!reduced.is_empty(), "{system:?}");
     }
+}
+
+/// Numbers at random, always the same.
+struct Dice(u64);
+
+impl Dice {
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        all[(self.0 >> 33) as usize % all.len()]
+    }
+
+    /// Two processes that talk over a stream or by datagrams, a few calls each.
+    fn system(&mut self) -> [String; 2] {
+        const WORDS: [&str; 8] = ["", "w0", "r0", "t0", "p0", "h0", "x0", "w0r0"];
+        if self.one_of(&[true, false, false]) {
+            let receiver = self.one_of(&["B0R0", "B0R0R0"]);
+            return [format!("./nodes 1 {receiver}"), "./nodes 2 S0".into()];
+        }
+        let server = format!("L0A0{}", self.one_of(&WORDS));
+        let client = format!("C0{}", self.one_of(&WORDS));
+        let (first, second) = self.one_of(&[(&server, &client), (&client, &server)]);
+        [format!("./nodes 1 {first}"), format!("./nodes 2 {second}")]
+    }
+}
+
+/// Endings, if there are no more executions than that.
+fn endings_within(
+    programs: &Programs,
+    with: &[&str],
+    options: &str,
+    (program, most): (&str, u64),
+) -> Option<BTreeSet<String>> {
+    let limits = format!("--keep-going --exit-code 255 --max-executions {most}");
+    let result = check(programs, with, &format!("{options} {limits} -- {program}"));
+    let ending = |ending: &Value| ending["ending"].as_str().unwrap().to_string();
+    let endings = result["stats"]["endings"].as_array().unwrap().iter().map(ending).collect();
+    (result["stats"]["executions"].as_u64() < Some(most)).then_some(endings)
+}
+
+/// Generated systems: what may befall processes and the network makes no difference between the
+/// reduced and the plain search, and neither do processes that are explored in one order only.
+#[test]
+fn generated_systems_end_in_every_way_whatever_befalls_them() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/nodes.c"]);
+    let mut compared = 0;
+    for seed in 0..6 {
+        let mut dice = Dice(seed);
+        let [first, second] = dice.system();
+        let time = dice.one_of(&["ordered", "quiescent"]);
+        let idle = dice.one_of(&["ok", "violation"]);
+        for fault in ["--kill 1", "--partition 1"] {
+            let all = |reduction: &str, most: u64| {
+                let options =
+                    format!("--reduction {reduction} {fault} --time {time} --idle {idle}");
+                endings_within(&programs, &[&second], &options, (&first, most))
+            };
+            let Some(reduced) = all("dpor", 400) else { continue };
+            let Some(plain) = all("none", 4000) else { continue };
+            assert_eq!(reduced, plain, "{first} with {second} {fault} --time {time}");
+            compared += 1;
+        }
+        // As many servers' sessions as there are clients.
+        let server = dice.one_of(&["L0A0A0", "L0A0r0A0", "L0A0w0A0w0", "L0A0A0t0"]);
+        let client = format!("./nodes 2 C0{}", dice.one_of(&["", "w0", "r0", "x0", "h0"]));
+        let twins = [&client[..], &client];
+        let once = |option: &str| {
+            let options = format!("{option} --time {time} --idle {idle}");
+            let server = format!("./nodes 1 {server}");
+            endings_within(&programs, &twins, &options, (&server, 1000))
+        };
+        let (Some(one), Some(all)) = (once("--symmetric"), once("")) else { continue };
+        assert_eq!(one, all, "{server} with {client} twice --time {time}");
+        compared += 1;
+    }
+    assert!(compared >= 6, "{compared}");
 }
