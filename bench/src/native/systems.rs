@@ -89,6 +89,7 @@ fn jointly(first: &Command, second: &Command) -> Result<Ran> {
         executions: None,
         events: None,
         environment: None,
+        kills_first: false,
         goal: Goal::Verdict,
     };
     let explored = explore_jointly(&search, &Control::default())
