@@ -50,17 +50,74 @@ fn reduction_and_plain_search_agree_about_locks_of_rust() {
 
 /// What a waiter finds of a condition decides whether it sleeps for ever, and whoever tries twice may
 /// fail twice.
-const GUARDS: &[&str] =
-    &["L0U0 L0U0", "T0 L0U0", "t0T0 L0U0", "L0C0 B0", "L0C0U0 S0", "X0L0X0 L0X0", "T0 t0"];
+const GUARDS: &[&str] = &[
+    "L0U0 L0U0",
+    "T0 L0U0",
+    "t0T0 L0U0",
+    "L0C0 B0",
+    "L0C0U0 S0",
+    "L0C0U0 L0S0U0",
+    "L0C0X0U0 B0X0",
+    "L0W0U0 S0",
+    "L0W0 L0U0",
+    "X0L0X0 L0X0",
+    "T0 t0",
+];
+
+/// How many executions a program has, whatever they end with.
+fn executions(programs: &Programs, command: &str) -> u64 {
+    let (_, result) = programs.check(&format!("--keep-going --exit-code 255 -- ./{command}"));
+    result["stats"]["executions"].as_u64().unwrap()
+}
+
+#[test]
+fn a_condition_of_rust_is_one_like_those_of_pthreads() {
+    let folder = "../crates/everypath/tests/programs";
+    let programs = Programs::new(&[&format!("{folder}/guards.rs"), &format!("{folder}/scripts.c")]);
+    for scripts in ["L0C0U0 S0", "L0C0U0 L0C0U0 B0", "L0C0U0 L0C0U0 L0S0S0U0"] {
+        let [rust, c] = ["guards", "scripts"]
+            .map(|program| executions(&programs, &format!("{program} {scripts}")));
+        assert_eq!(rust, c, "{scripts}");
+    }
+    let (code, result) = programs.check("--exit-code 8 -- ./guards L0C0 L0L1");
+    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
+    let message = result["violation"]["message"].as_str().unwrap();
+    assert!(message.contains("waits on condition guards::PLACES"), "{message}");
+}
+
+/// Without symbols no function of the standard library is known, and what it finds in a condition
+/// before it waits still decides.
+#[test]
+fn a_notification_that_comes_too_early_is_found_without_symbols() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/guards.rs"]);
+    let status = Command::new("strip").arg(programs.folder.path().join("guards")).status().unwrap();
+    assert!(status.success());
+    assert_eq!(executions(&programs, "guards L0C0U0 S0"), 6, "waiting is several steps");
+    let (code, result) = programs.check("--exit-code 31 -- ./guards L0C0U0 S0");
+    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
+}
+
+#[test]
+fn locks_are_recognised_without_optimisation() {
+    let programs = Programs::new(&[]);
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/guards.rs");
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--edition", "2024", "-g", source]).current_dir(programs.folder.path());
+    assert!(rustc.status().unwrap().success());
+    assert_eq!(executions(&programs, "guards L0U0L0U0 L0U0"), 3);
+    assert_eq!(executions(&programs, "guards L0C0U0 S0"), 2);
+    for scripts in ["T0 L0U0", "L0C0U0 L0S0U0"] {
+        let command = format!("guards {scripts}");
+        let [reduced, plain] =
+            ["dpor", "none"].map(|reduction| endings(&programs, reduction, &command));
+        assert!(plain.is_some() && reduced == plain, "{command}: {reduced:?} {plain:?}");
+    }
+}
 
 #[test]
 fn a_mutex_of_rust_is_a_lock_like_any_other() {
     let programs = Programs::new(&["../crates/everypath/tests/programs/guards.rs"]);
-    let count = |scripts: &str| {
-        let options = "--keep-going --exit-code 255";
-        let (_, result) = programs.check(&format!("{options} -- ./guards {scripts}"));
-        result["stats"]["executions"].as_u64().unwrap()
-    };
+    let count = |scripts: &str| executions(&programs, &format!("guards {scripts}"));
     // As many as there are orders in which it is taken: nobody spins, nobody waits at a futex.
     assert_eq!(count("L0U0 L0U0"), 2);
     assert_eq!(count("L0U0L0U0 L0U0"), 3);

@@ -139,13 +139,17 @@ impl Patches {
                 SiteKind::Exchange => 1,
                 SiteKind::FetchModify => 2,
                 SiteKind::Pause => 3,
-                SiteKind::Load | SiteKind::LoadCall => 4,
+                SiteKind::Load => 4,
                 SiteKind::Store => 5,
                 SiteKind::Fence => 6,
                 SiteKind::Lock => 7,
                 SiteKind::Unlock => 8,
                 SiteKind::LockCall => 9,
                 SiteKind::UnlockCall => 10,
+                SiteKind::CondvarWait => 11,
+                SiteKind::CondvarWaitTimeout => 12,
+                SiteKind::NotifyOne => 13,
+                SiteKind::NotifyAll => 14,
             };
             sites.extend(site.address.to_le_bytes());
             sites.extend([kind, site.size, 0, 0, 0, 0, 0, 0]);

@@ -236,7 +236,7 @@ fn check_stub(code: &[u8], stub: u64, site: Site, number: i64, moved: &[Instruct
     assert_eq!(take(Mnemonic::Push).op0_register(), Register::RAX);
     if matches!(moved[0].mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) {
         assert_eq!(take(Mnemonic::Xor).op0_register(), Register::EAX);
-    } else if matches!(site.kind, SiteKind::LockCall | SiteKind::UnlockCall | SiteKind::LoadCall) {
+    } else if site.kind.is_call() {
         let argument = take(Mnemonic::Mov);
         assert_eq!(
             (argument.op0_register(), argument.op1_register()),

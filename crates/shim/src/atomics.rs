@@ -7,7 +7,8 @@ use crate::memory::{load, view};
 use crate::scheduler::{glance, point, stand_back};
 use crate::signals::Machine;
 use crate::state::{State, state};
-use crate::sync::word;
+use crate::sync::within::{Stage, belongs, enter};
+use crate::sync::{condvar, word};
 use core::arch::global_asm;
 use core::arch::x86_64::__cpuid_count;
 use core::cell::Cell;
@@ -151,6 +152,10 @@ const LOCK: u8 = 7;
 const UNLOCK: u8 = 8;
 const LOCK_CALL: u8 = 9;
 const UNLOCK_CALL: u8 = 10;
+const CONDVAR_WAIT: u8 = 11;
+const CONDVAR_WAIT_TIMEOUT: u8 = 12;
+const NOTIFY_ONE: u8 = 13;
+const NOTIFY_ALL: u8 = 14;
 
 static SITES: AtomicUsize = AtomicUsize::new(0);
 static TRAPS: AtomicUsize = AtomicUsize::new(0);
@@ -189,6 +194,8 @@ pub(crate) fn redirect(machine: &Machine) -> bool {
 
 /// Above the frame of `everypath_atomic`: what the stub pushed, and the stack before that.
 const PUSHED: usize = 80;
+/// Within that frame: `rsi`, which a function finds its second argument in.
+const SECOND_ARGUMENT: usize = 48;
 const BEFORE: u64 = 240;
 
 /// Runs before a patched instruction, on the stack of its thread.
@@ -203,24 +210,32 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
     let (rax, rbp) = (rax as u64, load::<u64>(frame));
     let site: &Site = view(SITES.load(Relaxed) + (number & 0xffff_ffff) * size_of::<Site>());
     let thread = state().current();
-    if thread.within.replace(0) == operand && operand != 0 {
-        return;
-    }
     thread.at.set([site.address, frame as u64 + BEFORE, rbp]);
+    if !belongs(thread, operand) {
+        begin_step(site, (operand, load(frame + SECOND_ARGUMENT)), rax);
+    }
+    thread.at.set([0; 3]);
+}
+
+/// What happens at a patched instruction that is a step, or the first of several in one.
+fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
     match site.kind.get() {
         LOCK if rax as u32 == 0 => word::before_taking(operand),
         UNLOCK => word::before_giving_back(operand),
         LOCK_CALL => {
             word::before_taking(operand);
-            thread.within.set(operand);
+            enter(Stage::Lock, operand, 0);
         }
         UNLOCK_CALL => {
             word::before_giving_back(operand);
-            thread.within.set(operand);
+            enter(Stage::Lock, operand, 0);
         }
+        CONDVAR_WAIT => condvar::before_waiting(operand, second, false),
+        CONDVAR_WAIT_TIMEOUT => condvar::before_waiting(operand, second, true),
+        NOTIFY_ONE => condvar::before_notifying(operand, Operation::CondSignal),
+        NOTIFY_ALL => condvar::before_notifying(operand, Operation::CondBroadcast),
         kind => before_other(kind, site, (operand, rax)),
     }
-    thread.at.set([0; 3]);
 }
 
 /// Runs before an instruction that is not known to work on a lock.

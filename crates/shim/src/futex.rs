@@ -4,6 +4,7 @@ use crate::fail::stop;
 use crate::memory::load;
 use crate::scheduler::{Woken, ask, grant, point, wait};
 use crate::state::{Thread, state};
+use crate::sync::condvar;
 use crate::sys::errno;
 use everypath_shim_abi::{Operation, Waiting};
 
@@ -16,7 +17,7 @@ const WAIT_BITSET: i32 = 9;
 const WAKE_BITSET: i32 = 10;
 const CLOCK_REALTIME: i32 = 256;
 const COMMAND: i32 = 127;
-const EVERYBODY: u32 = u32::MAX;
+pub(crate) const EVERYBODY: u32 = u32::MAX;
 
 /// The arguments of the system call.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +32,10 @@ pub(crate) struct Call {
 }
 
 fn waiting_on(word: usize, mask: u32) -> impl Iterator<Item = &'static Thread> {
-    state().waiters(Waiting::Futex, word).filter(move |thread| thread.mask.get() & mask != 0)
+    // Conditions of Rust are futexes; those of pthreads have no mask.
+    let waits = |thread: &Thread| matches!(thread.waiting.get(), Waiting::Futex | Waiting::Cond);
+    let waiters = state().waiters_on(word).filter(move |thread| waits(thread));
+    waiters.filter(move |thread| thread.mask.get() & mask != 0)
 }
 
 /// How many threads wait on a word with a mask.
@@ -76,13 +80,25 @@ fn relative(timeout: usize) -> Option<u64> {
 }
 
 fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
-    ask(Operation::FutexWait, call.word, u64::from(call.value), deadline);
+    let thread = state().current();
+    let mutex = condvar::mutex_of_sleeper(thread, call.word);
+    let (operation, value, waiting) = match mutex {
+        Some(mutex) => (Operation::CondWait, mutex as u64, Waiting::Cond),
+        None => (Operation::FutexWait, u64::from(call.value), Waiting::Futex),
+    };
+    if mutex.is_none() {
+        ask(operation, call.word, value, deadline);
+    }
     if load::<u32>(call.word) != call.value {
         return -(errno::EAGAIN as isize);
     }
-    state().current().announce(Operation::FutexWait, call.word, u64::from(call.value));
-    state().current().mask.set(mask);
-    match wait(Waiting::Futex, call.word, deadline) {
+    thread.announce(operation, call.word, value);
+    thread.mask.set(mask);
+    let woken = wait(waiting, call.word, deadline);
+    if let (Some(mutex), Woken::Granted | Woken::TimedOut) = (mutex, woken) {
+        condvar::woken(mutex);
+    }
+    match woken {
         Woken::Granted => 0,
         Woken::TimedOut => -(errno::ETIMEDOUT as isize),
         Woken::Interrupted { restart: true } => sleep(call, mask, deadline),
@@ -95,7 +111,11 @@ fn wake(word: usize, most: u32, mask: u32) -> isize {
     let thread = state().current();
     let most = if (most as i32) < 0 { EVERYBODY } else { most };
     thread.mask.set(mask);
-    let outcome = point(Operation::FutexWake, word, u64::from(most));
+    let outcome = if condvar::notifies(thread, word) {
+        thread.outcome.get()
+    } else {
+        point(Operation::FutexWake, word, u64::from(most))
+    };
     thread.mask.set(0);
     let all = waiters(word, mask);
     if most >= all {

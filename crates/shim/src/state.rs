@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::memory::{PAGE, SLOT, SLOTS, STACK_TOP, STATE, TABLE, map, round_up, view};
 use crate::snapshot::Span;
+use crate::sync::within::Within;
 use crate::system;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
@@ -120,8 +121,8 @@ pub(crate) struct Thread {
     /// Which patched instruction changed nothing, on what it worked, what it found there, and how
     /// often in a row.
     pub(crate) in_vain: Cell<[u64; 4]>,
-    /// The lock that a function is about to take or give back in the step that was taken; 0 if none.
-    pub(crate) within: Cell<usize>,
+    /// The function of Rust's standard library whose step it has taken and that it is inside.
+    pub(crate) within: Cell<Within>,
     /// Which patched instruction looked at memory last, what it found, and how often in a row,
     /// while the thread did nothing else that others could see.
     pub(crate) looked: Cell<[u64; 3]>,
@@ -159,6 +160,8 @@ impl Thread {
         self.object.set(object);
         self.value.set(value);
         self.idle_step.set(false);
+        // Whatever it was in the middle of, this is another step.
+        self.within.set(Within::default());
     }
 }
 

@@ -1,13 +1,14 @@
 //! Each argument is the script of a thread: pairs of a letter and a digit. L, U: lock and unlock a
 //! mutex; T: try it, and give it back; t: try it, and keep it; X: exchange a word and remember what
-//! was there; C: wait on the condition of a mutex that is held; S, B: wake one, or all. What was seen
-//! makes up the exit code. The threads are made without the standard library, which does so much
-//! when one begins and ends that plain searches would not.
+//! was there; C: wait on the condition of a mutex that is held; W: the same for some time; S, B: wake
+//! one, or all. What was seen makes up the exit code. The threads are made without the standard
+//! library, which does so much when one begins and ends that plain searches would not.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 struct Place {
     mutex: Mutex<u32>,
@@ -18,6 +19,8 @@ struct Place {
 static PLACES: [Place; 3] = [const {
     Place { mutex: Mutex::new(0), condition: Condvar::new(), word: AtomicU32::new(0) }
 }; 3];
+
+const SECOND: Duration = Duration::from_secs(1);
 
 struct Thread {
     number: u32,
@@ -47,6 +50,13 @@ extern "C" fn run(me: &mut Thread) -> *mut c_void {
             b't' => held[n] = mutex.try_lock().ok(),
             b'X' => me.seen = me.seen * 5 + word.swap(me.number, Ordering::SeqCst),
             b'C' => held[n] = held[n].take().and_then(|guard| condition.wait(guard).ok()),
+            b'W' => {
+                let waited = held[n].take().map(|guard| condition.wait_timeout(guard, SECOND));
+                held[n] = waited.and_then(Result::ok).map(|(guard, result)| {
+                    me.seen = me.seen * 2 + u32::from(result.timed_out());
+                    guard
+                });
+            }
             b'S' => condition.notify_one(),
             b'B' => condition.notify_all(),
             _ => unreachable!("no such step"),

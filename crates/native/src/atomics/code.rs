@@ -4,8 +4,10 @@
 //! whatever could be the target of a jump is taken for one. Too many targets cost a trap instead
 //! of a jump; one too few would crash the program.
 
+use super::futexes;
 use super::image::Image;
 use super::landing_pads::landing_pads;
+use super::locks::Locks;
 use super::statics::Statics;
 use super::{SiteKind, kind};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
@@ -18,16 +20,20 @@ pub(super) struct Code {
     pub(super) candidates: Vec<u64>,
     /// The static variables that are changed atomically.
     pub(super) statics: Statics,
+    /// Plain instructions that load what a wait at a futex expects; sorted.
+    pub(super) looks: Vec<u64>,
     /// Everything that may be jumped to, sorted.
     targets: Vec<u64>,
 }
 
 impl Code {
-    pub(super) fn scan(image: &Image<'_>) -> Self {
+    pub(super) fn scan(image: &Image<'_>, locks: &Locks) -> Self {
         let mut scan = Scan {
             image,
+            locks,
             candidates: Vec::new(),
             statics: Statics::without(&image.left_out),
+            looks: Vec::new(),
             targets: image.labels.clone(),
         };
         let mut tables = Vec::new();
@@ -40,14 +46,15 @@ impl Code {
         for (function, table) in &image.exception_tables {
             scan.exceptions(function, *table);
         }
-        let Scan { mut candidates, mut targets, mut statics, .. } = scan;
+        let Scan { mut candidates, mut looks, mut targets, mut statics, .. } = scan;
         statics.settle();
         candidates.extend(statics.uses.iter().map(|&(address, _)| address));
-        for list in [&mut candidates, &mut targets] {
+        candidates.extend(&looks);
+        for list in [&mut candidates, &mut looks, &mut targets] {
             list.sort_unstable();
             list.dedup();
         }
-        Code { candidates, statics, targets }
+        Code { candidates, statics, looks, targets }
     }
 
     /// Whether something may jump to an address in the range.
@@ -71,8 +78,10 @@ pub(super) fn unknown_lock(image: &Image<'_>) -> Option<u64> {
 
 struct Scan<'a> {
     image: &'a Image<'a>,
+    locks: &'a Locks,
     candidates: Vec<u64>,
     statics: Statics,
+    looks: Vec<u64>,
     targets: Vec<u64>,
 }
 
@@ -83,9 +92,14 @@ impl Scan<'_> {
         let candidates = self.candidates.len();
         let uses = self.statics.uses.len();
         let mut end = function.start;
+        let mut has_futex = false;
         for instruction in self.image.decode(function.start, 0) {
             end = instruction.next_ip();
+            has_futex |= futexes::is_number(&instruction);
             self.instruction(&instruction, tables);
+        }
+        if has_futex && !self.locks.keep_order(function.start) {
+            self.looks.extend(futexes::looks(self.image.decode(function.start, 0)));
         }
         if end < function.end {
             self.candidates.truncate(candidates);

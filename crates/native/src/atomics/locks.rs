@@ -11,17 +11,19 @@
 //! call Mutex::lock_contended                       call Mutex::wake      ; or the system call
 //! ```
 //!
-//! What is slow is a function of the standard library, by whose name the rest is recognised. Where the
-//! instruction itself is not, as in code that was not optimised, it is a site like any other; but
-//! whoever does not get the mutex comes to `lock_contended`, and asks for it there.
+//! What is slow is a function of the standard library, by whose name the rest is recognised. In code
+//! that was not optimised, the instruction is in a function of its own, `atomic_compare_exchange`; then
+//! the site is before the call. Where nothing is recognised, the instruction is a site like any other;
+//! but whoever does not get the mutex comes to `lock_contended`, and asks for it there.
 //!
 //! A condition variable of the standard library is a word too: who notifies adds one, and wakes; who
 //! waits looks at it before it gives its mutex back, and goes to sleep only if it is still the same.
-//! Neither that addition, whose result nobody uses, nor the look, which is a plain `mov`, would be a
-//! site by itself; but who comes first decides whether somebody sleeps for ever.
+//! The functions that do so are sites where they begin, if they look as they should; what they do
+//! inside belongs to the same step.
 
+use super::futexes::names_futex;
 use super::image::Image;
-use super::{PlanError, SiteKind};
+use super::{JUMP_SIZE, PlanError, SiteKind};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::elf::R_X86_64_RELATIVE;
 use object::read::elf::ElfFile64;
@@ -42,8 +44,29 @@ enum Role {
     Lock,
     /// Gives one back.
     Unlock,
-    /// Waits on a condition variable: first of all, looks at its word.
-    CondvarWait,
+    /// Waits on a condition variable, the first argument, and gives a mutex back, the second.
+    Wait,
+    /// The same for some time.
+    WaitTimeout,
+    /// Wakes one who waits on a condition variable.
+    NotifyOne,
+    /// Wakes all.
+    NotifyAll,
+}
+
+impl Role {
+    /// What the start of such a function is as a site.
+    fn kind(self) -> Option<SiteKind> {
+        match self {
+            Role::Lock | Role::LockContended => Some(SiteKind::LockCall),
+            Role::Unlock => Some(SiteKind::UnlockCall),
+            Role::Wait => Some(SiteKind::CondvarWait),
+            Role::WaitTimeout => Some(SiteKind::CondvarWaitTimeout),
+            Role::NotifyOne => Some(SiteKind::NotifyOne),
+            Role::NotifyAll => Some(SiteKind::NotifyAll),
+            Role::Wake => None,
+        }
+    }
 }
 
 /// The role of the function with a name, as compilers mangle it: with a hash behind it, or without.
@@ -51,25 +74,38 @@ fn role(name: &str) -> Option<Role> {
     let (path, method) = name.rsplit_once("5Mutex").or_else(|| name.rsplit_once("7Condvar"))?;
     let method = method.split("17h").next()?;
     let of_mutex = path.contains("5mutex5futex");
-    let of_condvar = path.contains("7condvar5futex");
+    let of_condvar = path.contains("3std") && path.contains("7condvar");
+    let waits = path.contains("7condvar5futex");
     match method {
         "14lock_contended" if of_mutex => Some(Role::LockContended),
         "4wake" if of_mutex => Some(Role::Wake),
         "4lock" if of_mutex => Some(Role::Lock),
         "6unlock" if of_mutex => Some(Role::Unlock),
-        "4wait" | "12wait_timeout" | "21wait_optional_timeout" if of_condvar => {
-            Some(Role::CondvarWait)
-        }
+        "4wait" if waits => Some(Role::Wait),
+        "12wait_timeout" | "21wait_optional_timeout" if waits => Some(Role::WaitTimeout),
+        "10notify_one" if of_condvar => Some(Role::NotifyOne),
+        "10notify_all" if of_condvar => Some(Role::NotifyAll),
         _ => None,
     }
+}
+
+/// Whether a function is one by which the standard library waits for what it keeps in order itself:
+/// what these find in their words is nothing that the order of a program's steps depends on.
+fn keeps_order(name: &str) -> bool {
+    name.contains("3std")
+        && ["6rwlock5futex", "4once5futex", "5mutex5futex"].iter().any(|part| name.contains(part))
 }
 
 /// The functions of a module that have to do with mutexes, in addresses of the file.
 #[derive(Debug, Default)]
 pub(super) struct Locks {
     functions: BTreeMap<u64, Role>,
+    /// Functions in which a look before a wait at a futex is no site.
+    orderly: BTreeSet<u64>,
     /// The words through which functions are called indirectly, and what they do.
     pointers: BTreeMap<u64, Role>,
+    /// Instructions shortly before a call that takes a mutex, which the first argument points to.
+    before_calls: BTreeSet<u64>,
 }
 
 impl Locks {
@@ -77,9 +113,16 @@ impl Locks {
     pub(super) fn of(elf: &[u8], image: &Image<'_>) -> Result<Self, PlanError> {
         let file = ElfFile64::<object::LittleEndian>::parse(elf)?;
         let mut locks = Locks::default();
+        let mut exchanges = BTreeSet::new();
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
             let role = symbol.name().ok().and_then(role);
-            if let Some(role) = role.filter(|_| image.is_code(symbol.address())) {
+            if symbol.name().is_ok_and(keeps_order) {
+                locks.orderly.insert(symbol.address());
+            }
+            if symbol.name().is_ok_and(|name| name.contains("6atomic23atomic_compare_exchange")) {
+                exchanges.insert(symbol.address());
+            }
+            if let Some(role) = role.filter(|role| is_as_expected(image, symbol.address(), *role)) {
                 locks.functions.insert(symbol.address(), role);
             }
         }
@@ -98,12 +141,53 @@ impl Locks {
             };
             locks.pointers.extend(role.map(|role| (address, role)));
         }
+        if !exchanges.is_empty() {
+            let functions = image.functions.iter();
+            locks.before_calls = functions
+                .flat_map(|function| locks.calls_in(image, function.start, &exchanges))
+                .collect();
+        }
         Ok(locks)
     }
 
-    /// The functions that are sites by themselves.
-    pub(super) fn functions(&self) -> impl Iterator<Item = u64> {
-        self.functions.iter().filter(|(_, role)| **role != Role::Wake).map(|(&address, _)| address)
+    /// The sites before calls of a function that take a mutex by calling one of `exchanges`.
+    fn calls_in(
+        &self,
+        image: &Image<'_>,
+        function: u64,
+        exchanges: &BTreeSet<u64>,
+    ) -> impl Iterator<Item = u64> {
+        let code: Vec<Instruction> = image.decode(function, 0).collect();
+        let takes = |call: &Instruction| {
+            call.flow_control() == FlowControl::Call
+                && exchanges.contains(&call.near_branch_target())
+                && self.is_followed_by_lock(image, call.next_ip())
+        };
+        let calls = code.iter().enumerate().filter(|(_, call)| takes(call));
+        let sites: Vec<u64> = calls.filter_map(|(at, _)| last_with_argument(&code[..at])).collect();
+        sites.into_iter()
+    }
+
+    /// Whether the first branch of what follows leads to where a mutex is waited for.
+    fn is_followed_by_lock(&self, image: &Image<'_>, from: u64) -> bool {
+        let mut following = image.decode(from, 0).take(HORIZON);
+        let branch = following.find(|next| next.flow_control() != FlowControl::Next);
+        branch.filter(|branch| branch.is_jcc_short_or_near()).is_some_and(|branch| {
+            [branch.near_branch_target(), branch.next_ip()]
+                .into_iter()
+                .any(|way| self.leads_to(image, way, Role::LockContended))
+        })
+    }
+
+    /// The sites that are no atomic instructions.
+    pub(super) fn sites(&self) -> impl Iterator<Item = u64> {
+        let starts = self.functions.iter().filter(|(_, role)| role.kind().is_some());
+        starts.map(|(&address, _)| address).chain(self.before_calls.iter().copied())
+    }
+
+    /// Whether a look before a wait at a futex is of no interest in the function at an address.
+    pub(super) fn keep_order(&self, function: u64) -> bool {
+        self.orderly.contains(&function)
     }
 
     /// What the instruction at an address of the file has to do with mutexes.
@@ -111,11 +195,11 @@ impl Locks {
         if self.functions.is_empty() && self.pointers.is_empty() {
             return None;
         }
-        match self.functions.get(&address) {
-            Some(Role::Lock | Role::LockContended) => return Some(SiteKind::LockCall),
-            Some(Role::Unlock) => return Some(SiteKind::UnlockCall),
-            Some(Role::CondvarWait) => return Some(SiteKind::LoadCall),
-            _ => {}
+        if self.before_calls.contains(&address) {
+            return Some(SiteKind::LockCall);
+        }
+        if let Some(kind) = self.functions.get(&address).and_then(|role| role.kind()) {
+            return Some(kind);
         }
         let mut following = image.decode(address, 0);
         let site = following.next()?;
@@ -176,18 +260,80 @@ impl Locks {
     }
 }
 
-fn changes_flags(instruction: &Instruction) -> bool {
-    instruction.rflags_modified() != 0
+/// The last instruction before a call from which on the first argument is where it shall be, with room
+/// for a jump if possible.
+fn last_with_argument(before: &[Instruction]) -> Option<u64> {
+    let with_argument = before.iter().rev().take_while(|before| {
+        before.flow_control() == FlowControl::Next && !sets(before, Register::RDI)
+    });
+    let mut room = 0;
+    let mut last = None;
+    for instruction in with_argument {
+        last = Some(instruction.ip());
+        room += instruction.len();
+        if room >= JUMP_SIZE {
+            break;
+        }
+    }
+    last
 }
 
-/// Whether the number of the system call `futex` is loaded as the first argument of a call.
-pub(super) fn names_futex(instruction: &Instruction) -> bool {
-    const FUTEX: u64 = 202;
-    instruction.mnemonic() == Mnemonic::Mov
-        && instruction.op0_kind() == OpKind::Register
-        && instruction.op0_register().full_register() == Register::RDI
-        && instruction.op1_kind() == OpKind::Immediate32
-        && instruction.immediate(1) == FUTEX
+/// Whether a function does what its name says, with its arguments where they are expected.
+fn is_as_expected(image: &Image<'_>, address: u64, role: Role) -> bool {
+    match role {
+        Role::Wait | Role::WaitTimeout => waits_on_first(image, address),
+        Role::NotifyOne | Role::NotifyAll => notifies_first(image, address),
+        _ => image.is_code(address),
+    }
+}
+
+/// Whether a function looks at the word that its first argument points to, and then exchanges the one
+/// that its second argument points to; or is another name of such a function.
+fn waits_on_first(image: &Image<'_>, address: u64) -> bool {
+    let mut code = image.decode(address, 0).take(2 * HORIZON).peekable();
+    let jump = code.peek().filter(|first| first.mnemonic() == Mnemonic::Jmp).copied();
+    if let Some(jump) = jump {
+        let target = jump.near_branch_target();
+        return target != address && waits_on_first(image, target);
+    }
+    let mut straight = code.take_while(|next| next.flow_control() == FlowControl::Next);
+    let mut until = |mnemonic, base| {
+        let found = straight.find(|next| {
+            next.mnemonic() == mnemonic && points_to_word(next, base) || sets(next, base)
+        });
+        found.is_some_and(|found| !sets(&found, base))
+    };
+    until(Mnemonic::Mov, Register::RDI) && until(Mnemonic::Xchg, Register::RSI)
+}
+
+/// Whether a function changes the word that its first argument points to, and then calls `futex`.
+fn notifies_first(image: &Image<'_>, address: u64) -> bool {
+    let code = image.decode(address, 0).take(HORIZON);
+    let mut straight = code.take_while(|next| next.flow_control() == FlowControl::Next);
+    let changes = |next: &Instruction| {
+        next.has_lock_prefix() && points_to_word(next, Register::RDI) || sets(next, Register::RDI)
+    };
+    straight.find(changes).is_some_and(|found| found.has_lock_prefix())
+        && straight.any(|next| names_futex(&next))
+}
+
+/// Whether an operand is the word that a register points to.
+fn points_to_word(instruction: &Instruction, register: Register) -> bool {
+    instruction.op_kinds().any(|kind| kind == OpKind::Memory)
+        && instruction.memory_base() == register
+        && instruction.memory_index() == Register::None
+        && instruction.memory_displacement64() == 0
+        && instruction.memory_size().size() == size_of::<u32>()
+}
+
+/// Whether the first operand is a register, which is changed then.
+fn sets(instruction: &Instruction, register: Register) -> bool {
+    instruction.op0_kind() == OpKind::Register
+        && instruction.op0_register().full_register() == register
+}
+
+fn changes_flags(instruction: &Instruction) -> bool {
+    instruction.rflags_modified() != 0
 }
 
 /// Whether what an exchange found is compared with 2.
@@ -212,7 +358,12 @@ mod tests {
         let of = |rest: &str| role(&format!("{start}{rest}"));
         assert_eq!(of("5mutex5futexNtB2_5Mutex14lock_contended"), Some(Role::LockContended));
         assert_eq!(of("5mutex5futexNtB2_5Mutex4wake"), Some(Role::Wake));
-        assert_eq!(of("7condvar5futexNtB2_7Condvar4wait"), Some(Role::CondvarWait));
+        assert_eq!(of("7condvar5futexNtB2_7Condvar4wait"), Some(Role::Wait));
+        let waits = of("7condvar5futexNtB2_7Condvar12wait_timeout");
+        assert_eq!(waits, Some(Role::WaitTimeout));
+        let notifies = "_RNvMNtNtNtCsjrHSEGnQ3l9_3std4sync6poison7condvarNtB2_7Condvar10notify_one";
+        assert_eq!(role(notifies), Some(Role::NotifyOne));
+        assert_eq!(role("_ZN3app7condvar7Condvar10notify_all17h0123456789abcdefE"), None);
         assert_eq!(of("6rwlock5futexNtB2_6RwLock4wake"), None);
         let legacy = "_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h0123456789abcdefE";
         assert_eq!(role(legacy), Some(Role::LockContended));

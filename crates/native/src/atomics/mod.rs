@@ -9,15 +9,18 @@
 //! - `code`: decodes the functions once; finds candidates and everything a jump may lead to.
 //! - `landing_pads`: where exceptions are caught.
 //! - `statics`: static variables that are changed atomically somewhere, and who else uses them.
-//! - `locks`: which of them take and give back the mutexes of Rust's standard library.
+//! - `futexes`: plain instructions that load what a wait at a futex expects.
+//! - `locks`: which of them take and give back the mutexes of Rust's standard library, and which
+//!   functions wait on its condition variables and notify.
 //! - `usage`: whether anybody looks at the result of an atomic instruction.
 //! - `stub`: the code that is run instead of a patched instruction.
 //!
 //! An atomic load, and a store that is not sequentially consistent, is a `mov` like any other. It
-//! is a site if it names a static variable that other instructions of the module change atomically;
-//! what is reached through a pointer cannot be told from plain memory, and is not seen.
+//! is a site if it names a static variable that other instructions of the module change atomically,
+//! or if it loads what a wait at a futex expects; what else is reached through a pointer cannot be told from plain memory, and is not seen.
 
 mod code;
+mod futexes;
 mod image;
 mod landing_pads;
 mod locks;
@@ -55,12 +58,35 @@ pub enum SiteKind {
     Lock,
     /// `xchg` that gives one back.
     Unlock,
-    /// The start of a function that takes one, which its first argument points to.
+    /// The start of a function that takes one, which its first argument points to; or where such an
+    /// argument is ready for a call that does.
     LockCall,
     /// The start of a function that gives one back.
     UnlockCall,
-    /// The start of a function that first looks at the word which its first argument points to.
-    LoadCall,
+    /// The start of a function that waits on a condition variable of Rust's standard library, which
+    /// its first argument points to, and gives back the mutex that its second one points to.
+    CondvarWait,
+    /// The same for a function that may wait for some time only.
+    CondvarWaitTimeout,
+    /// The start of a function that wakes one of those who wait on such a condition variable.
+    NotifyOne,
+    /// The start of a function that wakes all of them.
+    NotifyAll,
+}
+
+impl SiteKind {
+    /// Whether it is a function, whose first argument is what it works on.
+    pub fn is_call(self) -> bool {
+        matches!(
+            self,
+            SiteKind::LockCall
+                | SiteKind::UnlockCall
+                | SiteKind::CondvarWait
+                | SiteKind::CondvarWaitTimeout
+                | SiteKind::NotifyOne
+                | SiteKind::NotifyAll
+        )
+    }
 }
 
 /// An instruction that is a scheduling point.
@@ -191,8 +217,8 @@ pub fn plan(elf: &[u8], layout: &Layout) -> Result<Plan, PlanError> {
     if let Some(address) = code::unknown_lock(&image) {
         return Err(PlanError::UnknownFunction { address });
     }
-    let code = Code::scan(&image);
     let locks = Locks::of(elf, &image)?;
+    let code = Code::scan(&image, &locks);
     Planner { image: &image, code: &code, locks: &locks, layout }.plan()
 }
 
@@ -237,7 +263,7 @@ impl Planner<'_> {
     fn plan(&self) -> Result<Plan, PlanError> {
         let candidates = self.code.candidates.iter().copied();
         let mut addresses: Vec<u64> = candidates.filter(|&address| self.is_site(address)).collect();
-        addresses.extend(self.locks.functions());
+        addresses.extend(self.locks.sites());
         addresses.sort_unstable();
         addresses.dedup();
         let mut plan = Plan::default();
@@ -255,7 +281,10 @@ impl Planner<'_> {
     /// What an instruction, at its place in memory, is as a site.
     fn kind(&self, instruction: &Instruction) -> Option<SiteKind> {
         let address = instruction.ip() - self.layout.base;
-        let plain = || self.code.statics.kind(instruction, self.layout.base);
+        let plain = || match self.code.looks.binary_search(&address) {
+            Ok(_) => Some(SiteKind::Load),
+            Err(_) => self.code.statics.kind(instruction, self.layout.base),
+        };
         self.locks.kind(self.image, address).or_else(|| kind(instruction)).or_else(plain)
     }
 
@@ -264,10 +293,6 @@ impl Planner<'_> {
         let Some(instruction) = instructions.next() else { return false };
         match self.kind(&instruction) {
             None => false,
-            Some(SiteKind::CompareExchange | SiteKind::Exchange) => true,
-            Some(SiteKind::Load | SiteKind::Store | SiteKind::Fence) => true,
-            Some(SiteKind::Lock | SiteKind::Unlock) => true,
-            Some(SiteKind::LockCall | SiteKind::UnlockCall | SiteKind::LoadCall) => true,
             Some(SiteKind::Pause) => !self.continues_a_pause(address, instruction.len() as u64),
             Some(SiteKind::FetchModify) => {
                 // Only counting goes unseen: setting and clearing bits is how flags are stored.
@@ -281,6 +306,7 @@ impl Planner<'_> {
                     || self.code.statics.are_used_plainly(&instruction, self.layout.base)
                     || usage::result_is_used(&instruction, instructions, |at| self.gives_up(at))
             }
+            Some(_) => true,
         }
     }
 
@@ -288,7 +314,7 @@ impl Planner<'_> {
     fn precedes_a_wake(&self, address: u64) -> bool {
         let mut straight =
             self.instructions(address).take_while(|next| next.flow_control() == FlowControl::Next);
-        straight.any(|next| locks::names_futex(&next))
+        straight.any(|next| futexes::names_futex(&next))
     }
 
     /// Whether the program gives up if it comes to an address in memory.
@@ -318,9 +344,7 @@ impl Planner<'_> {
         let (Some(instruction), Some(last)) = (moved.first(), moved.last()) else { return Ok(()) };
         let Some(kind) = self.kind(instruction) else { return Ok(()) };
         let (operand, size) = match kind {
-            SiteKind::LockCall | SiteKind::UnlockCall | SiteKind::LoadCall => {
-                (stub::Operand::FirstArgument, size_of::<u32>())
-            }
+            kind if kind.is_call() => (stub::Operand::FirstArgument, size_of::<u32>()),
             _ if matches!(instruction.mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) => {
                 (stub::Operand::None, 0)
             }

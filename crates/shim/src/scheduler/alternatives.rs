@@ -4,13 +4,13 @@ use super::LAST;
 use crate::fate;
 use crate::state::{State, Status, Thread};
 use crate::symmetry;
-use everypath_shim_abi::{Operation, Phase, TimeMode, Waiting};
+use everypath_shim_abi::{Operation, Phase, TimeMode};
 
 /// How many ways the pending step of a thread can go.
 pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
     match thread.operation.get() {
         Operation::CondSignal if thread.phase.get() == Phase::Request => {
-            choose_of(state.waiters(Waiting::Cond, thread.object.get()).count() as u32, 1)
+            choose_of(crate::sync::waiters_on_condition(state, thread.object.get()), 1)
         }
         Operation::FutexWake if thread.phase.get() == Phase::Request => {
             let most = thread.value.get() as u32;

@@ -7,16 +7,18 @@
 mod barrier;
 mod c11;
 mod cond;
+pub(crate) mod condvar;
 mod mutex;
 mod once;
 mod rwlock;
 mod semaphore;
 mod spin;
+pub(crate) mod within;
 pub(crate) mod word;
 
 pub(crate) use mutex::release_robust;
 
-use crate::state::{Thread, state};
+use crate::state::{State, Thread, state};
 use crate::sys::errno;
 use crate::thread::FIRST_TID;
 use crate::time::{MONOTONIC, REALTIME};
@@ -62,6 +64,13 @@ fn my_tid() -> i32 {
 
 fn tid(thread: &Thread) -> i32 {
     FIRST_TID + i32::from(thread.number.get())
+}
+
+/// How many threads wait on a condition: of pthreads, or of Rust, where those count that sleep at its
+/// word without having begun as a step.
+pub(crate) fn waiters_on_condition(state: &State, condition: usize) -> u32 {
+    let waits = |thread: &&Thread| matches!(thread.waiting.get(), Waiting::Cond | Waiting::Futex);
+    state.waiters_on(condition).filter(waits).count() as u32
 }
 
 /// Who holds what a thread waits for, plus one; 0 if that is nobody or not one.

@@ -22,6 +22,11 @@ const HELD: u32 = 1;
 /// is part of the same step.
 pub(crate) fn before_taking(word: usize) {
     ask(Operation::MutexLock, word, 0, None);
+    take(word);
+}
+
+/// Waits until a lock is free, as part of a step that has been taken.
+pub(super) fn take(word: usize) {
     while load::<u32>(word) != FREE {
         state().current().announce(Operation::MutexLock, word, 0);
         match wait(Waiting::Word, word, None) {
@@ -72,19 +77,23 @@ pub(crate) fn hand_over_unseen(state: &State) -> bool {
 }
 
 /// Who holds the lock that a thread waits for, plus one; 0 if that is not known. It is the one who has
-/// asked for it once more than it gave it back.
+/// asked for it once more than it gave it back; who waits on a condition gives back and asks, too.
 pub(super) fn holder(waiting: &Thread) -> u16 {
     let object = waiting.object.get();
     let balance = |thread: &Thread| {
         let waits = thread.waiting.get() == Waiting::Word && thread.object.get() == object;
         let events =
             region().events[..STEPS.load(Relaxed) as usize].iter().map(|event| event.get());
-        let mine = events
-            .filter(|event| event.thread == thread.number.get() && event.object == object as u64);
-        mine.fold(-i32::from(waits), |balance, event| match (event.operation, event.phase) {
-            (Operation::MutexLock, Phase::Request) => balance + 1,
-            (Operation::MutexUnlock, _) => balance - 1,
-            _ => balance,
+        let mine = events.filter(|event| event.thread == thread.number.get());
+        mine.fold(-i32::from(waits), |balance, event| {
+            let [lock, mutex] = [event.object, event.value].map(|word| word == object as u64);
+            match (event.operation, event.phase) {
+                (Operation::MutexLock, Phase::Request) if lock => balance + 1,
+                (Operation::MutexUnlock, _) if lock => balance - 1,
+                (Operation::CondWait, Phase::Resume) if mutex => balance + 1,
+                (Operation::CondWait, _) if mutex => balance - 1,
+                _ => balance,
+            }
         })
     };
     let holder = state().threads().find(|thread| balance(thread) > 0);
