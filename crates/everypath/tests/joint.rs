@@ -500,6 +500,7 @@ fn what_is_not_modelled_is_said() {
             "./talker c7000 r1",
             "but not with quiescent",
         ),
+        ("", vec!["./talker l7000 a g"], "./talker c7000 r1", "something of its own at once"),
         ("", vec!["./talker l7000 a f"], "./talker c7000 r1", "--max-depth bounds how many"),
         ("--max-executions 3", vec!["./talker l7000 a ?abc"], "./talker c7000 r1", "limit of 3"),
     ] {

@@ -10,6 +10,7 @@
 //   k3     receive without waiting          o3  receive within a second
 //   q9     poll the connection for so many milliseconds, less than 0 for ever
 //   Q9     the connection and the listener   E9  the same by epoll   S9  the same by select
+//   g      poll the connection and a pipe of its own, for ever
 //   j      accept without waiting           n   connect without waiting from now on
 //   %      in the end, exit with a code that tells what was sent, received and seen
 #include <arpa/inet.h>
@@ -173,6 +174,12 @@ static void *run(void *argument) {
         case 't': sem_wait(&posted); break;
         case 'f': while (send(self->connection, "f", 1, MSG_NOSIGNAL) == 1) continue; break;
         case 'q': digest(self, 1 + ready(self->connection, -1, atoi(rest), 'q')); break;
+        case 'g': {
+            int own[2];
+            must(pipe(own) == 0, word);
+            ready(self->connection, own[0], -1, 'Q');
+            break;
+        }
         case 'Q':
         case 'E':
         case 'S':
