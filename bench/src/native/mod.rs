@@ -6,9 +6,11 @@
 //! - `libraries`: the same small algorithms under Shuttle and loom;
 //! - `exhaustive`: all schedules of small programs, under loom as well, and what they cost in time;
 //! - `peers`: programs that talk to real processes;
+//! - `datagrams`: the same over a network that may do something to packets;
 //! - `systems`: programs whose peers are explored, too;
 //! - `goals`: what was reached of what we want.
 
+mod datagrams;
 mod exhaustive;
 mod goals;
 mod growth;
@@ -72,6 +74,8 @@ pub fn run_peers(quick: bool) -> Result<()> {
     let mut goals = Goals::default();
     println!("## Real peers\n");
     peers::run(&programs, scale, &mut goals)?;
+    println!("\n## Datagrams\n");
+    datagrams::run(&programs, scale, &mut goals)?;
     println!("\n## Held against the goals\n");
     goals.print();
     Ok(())

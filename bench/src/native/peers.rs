@@ -56,19 +56,7 @@ pub(super) fn explore(
     outside: Outside,
     (reduction, executions): (Reduction, Option<u64>),
 ) -> Result<Explored> {
-    let launch = Launch {
-        program: program.to_path_buf(),
-        arguments: arguments.iter().map(Into::into).collect(),
-        environment: Vec::new(),
-        setup: Setup { max_steps: 1 << 20, ..Setup::default() },
-        watchdog: 100,
-        fresh: false,
-        folder: None,
-        files: Vec::new(),
-        judge: None,
-        outside,
-        companions: Vec::new(),
-    };
+    let launch = launch(program, arguments, outside);
     let exhaustive = Exhaustive {
         launch,
         reduction,
@@ -81,6 +69,23 @@ pub(super) fn explore(
         .with_context(|| format!("failed to control {}", program.display()))?;
     ensure!(explored.first.is_none(), "{} is not as expected: {explored:?}", program.display());
     Ok(explored)
+}
+
+/// How a program is started that talks to peers.
+pub(super) fn launch(program: &Path, arguments: &[impl AsRef<OsStr>], outside: Outside) -> Launch {
+    Launch {
+        program: program.to_path_buf(),
+        arguments: arguments.iter().map(Into::into).collect(),
+        environment: Vec::new(),
+        setup: Setup { max_steps: 1 << 20, ..Setup::default() },
+        watchdog: 100,
+        fresh: false,
+        folder: None,
+        files: Vec::new(),
+        judge: None,
+        outside,
+        companions: Vec::new(),
+    }
 }
 
 /// The whole search of the papers' largest alphabet client.

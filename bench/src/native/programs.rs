@@ -31,6 +31,9 @@ pub struct Programs {
     /// The same sessions with a server, and the server.
     pub alphabet_client: PathBuf,
     pub alphabet_server: PathBuf,
+    /// The client over UDP, and its server.
+    pub udp_alphabet_client: PathBuf,
+    pub udp_alphabet_server: PathBuf,
     /// A pool of workers: more schedules than can be run.
     pub pool: PathBuf,
 }
@@ -53,6 +56,8 @@ impl Programs {
             alphabet: compile(out, "alphabet.c")?,
             alphabet_client: compile(out, "../../programs/tcp/alphabet_client.c")?,
             alphabet_server: compile(out, "../../programs/tcp/alphabet_server.c")?,
+            udp_alphabet_client: compile(out, "../../programs/udp/alphabet_client.c")?,
+            udp_alphabet_server: compile(out, "../../programs/udp/alphabet_server.rs")?,
             pool: compile(out, "../../programs/classics/pool.rs")?,
             folder,
         })
