@@ -333,7 +333,9 @@ fn outside_name(target: &Target) -> String {
     match network.peers.as_slice() {
         _ if !network.joint.is_empty() => "the others".into(),
         [only] => {
-            let program = only.split_whitespace().next().unwrap_or_default();
+            // A shell that prepares something is not who is talked to.
+            let command = only.rsplit("exec ").next().unwrap_or_default();
+            let program = command.split_whitespace().next().unwrap_or_default();
             program.rsplit('/').next().unwrap_or_default().into()
         }
         _ => "peer".into(),
