@@ -95,7 +95,7 @@ fn run(sampling: &Sampling, command: Command, control: &Control) -> Result<Explo
         next: AtomicU64::new(0),
         found: AtomicU64::new(u64::MAX),
         sum: Mutex::default(),
-        classes: Mutex::default(),
+        classes: Mutex::new(variety::room()),
     };
     thread::scope(|scope| {
         let workers: Vec<_> =

@@ -1,7 +1,7 @@
 //! How much of what can happen a sample of executions has shown.
 
-/// The classes of so many executions are kept.
-const MAX_KEPT: u64 = 1 << 24;
+/// The classes of so many executions are kept: of more, the estimate would hardly be better.
+const MAX_KEPT: u64 = 1 << 17;
 
 /// Classes of equivalent executions in a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,13 @@ impl Variety {
         let spread = (3.0 / DOUBT).ln() / self.executions.max(1) as f64;
         (self.unseen() + (2.0 * 2.0_f64.sqrt() + 3.0_f64.sqrt()) * spread.sqrt()).min(1.0)
     }
+}
+
+/// Room for the classes that are kept. All of it is touched now, so that nothing grows later.
+pub(crate) fn room() -> Vec<u64> {
+    let mut classes = vec![u64::MAX; MAX_KEPT as usize];
+    classes.clear();
+    classes
 }
 
 /// Adds the classes of executions from number `first` on; of the first ones only, whoever comes

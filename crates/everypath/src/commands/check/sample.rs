@@ -8,6 +8,10 @@ use std::fmt::Write;
 /// An estimate, and a bound if the strategy has one.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Sample {
+    /// How many executions this is about: the first ones, if there were very many.
+    executions_classified: u64,
+    #[serde(skip)]
+    is_a_part: bool,
     /// Classes of executions that differ only in the order of independent steps.
     classes: u64,
     classes_seen_once: u64,
@@ -45,6 +49,8 @@ impl Sample {
             probability: promise.together(explored.executions),
         };
         (executions > 0).then(|| Sample {
+            executions_classified: executions,
+            is_a_part: executions < explored.executions,
             classes,
             classes_seen_once: once,
             new_class_probability: explored.variety.unseen(),
@@ -55,9 +61,14 @@ impl Sample {
 
     /// In words, a line each.
     pub(super) fn text(&self) -> String {
-        let mut text = format!(
+        let mut text = match self.is_a_part {
+            true => format!("In the first {} executions ", grouped(self.executions_classified)),
+            false => String::new(),
+        };
+        let _ = writeln!(
+            text,
             "{} orders of dependent steps were seen, {} of them once: about {} of further \
-             executions would show a new one, at most {} (95 % confidence)\n",
+             executions would show a new one, at most {} (95 % confidence)",
             grouped(self.classes),
             grouped(self.classes_seen_once),
             percent(self.new_class_probability),
