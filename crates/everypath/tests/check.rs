@@ -43,6 +43,26 @@ fn reduction_and_plain_search_agree_about_sockets() {
     assert_eq!(compare_searches("talks.c", TALKS), TALKS.len());
 }
 
+/// Whether a descriptor is still open when it is used depends on who was faster to close it.
+const DESCRIPTORS: &[&str] = &[
+    "C0 W0", "C0 F0", "C1 R1", "C1 W1", "C1 N1", "C1 O1", "C2 R2", "C2 S2", "C2 D2", "C2 Q2",
+    "C3 W3", "C3 S3", "C3 C3", "22 R2", "21 R1", "23 S3", "22C2 R2",
+];
+
+#[test]
+fn reduction_and_plain_search_agree_about_descriptors() {
+    assert_eq!(compare_searches("descriptors.c", DESCRIPTORS), DESCRIPTORS.len());
+}
+
+/// Who takes a signal, who handles it, and whether an alarm rings before it is taken back.
+const SIGNALLED: &[&str] =
+    &["W0 K0", "S0 k0", "u0X0 X0K0", "D0D0 K0", "b0u0 k0X0", "b0u0 k0", "A1D0", "S0 A1", "k0 X0"];
+
+#[test]
+fn reduction_and_plain_search_agree_about_signals() {
+    assert_eq!(compare_searches("signalled.c", SIGNALLED), SIGNALLED.len());
+}
+
 #[test]
 fn reduction_and_plain_search_agree_about_locks_of_rust() {
     assert_eq!(compare_searches("guards.rs", GUARDS), GUARDS.len());

@@ -6,8 +6,8 @@ use crate::execution::Execution;
 use crate::panics::Panic;
 use crate::replay::{Replayed, Stack};
 use everypath_shim_abi::{
-    Delivery, Event, Fault, NetworkChange, Operation, Outcome, Phase, Setup, TIMEOUT, TO_PEER,
-    ThreadEntry, Waiting, text,
+    CLOSED, Delivery, Event, Fault, NetworkChange, Operation, Outcome, Phase, Setup, TIMEOUT,
+    TO_PEER, ThreadEntry, Waiting, text,
 };
 use everypath_trace::{Line, Message, RacingStep, Step, TraceStep, Violation};
 use std::collections::BTreeMap;
@@ -127,6 +127,13 @@ impl<'a> Names<'a> {
             }
             (Operation::Sleep, Phase::Limited, _) => "goes to sleep".into(),
             (Operation::Sleep, ..) => "wakes up".into(),
+            (Operation::SignalWait, Phase::Resume, _) => "got a signal".into(),
+            (Operation::SignalWait, ..) => "waits for a signal of the operating system".into(),
+            (Operation::DescriptorUse, ..) if event.value == CLOSED => {
+                "uses a descriptor that is closed".into()
+            }
+            (Operation::DescriptorUse, ..) => "uses a descriptor".into(),
+            (Operation::DescriptorClose, ..) => "closes a descriptor".into(),
             (Operation::Poll, ..) => "looks which descriptors are ready".into(),
             (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),
             (Operation::Kill, _, 0) => "spares the process".into(),
@@ -458,6 +465,9 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Output
         | Operation::Poll
         | Operation::Signal
+        | Operation::SignalWait
+        | Operation::DescriptorUse
+        | Operation::DescriptorClose
         | Operation::TestCancel
         | Operation::ProcessExit
         | Operation::Kill

@@ -81,6 +81,11 @@ fn signals() {
 }
 
 #[test]
+fn alarms() {
+    conforms("alarms.c", &C);
+}
+
+#[test]
 fn cancelled_threads() {
     conforms("cancels.c", &C);
 }

@@ -198,9 +198,9 @@ fn what_cannot_be_controlled_is_said() {
         ("executable", "makes memory executable while it runs"),
         ("sendfile", "does not model: sendfile("),
         ("splice", "does not model: splice("),
-        ("alarm", "sets an alarm"),
+        ("processor time", "interval timer of processor time"),
         ("kill", "sends a signal to another process"),
-        ("pause", "pause("),
+        ("timer", "timer_create("),
     ] {
         match ending(&launch(&compiled, &[case]), 1) {
             Ending::Inconclusive(said) => {

@@ -131,9 +131,14 @@ const TAIL: u64 = 16;
 const GONE: u64 = 24;
 /// All that happens after some time: which of them comes first depends on who began to wait.
 const TIMERS: u64 = 4;
+/// All signals of a process.
+const SIGNALS: u64 = 6;
 
 /// The value of a step that closes a listener while connections wait to be accepted.
 pub const ABANDONED: u64 = u64::MAX;
+
+/// The value of a step that finds a descriptor closed.
+pub const CLOSED: u64 = u64::MAX;
 
 /// What there is one of in each process, as an object: processes do not share it.
 const fn of_process(what: u64, object: u64) -> u64 {
@@ -345,9 +350,23 @@ impl Footprint {
             }
             (Operation::FutexRequeue, _) => Footprint::of(&[(Write, object), (Write, value)]),
             (Operation::Fence, _) => Footprint::of(&[(Write, of_process(FENCES, object))]),
+            // Which of those who wait for the same signal gets it; who sends one touches everything.
+            (Operation::SignalWait, _) => Footprint::of(&[(Write, of_process(SIGNALS, object))]),
             (Operation::Output, _) => Footprint::of(&[(Write, object)]),
             (Operation::FileRead, _) => Footprint::of(&[(Read, of_process(FILES, object))]),
             (Operation::FileWrite, _) => Footprint::of(&[(Write, of_process(FILES, object))]),
+            // A descriptor that is closed may have been one of the network's.
+            (Operation::DescriptorUse, _) if value == CLOSED => {
+                Footprint::of(&[(Read, object), (Read, NETWORK)])
+            }
+            (Operation::DescriptorUse, _) if value != 0 => {
+                Footprint::of(&[(Read, object), (Read, value)])
+            }
+            (Operation::DescriptorUse, _) => Footprint::of(&[(Read, object)]),
+            (Operation::DescriptorClose, _) if value != 0 => {
+                Footprint::of(&[(Write, object), (Write, of_process(FILES, object))])
+            }
+            (Operation::DescriptorClose, _) => Footprint::of(&[(Write, object)]),
             // One of several processes ends, and nobody is left in it whom that could stop.
             (Operation::ProcessExit, _) if object != 0 => Footprint::of(&[(Nothing, 0)]),
             // What an atomic section touches is not known when it begins, nor what a thread does that

@@ -75,6 +75,8 @@ pub enum Waiting {
     Futex,
     /// Something to happen at a socket, a pipe or an event.
     Network,
+    /// A signal.
+    Signal,
     /// Time to pass.
     Time,
     /// Nothing that can come: it has ended.

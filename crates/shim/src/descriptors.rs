@@ -9,12 +9,13 @@ use crate::fail::stop;
 use crate::files;
 use crate::memory::{OBJECTS, TABLE, view, zero};
 use crate::net::{self, Object};
+use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
 use crate::system;
 use core::cell::Cell;
 use core::ops::Range;
-use everypath_shim_abi::MAX_THREADS;
+use everypath_shim_abi::{CLOSED, MAX_THREADS, Operation};
 
 /// The first numbers are `main`'s.
 const MAINS: usize = 256;
@@ -81,6 +82,10 @@ pub(crate) struct Slot {
     /// What was freed here by another thread is not given out again.
     retired_descriptor: Cell<bool>,
     retired_open: Cell<bool>,
+    /// Whether the descriptor was ever open; and one more than the number of the thread that opened
+    /// it again, 0 if none did.
+    was_open: Cell<bool>,
+    renewed_by: Cell<u16>,
     open: Cell<Open>,
 }
 
@@ -296,6 +301,7 @@ pub(crate) fn open(open: Open) -> isize {
     let (Some(description), Some(descriptor)) = (description, free_descriptor(0)) else {
         return too_many();
     };
+    renew(descriptor);
     let flags = open.flags & !(files::OPENING | CLOSE_ON_EXEC);
     slot(description).open.set(Open { references: 1, flags, ..open });
     slot(descriptor).descriptor.set(description as u16 + 1);
@@ -343,35 +349,70 @@ pub(crate) fn is_open(descriptor: i32) -> bool {
     get(descriptor).is_some()
 }
 
+/// What a descriptor is open on, for a call that is a step by itself if it is.
+///
+/// That it is closed may be the doing of another thread: then it is a step to see that.
+/// And so it may be that it is open on something else than before.
+pub(crate) fn found(descriptor: i32) -> Option<&'static Cell<Open>> {
+    match get(descriptor) {
+        None if was_given_out(descriptor) => {
+            point(Operation::DescriptorUse, place(descriptor), CLOSED);
+        }
+        Some(_) if is_renewed_by_another(descriptor) => {
+            point(Operation::DescriptorUse, place(descriptor), 0);
+        }
+        _ => {}
+    }
+    get(descriptor)
+}
+
+fn is_renewed_by_another(descriptor: i32) -> bool {
+    let by = slot(descriptor as usize).renewed_by.get();
+    by != 0 && by != state().current.get() + 1
+}
+
+/// The number of that.
+pub(crate) fn found_description(descriptor: i32) -> Result<usize, i32> {
+    found(descriptor).and_then(|_| description(descriptor)).ok_or(errno::EBADF)
+}
+
+/// What a descriptor is open on, for a call that is no step otherwise: another thread may close it
+/// before or after. Nobody closes the standard streams and devices while others use them.
+pub(crate) fn used(descriptor: i32) -> Option<&'static Cell<Open>> {
+    let open = found(descriptor)?.get();
+    let object = match open.kind {
+        Kind::Object => net::touches(usize::from(open.index)) as u64,
+        Kind::Host | Kind::Written => 0,
+        _ => return get(descriptor),
+    };
+    point(Operation::DescriptorUse, place(descriptor), object);
+    get(descriptor)
+}
+
+/// What a descriptor is in footprints.
+fn place(descriptor: i32) -> usize {
+    TABLE + descriptor as usize * size_of::<Slot>()
+}
+
+fn was_given_out(descriptor: i32) -> bool {
+    usize::try_from(descriptor).is_ok_and(|number| number < LIMIT && slots().is_given_out(number))
+}
+
 /// The object that a descriptor is open on, by number.
 pub(crate) fn object(descriptor: i32) -> Result<usize, i32> {
-    if get(descriptor).is_none() {
-        look_in_vain(descriptor);
-    }
-    match get(descriptor).map(Cell::get) {
+    match found(descriptor).map(Cell::get) {
         Some(open) if open.kind == Kind::Object => Ok(usize::from(open.index)),
         Some(_) => Err(errno::ENOTSOCK),
         None => Err(errno::EBADF),
     }
 }
 
-/// That a descriptor is closed may be the doing of another thread: then it is a step to see that.
-fn look_in_vain(descriptor: i32) {
-    if usize::try_from(descriptor)
-        .is_ok_and(|number| number < LIMIT && slots().is_given_out(number))
-    {
-        crate::scheduler::point(everypath_shim_abi::Operation::Poll, 0, 0);
-    }
-}
-
 /// Does what the system call does.
 pub(crate) fn close(descriptor: i32) -> isize {
-    if get(descriptor).is_none() {
-        look_in_vain(descriptor);
-    }
-    let Some(open) = get(descriptor) else { return -(errno::EBADF as isize) };
-    if open.get().kind == Kind::Object {
-        net::before_close(usize::from(open.get().index));
+    let Some(open) = found(descriptor) else { return -(errno::EBADF as isize) };
+    match open.get().kind {
+        Kind::Object => net::before_close(usize::from(open.get().index)),
+        kind => replace(descriptor, kind),
     }
     // Others may have closed it meanwhile.
     let Some(description) = description(descriptor) else { return -(errno::EBADF as isize) };
@@ -380,6 +421,22 @@ pub(crate) fn close(descriptor: i32) -> isize {
     slot(number).retired_descriptor.set(!slots().is_own(number));
     release(description);
     0
+}
+
+/// The scheduling point before a descriptor is opened again: others may know its number.
+fn renew(number: usize) {
+    let slot = slot(number);
+    if slot.was_open.replace(true) {
+        replace(number as i32, Kind::Closed);
+        slot.renewed_by.set(state().current.get() + 1);
+    }
+}
+
+/// The scheduling point before what a descriptor is open on changes.
+fn replace(descriptor: i32, kind: Kind) {
+    // Who reads and writes such files looks at all of them.
+    let is_written = kind == Kind::Written;
+    point(Operation::DescriptorClose, place(descriptor), is_written.into());
 }
 
 /// Keeps something open while a call uses it, whoever closes its descriptors.
@@ -408,18 +465,25 @@ pub(crate) fn release(description: usize) {
 
 /// Does what the system calls do: the lowest free descriptor from `from` on, or exactly `exactly`.
 pub(crate) fn duplicate(descriptor: i32, from: usize, exactly: Option<usize>) -> isize {
-    let Some(held) = description(descriptor) else { return -(errno::EBADF as isize) };
+    if used(descriptor).is_none() {
+        return -(errno::EBADF as isize);
+    }
     let target = match exactly {
         Some(target) if target >= LIMIT => return -(errno::EBADF as isize),
         Some(target) if target == descriptor as usize => return target as isize,
         Some(target) => {
-            close(target as i32);
             slots().give_out(target);
+            renew(target);
+            // From here on, nobody sees it closed.
+            if is_open(target as i32) {
+                close(target as i32);
+            }
             Some(target)
         }
-        None => free_descriptor(from),
+        None => free_descriptor(from).inspect(|&target| renew(target)),
     };
     let Some(target) = target else { return too_many() };
+    let Some(held) = description(descriptor) else { return -(errno::EBADF as isize) };
     hold(held);
     slot(target).descriptor.set(held as u16 + 1);
     slot(target).close_on_exec.set(false);
@@ -428,7 +492,7 @@ pub(crate) fn duplicate(descriptor: i32, from: usize, exactly: Option<usize>) ->
 
 /// Does what the system call does.
 pub(crate) fn control(descriptor: i32, command: i32, argument: usize) -> isize {
-    let Some(open) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let Some(open) = used(descriptor) else { return -(errno::EBADF as isize) };
     let close_on_exec = |descriptor: isize| &slot(descriptor as usize).close_on_exec;
     match command {
         0 => duplicate(descriptor, argument, None),

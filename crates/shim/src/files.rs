@@ -3,7 +3,7 @@
 //! A file that the program reads is copied once and never looked at again, so every execution reads
 //! the same. What it writes lives in its own heap: it is part of every snapshot and gone with it.
 
-use crate::descriptors::{self, ACCESS_MODE, APPEND, CLOSE_ON_EXEC, Kind, Open, get};
+use crate::descriptors::{self, ACCESS_MODE, APPEND, CLOSE_ON_EXEC, Kind, Open, get, used};
 use crate::fail::stop;
 use crate::heap;
 use crate::memory::{bytes, copy, load, store, write, zero};
@@ -15,10 +15,12 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::Operation;
 
 mod handover;
+mod listing;
 mod names;
 mod path;
 
 pub(crate) use handover::{FileLeft, left_behind, receive};
+pub(crate) use listing::list;
 pub(crate) use names::{forget_unused, make_directory, remove, rename};
 
 use path::Path;
@@ -151,27 +153,32 @@ fn copy_from_machine(path: &mut Path) -> HostFile {
         return file;
     }
     sys!(number::FSTAT, opened, file.status.as_mut_ptr());
-    let format = mode_of(&file) & FORMAT;
-    if format == REGULAR {
-        if HOST_FILES.top.load(Relaxed) == 0 {
-            crate::memory::map(COPIES, COPIES_SIZE);
-            HOST_FILES.top.store(COPIES, Relaxed);
-        }
-        file.data = HOST_FILES.top.load(Relaxed);
-        loop {
-            let got = sys!(number::READ, opened, file.data + file.length, 1 << 20);
-            if got <= 0 {
-                break;
-            }
-            file.length += got as usize;
-        }
-        let top = crate::memory::round_up(file.data + file.length + 1, 4096);
-        HOST_FILES.top.store(top, Relaxed);
-    } else if format != FOLDER {
-        file.error = errno::EACCES;
+    if HOST_FILES.top.load(Relaxed) == 0 {
+        crate::memory::map(COPIES, COPIES_SIZE);
+        HOST_FILES.top.store(COPIES, Relaxed);
     }
+    file.data = HOST_FILES.top.load(Relaxed);
+    match mode_of(&file) & FORMAT {
+        REGULAR => file.length = read_all(opened, file.data),
+        FOLDER => file.length = listing::copy_from_machine(path, opened, file.data),
+        _ => file.error = errno::EACCES,
+    }
+    let top = crate::memory::round_up(file.data + file.length + 1, 4096);
+    HOST_FILES.top.store(top, Relaxed);
     sys!(number::CLOSE, opened);
     file
+}
+
+/// Copies the content of an open file; returns how many bytes that is.
+fn read_all(opened: isize, to: usize) -> usize {
+    let mut length = 0;
+    loop {
+        let got = sys!(number::READ, opened, to + length, 1 << 20);
+        if got <= 0 {
+            return length;
+        }
+        length += got as usize;
+    }
 }
 
 fn mode_of(file: &HostFile) -> u32 {
@@ -207,9 +214,7 @@ fn open_path(directory: i32, given: usize, flags: i32, mode: u32) -> Result<isiz
         if flags & CREATE != 0 && flags & EXCLUSIVE != 0 {
             return Err(errno::EEXIST);
         }
-        if file.directory {
-            return Err(errno::EISDIR);
-        }
+        check_directory(file.directory, writes, flags)?;
         if flags & TRUNCATE != 0 {
             resize(index, 0);
         }
@@ -218,9 +223,8 @@ fn open_path(directory: i32, given: usize, flags: i32, mode: u32) -> Result<isiz
     let found = if present.is_some() { Err(errno::ENOENT) } else { host(&mut path) };
     match found {
         Ok(index) if !writes => {
-            if mode_of(&HOST_FILES.files[index].get()) & FORMAT == FOLDER {
-                return open_folder(flags);
-            }
+            let is_folder = mode_of(&HOST_FILES.files[index].get()) & FORMAT == FOLDER;
+            check_directory(is_folder, writes, flags)?;
             let index = index as u16;
             Ok(descriptors::open(Open { kind: Kind::Host, flags, index, ..Open::default() }))
         }
@@ -237,11 +241,13 @@ fn open_path(directory: i32, given: usize, flags: i32, mode: u32) -> Result<isiz
     }
 }
 
-fn open_folder(flags: i32) -> Result<isize, i32> {
-    if flags & DIRECTORY != 0 {
-        stop!("the program lists a directory, which everypath does not model yet");
+/// Directories are only listed, and only they are opened as such.
+fn check_directory(is_one: bool, writes: bool, flags: i32) -> Result<(), i32> {
+    match (is_one, writes) {
+        (true, true) => Err(errno::EISDIR),
+        (false, _) if flags & DIRECTORY != 0 => Err(errno::ENOTDIR),
+        _ => Ok(()),
     }
-    Err(errno::EISDIR)
 }
 
 fn open_written(index: usize, flags: i32) -> isize {
@@ -338,6 +344,7 @@ pub(crate) fn is_of_machine(descriptor: i32) -> bool {
 pub(crate) fn contents(descriptor: i32) -> Option<(usize, usize)> {
     let open = get(descriptor)?.get();
     match open.kind {
+        _ if listing::is_directory(open) => None,
         Kind::Host => {
             let file = HOST_FILES.files[usize::from(open.index)].get();
             Some((file.data, file.length))
@@ -352,7 +359,9 @@ pub(crate) fn contents(descriptor: i32) -> Option<(usize, usize)> {
 
 /// Does what the system call does; without an offset, at the descriptor's own.
 pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u64>) -> isize {
-    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let is_step = get(descriptor).is_none_or(|open| open.get().kind != Kind::Host);
+    let found = if is_step { descriptors::found(descriptor) } else { used(descriptor) };
+    let Some(slot) = found else { return -(errno::EBADF as isize) };
     let mut open = slot.get();
     if open.flags & ACCESS_MODE == WRITE_ONLY {
         return -(errno::EBADF as isize);
@@ -362,6 +371,9 @@ pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u6
         Kind::Object => return crate::net::calls::read(descriptor, address, length),
         Kind::Zero => zero(address, length),
         Kind::Random => crate::random::fill(address, length),
+        Kind::Host | Kind::Written if listing::is_directory(open) => {
+            return -(errno::EISDIR as isize);
+        }
         Kind::Host | Kind::Written => {
             if open.kind == Kind::Written {
                 point(Operation::FileRead, usize::from(open.index) + 1, 0);
@@ -384,7 +396,7 @@ pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u6
 
 /// Does what the system call does; without an offset, at the descriptor's own.
 pub(crate) fn write_to(descriptor: i32, address: usize, length: usize, at: Option<u64>) -> isize {
-    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let Some(slot) = descriptors::found(descriptor) else { return -(errno::EBADF as isize) };
     let open = slot.get();
     match open.kind {
         Kind::Object if at.is_some() => return -(errno::ESPIPE as isize),
@@ -415,9 +427,13 @@ pub(crate) fn write_to(descriptor: i32, address: usize, length: usize, at: Optio
 
 /// Does what the system call does.
 pub(crate) fn seek(descriptor: i32, offset: i64, whence: i32) -> isize {
-    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let Some(slot) = used(descriptor) else { return -(errno::EBADF as isize) };
     let mut open = slot.get();
-    let Some((_, size)) = contents(descriptor) else { return -(errno::ESPIPE as isize) };
+    let size = match contents(descriptor) {
+        Some((_, size)) => size,
+        None if listing::is_directory(open) => 0,
+        None => return -(errno::ESPIPE as isize),
+    };
     let base = match whence {
         0 => 0,
         1 => open.offset as i64,
@@ -436,7 +452,7 @@ pub(crate) fn seek(descriptor: i32, offset: i64, whence: i32) -> isize {
 
 /// Does what the system call does.
 pub(crate) fn truncate(descriptor: i32, length: i64) -> isize {
-    match get(descriptor).map(Cell::get) {
+    match used(descriptor).map(Cell::get) {
         Some(open) if open.kind == Kind::Written && length >= 0 => {
             point(Operation::FileWrite, usize::from(open.index) + 1, length as u64);
             resize(usize::from(open.index), length as usize);
@@ -466,7 +482,7 @@ fn fill_status(address: usize, mode: u32, length: usize, inode: u64) {
 
 /// Does what the system call does.
 pub(crate) fn status(descriptor: i32, address: usize) -> isize {
-    let Some(slot) = get(descriptor) else { return -(errno::EBADF as isize) };
+    let Some(slot) = used(descriptor) else { return -(errno::EBADF as isize) };
     let open = slot.get();
     match open.kind {
         Kind::Host => {

@@ -12,7 +12,7 @@
 //!   hash of its state.
 //! - `contents`: what an execution leaves behind, to be judged.
 //! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
-//! - `thread`, `cancel`, `sync`, `futex`, `time`, `random`, `signals`, `files`, `output`,
+//! - `thread`, `cancel`, `sync`, `futex`, `time`, `alarm`, `random`, `signals`, `files`, `output`,
 //!   `process`, `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
 //! - `verify`: what programs ask of us by the library `everypath-verify`.
 //! - `dispatch`: every other system call. `detour`: libc's own calls of its functions.
@@ -20,6 +20,7 @@
 
 #![no_std]
 
+mod alarm;
 mod atomics;
 mod cancel;
 mod carrier;

@@ -55,6 +55,7 @@ pub(crate) fn map(request: Request) -> isize {
         return -(errno::ENOMEM as isize);
     }
     if !anonymous {
+        let _ = crate::descriptors::used(descriptor);
         match crate::files::contents(descriptor) {
             Some((start, size)) => {
                 copy(target, start + offset.min(size), length.min(size.saturating_sub(offset)));

@@ -13,6 +13,10 @@ use crate::thread::{FIRST_TID, first_tid};
 use core::arch::global_asm;
 use everypath_shim_abi::{Operation, Outcome};
 
+mod wait;
+
+pub(crate) use wait::{pause, suspend, timed_wait};
+
 const SIGILL: i32 = 4;
 const SIGTRAP: i32 = 5;
 const SIGBUS: i32 = 7;
@@ -208,6 +212,12 @@ pub(crate) fn deliver_pending(state: &State) -> bool {
     let thread = state.current();
     let mut any = false;
     loop {
+        let common = state.pending_signals.get() & !thread.blocked_signals.get();
+        if common != 0 {
+            state.pending_signals.set(state.pending_signals.get() & !common);
+            thread.pending.set(thread.pending.get() | common);
+            thread.pending_by_process.set(thread.pending_by_process.get() | common);
+        }
         let ready = thread.pending.get() & !thread.blocked_signals.get();
         if ready == 0 {
             return any;
@@ -219,28 +229,71 @@ pub(crate) fn deliver_pending(state: &State) -> bool {
     }
 }
 
-/// Sends a signal to a thread of the program.
-pub(crate) fn send(thread: &Thread, signal: i32) -> isize {
-    if signal == 0 {
-        return 0;
-    }
-    if !(1..SIGNALS as i32).contains(&signal) {
+/// Sends a signal to whom `whom` finds, once the step is taken: others may end meanwhile.
+fn send(signal: i32, object: usize, whom: impl FnOnce() -> Option<&'static Thread>) -> isize {
+    deliver(signal, object, |action| {
+        let Some(thread) = whom() else { return -(errno::ESRCH as isize) };
+        if signal != 0 {
+            deposit(thread, signal, action);
+        }
+        0
+    })
+}
+
+/// Sends a signal to the running thread.
+pub(crate) fn send_to_current(signal: i32) -> isize {
+    let thread = state().current();
+    send(signal, thread.tcb.get(), || Some(thread))
+}
+
+/// Sends a signal: `to` says where it goes.
+fn deliver(signal: i32, object: usize, to: impl FnOnce(&Action) -> isize) -> isize {
+    if !(0..SIGNALS as i32).contains(&signal) {
         return -(errno::EINVAL as isize);
     }
+    point(Operation::Signal, object, signal as u64);
+    let answer = to(&state().actions[signal as usize].get());
+    deliver_pending(state());
+    answer
+}
+
+/// Leaves a signal with the process, as a part of the step that is being taken.
+pub(crate) fn reach_process(signal: i32) {
+    let action = state().actions[signal as usize].get();
+    deposit_somewhere(signal, &action);
+}
+
+/// Leaves a signal with whichever thread takes it.
+fn deposit_somewhere(signal: i32, action: &Action) {
+    // The kernel asks the first thread first.
+    let takes = |thread: &&Thread| {
+        let blocks = thread.blocked_signals.get() & bit(signal) != 0;
+        thread.is_alive() && (!blocks || wait::awaits(thread, signal))
+    };
+    match state().own_threads().find(takes) {
+        Some(thread) => {
+            thread.pending_by_process.set(thread.pending_by_process.get() | bit(signal));
+            deposit(thread, signal, action);
+        }
+        // Whoever is the first to take or to unblock it gets it.
+        None => state().pending_signals.set(state().pending_signals.get() | bit(signal)),
+    }
+}
+
+/// Leaves a signal with a thread, which takes it, handles it or keeps it for later.
+fn deposit(thread: &Thread, signal: i32, action: &Action) {
     if signal == SIGKILL || signal == SIGSTOP {
         ended(Outcome::Signalled, signal);
     }
-    point(Operation::Signal, thread.tcb.get(), signal as u64);
-    let action = state().actions[signal as usize].get();
     if signal == 6 && action.handler == DEFAULT {
         ended(Outcome::Aborted, signal);
     }
     thread.pending.set(thread.pending.get() | bit(signal));
-    if thread.blocked_signals.get() & bit(signal) == 0 {
-        interrupt(thread, signal, &action);
+    if wait::awaits(thread, signal) {
+        grant(thread);
+    } else if thread.blocked_signals.get() & bit(signal) == 0 {
+        interrupt(thread, signal, action);
     }
-    deliver_pending(state());
-    0
 }
 
 /// Lets a thread that waits handle a signal first, if there is anything to do.
@@ -262,11 +315,9 @@ fn interrupt(thread: &Thread, signal: i32, action: &Action) {
 
 /// Does what the system calls do: only threads of this process can be meant.
 pub(crate) fn kill_thread(tid: i32, signal: i32) -> isize {
-    let state = state();
-    let found = state
-        .own_threads()
-        .find(|thread| thread.is_alive() && FIRST_TID + i32::from(thread.number.get()) == tid);
-    found.map_or(-(errno::ESRCH as isize), |thread| send(thread, signal))
+    let is_meant =
+        |thread: &&Thread| thread.is_alive() && FIRST_TID + i32::from(thread.number.get()) == tid;
+    send(signal, 0, || state().own_threads().find(is_meant))
 }
 
 /// Does what the system call does.
@@ -274,29 +325,24 @@ pub(crate) fn kill_process(pid: i32, signal: i32) -> isize {
     if pid != first_tid() && pid != 0 {
         stop!("the program sends a signal to another process");
     }
-    if !(1..SIGNALS as i32).contains(&signal) {
-        return send(state().current(), signal);
-    }
-    // Any thread that does not block it may handle it; it is the one that asks, if it can be.
-    let takes =
-        |thread: &&Thread| thread.is_alive() && thread.blocked_signals.get() & bit(signal) == 0;
-    let current = state().current();
-    let thread = Some(current).filter(takes).or_else(|| state().own_threads().find(takes));
-    let thread = thread.unwrap_or(current);
-    thread.pending_by_process.set(thread.pending_by_process.get() | bit(signal));
-    send(thread, signal)
+    deliver(signal, 0, |action| {
+        if signal != 0 {
+            deposit_somewhere(signal, action);
+        }
+        0
+    })
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn raise(signal: i32) -> i32 {
-    crate::libc::result(send(state().current(), signal)) as i32
+    crate::libc::result(send_to_current(signal)) as i32
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_kill(handle: usize, signal: i32) -> i32 {
-    crate::thread::find(handle).map_or(errno::ESRCH, |thread| -send(thread, signal) as i32)
+    -send(signal, handle, || crate::thread::find(handle)) as i32
 }
 
 /// Stands in for libc's function.
@@ -390,7 +436,8 @@ extern "C" fn sigprocmask(how: i32, new: usize, old: usize) -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn sigpending(set: usize) -> i32 {
     let thread = state().current();
-    store(set, thread.pending.get() & thread.blocked_signals.get());
+    let pending = thread.pending.get() | state().pending_signals.get();
+    store(set, pending & thread.blocked_signals.get());
     0
 }
 

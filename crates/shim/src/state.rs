@@ -96,6 +96,8 @@ pub(crate) struct Thread {
     pub(crate) pending: Cell<u64>,
     pub(crate) pending_by_process: Cell<u64>,
     pub(crate) blocked_signals: Cell<u64>,
+    /// The signals that it waits for, to take them.
+    pub(crate) awaited_signals: Cell<u64>,
     /// Registers of the program at a patched instruction or a trapped call; zeros otherwise.
     pub(crate) at: Cell<[u64; 3]>,
     pub(crate) name: Cell<[u8; 16]>,
@@ -265,6 +267,9 @@ pub(crate) struct State {
     pub(crate) threads: [Thread; MAX_THREADS],
     pub(crate) own: PageStart,
     pub(crate) umask: Cell<u32>,
+    /// Signals that were sent to the process while every thread blocked them.
+    pub(crate) pending_signals: Cell<u64>,
+    pub(crate) alarm: Cell<crate::alarm::Alarm>,
     pub(crate) actions: [Cell<Action>; SIGNALS],
     pub(crate) files: crate::files::Files,
     /// How many keys of thread-specific data were made.

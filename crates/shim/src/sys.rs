@@ -73,7 +73,11 @@ pub(crate) mod number {
     pub(crate) const MADVISE: i64 = 28;
     pub(crate) const DUP: i64 = 32;
     pub(crate) const DUP2: i64 = 33;
+    pub(crate) const PAUSE: i64 = 34;
     pub(crate) const NANOSLEEP: i64 = 35;
+    pub(crate) const GETITIMER: i64 = 36;
+    pub(crate) const ALARM: i64 = 37;
+    pub(crate) const SETITIMER: i64 = 38;
     pub(crate) const GETPID: i64 = 39;
     pub(crate) const SOCKET: i64 = 41;
     pub(crate) const CONNECT: i64 = 42;
@@ -132,6 +136,8 @@ pub(crate) mod number {
     pub(crate) const GETRESUID: i64 = 118;
     pub(crate) const SETRESGID: i64 = 119;
     pub(crate) const GETRESGID: i64 = 120;
+    pub(crate) const RT_SIGTIMEDWAIT: i64 = 128;
+    pub(crate) const RT_SIGSUSPEND: i64 = 130;
     pub(crate) const SIGALTSTACK: i64 = 131;
     pub(crate) const STATFS: i64 = 137;
     pub(crate) const SCHED_SETPARAM: i64 = 142;
@@ -153,6 +159,7 @@ pub(crate) mod number {
     pub(crate) const SCHED_SETAFFINITY: i64 = 203;
     pub(crate) const SCHED_GETAFFINITY: i64 = 204;
     pub(crate) const EPOLL_CREATE: i64 = 213;
+    pub(crate) const GETDENTS64: i64 = 217;
     pub(crate) const SET_TID_ADDRESS: i64 = 218;
     pub(crate) const FADVISE64: i64 = 221;
     pub(crate) const CLOCK_GETTIME: i64 = 228;

@@ -20,8 +20,8 @@ use crate::sys::{number, sys};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use everypath_shim_abi::{
-    IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, Operation, Outcome, PROCESS_BITS,
-    SHARED_OBJECT, Strangeness,
+    CLOSED, IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, Operation, Outcome,
+    PROCESS_BITS, SHARED_OBJECT, Strangeness,
 };
 
 /// The process that talks to the checker.
@@ -134,11 +134,16 @@ pub(crate) fn touched(operation: Operation, object: usize, value: u64) -> (usize
     }
     let object = match operation {
         // There is one of them in each process.
-        Operation::FileRead | Operation::FileWrite | Operation::Fence => own_object(object.max(1)),
+        Operation::FileRead | Operation::FileWrite | Operation::Fence | Operation::SignalWait => {
+            own_object(object.max(1))
+        }
         _ => own_object(object),
     };
     let value = match operation {
         Operation::CondWait | Operation::FutexRequeue => own_object(value as usize) as u64,
+        Operation::DescriptorUse if value != 0 && value != CLOSED => {
+            own_object(value as usize) as u64
+        }
         _ => value,
     };
     (object, value)

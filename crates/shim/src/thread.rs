@@ -103,7 +103,8 @@ pub(crate) fn end(thread: &Thread) -> ! {
     }
     point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
     crate::sync::release_robust(thread);
-    let is_left = |other: &&Thread| other.is_alive() && !fate::is_one(other);
+    let keeps_alive = |other: &Thread| !fate::is_one(other) && !crate::alarm::is_ringer(other);
+    let is_left = |other: &&Thread| other.is_alive() && keeps_alive(other);
     if state.own_threads().filter(is_left).count() == 1 {
         // The last thread has ended without anybody calling exit: that is its last act.
         let exit = libc::real_cached!("exit", "GLIBC_2.2.5");
@@ -188,7 +189,7 @@ fn number_for(state: &State, path: u64, parent: &Thread) -> u16 {
     all.next().unwrap_or_else(|| stop!("the program has more than {most} threads at once"))
 }
 
-fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
+pub(crate) fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
     let state = state();
     let parent = state.current();
     let ordinal = u64::from(parent.children.get());

@@ -1,7 +1,6 @@
 //! Virtual time: it passes only when a time-out fires or every thread stands back.
 
 use crate::cancel;
-use crate::fail::stop;
 use crate::libc::fail;
 use crate::memory::{load, store};
 use crate::scheduler::{Woken, ask, stand_back, wait};
@@ -235,15 +234,6 @@ extern "C" fn usleep(microseconds: u32) -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn sleep(seconds: u32) -> u32 {
     sleep_for(u64::from(seconds) * SECOND).div_ceil(SECOND) as u32
-}
-
-/// Stands in for libc's function.
-#[unsafe(no_mangle)]
-extern "C" fn alarm(seconds: u32) -> u32 {
-    if seconds != 0 {
-        stop!("the program sets an alarm, which everypath does not model yet");
-    }
-    0
 }
 
 /// Stands in for libc's function.

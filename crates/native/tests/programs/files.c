@@ -1,5 +1,6 @@
 // Files: those of the machine are read as they are, what is written stays within the execution.
 #include "check.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -107,6 +108,26 @@ static void writing(void) {
     puts("writing");
 }
 
+static int by_text(const void *a, const void *b) { return strcmp(*(char **)a, *(char **)b); }
+
+// The names in a directory, in order, as one text.
+static const char *names_in(DIR *open) {
+    static char text[512];
+    char *names[16];
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(open)) && count < 16;) {
+        CHECK(entry->d_type == DT_DIR || entry->d_type == DT_REG);
+        names[count++] = strdup(entry->d_name);
+    }
+    qsort(names, count, sizeof *names, by_text);
+    *text = 0;
+    for (int i = 0; i < count; i++) {
+        strcat(strcat(text, i ? " " : ""), names[i]);
+        free(names[i]);
+    }
+    return text;
+}
+
 // What the program does to a file that was there: the test looks afterwards that nothing happened.
 static void changing(int controlled) {
     char text[32] = "";
@@ -120,6 +141,9 @@ static void changing(int controlled) {
     IS(memcmp(text, "taken", 5), 0);
     IS(rename(in_folder("given"), in_folder("moved")), 0);
     FAILS(access(in_folder("given"), F_OK), ENOENT);
+    DIR *all = opendir(folder);
+    IS(strcmp(names_in(all), ". .. moved"), 0);
+    IS(closedir(all), 0);
     IS(unlink(in_folder("moved")), 0);
     IS(close(fd) + close(reading), 0);
 }
@@ -140,6 +164,45 @@ static void folders(void) {
     IS(rmdir(in_folder("inner")), 0);
     FAILS(stat(in_folder("inner"), &status), ENOENT);
     puts("folders");
+}
+
+static void listing(void) {
+    DIR *all = opendir(folder);
+    CHECK(all != NULL);
+    IS(strcmp(names_in(all), ". .. given"), 0);
+    CHECK(readdir(all) == NULL);
+    IS(mkdir(in_folder("inner"), 0755), 0);
+    rewinddir(all);
+    IS(strcmp(names_in(all), ". .. given inner"), 0);
+    // Files are found by the directory that they are in.
+    int inner = openat(dirfd(all), "inner", O_RDONLY | O_DIRECTORY);
+    int made = openat(inner, "made", O_WRONLY | O_CREAT, 0600);
+    CHECK(inner >= 0 && made >= 0);
+    IS(write(made, "x", 1), 1);
+    struct stat status;
+    IS(fstatat(inner, "made", &status, 0), 0);
+    IS(status.st_size, 1);
+    IS(fstat(inner, &status), 0);
+    CHECK(S_ISDIR(status.st_mode));
+    char byte;
+    FAILS(read(inner, &byte, 1), EISDIR);
+    FAILS(openat(dirfd(all), "given", O_RDONLY | O_DIRECTORY), ENOTDIR);
+    FAILS(openat(made, "given", O_RDONLY), ENOTDIR);
+    IS(renameat(inner, "made", inner, "other"), 0);
+    IS(faccessat(inner, "made", F_OK, 0), -1);
+    DIR *part = fdopendir(inner);
+    IS(strcmp(names_in(part), ". .. other"), 0);
+    IS(unlinkat(inner, "other", 0), 0);
+    rewinddir(part);
+    IS(strcmp(names_in(part), ". .."), 0);
+    IS(closedir(part) + close(made), 0);
+    IS(unlinkat(dirfd(all), "inner", AT_REMOVEDIR), 0);
+    rewinddir(all);
+    IS(strcmp(names_in(all), ". .. given"), 0);
+    IS(closedir(all), 0);
+    CHECK(opendir(in_folder("given")) == NULL && errno == ENOTDIR);
+    CHECK(opendir(in_folder("missing")) == NULL && errno == ENOENT);
+    puts("listing");
 }
 
 static void stdio(void) {
@@ -214,6 +277,7 @@ int main(int argc, char **argv) {
     descriptors();
     writing();
     folders();
+    listing();
     stdio();
     together();
     devices();

@@ -200,11 +200,100 @@ static void other_threads(void) {
     puts("other threads");
 }
 
+static sigset_t only(int number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    return set;
+}
+
+static void *takes_one(void *result) {
+    sigset_t set = only(SIGUSR1);
+    siginfo_t info;
+    IS(sem_post(&started), 0);
+    IS(sigwaitinfo(&set, &info), SIGUSR1);
+    CHECK(info.si_signo == SIGUSR1 && info.si_code == SI_USER && info.si_pid == getpid());
+    return result;
+}
+
+static void *pauses(void *result) {
+    sigset_t set = only(SIGUSR2);
+    IS(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
+    IS(sem_post(&started), 0);
+    sigset_t none;
+    sigemptyset(&none);
+    sigaddset(&none, SIGUSR1);
+    // It can only come while it waits.
+    FAILS(sigsuspend(&none), EINTR);
+    CHECK(pthread_equal(handled_by, pthread_self()));
+    sigset_t now;
+    IS(pthread_sigmask(SIG_SETMASK, NULL, &now), 0);
+    CHECK(sigismember(&now, SIGUSR2));
+    return result;
+}
+
+// Signals that are taken instead of being handled.
+static void awaiting(void) {
+    sigset_t set = only(SIGUSR1), pending;
+    struct timespec at_once = {0, 0}, soon = {0, 1000000}, wrong = {0, -1};
+    int number = 0;
+    count = 0;
+    IS(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
+    FAILS(sigtimedwait(&set, NULL, &at_once), EAGAIN);
+    FAILS(sigtimedwait(&set, NULL, &soon), EAGAIN);
+    FAILS(sigtimedwait(&set, NULL, &wrong), EINVAL);
+    IS(raise(SIGUSR1), 0);
+    IS(sigwait(&set, &number), 0);
+    IS(number, SIGUSR1);
+    // What everybody blocks waits for whoever wants it.
+    IS(kill(getpid(), SIGUSR1), 0);
+    IS(sigpending(&pending), 0);
+    CHECK(sigismember(&pending, SIGUSR1));
+    join(start(takes_one, NULL));
+    IS(sem_wait(&started), 0);
+    IS(sigpending(&pending), 0);
+    CHECK(!sigismember(&pending, SIGUSR1));
+    pthread_t takes = start(takes_one, NULL);
+    IS(sem_wait(&started), 0);
+    IS(kill(getpid(), SIGUSR1), 0);
+    join(takes);
+    IS(count, 0);
+    install(SIGUSR2, counts, 0);
+    pthread_t waits = start(pauses, NULL);
+    IS(sem_wait(&started), 0);
+    IS(pthread_kill(waits, SIGUSR2), 0);
+    join(waits);
+    IS(count, 1);
+    IS(kill(getpid(), SIGUSR1), 0);
+    install(SIGUSR1, counts, 0);
+    IS(pthread_sigmask(SIG_UNBLOCK, &set, NULL), 0);
+    IS(count, 2);
+    puts("awaiting");
+}
+
+static void *sends_to_all(void *result) {
+    IS(kill(getpid(), SIGUSR1), 0);
+    return result;
+}
+
+// The first thread is asked first.
+static void to_the_process(void) {
+    install(SIGUSR1, counts, 0);
+    count = 0;
+    pthread_t sends = start(sends_to_all, NULL);
+    while (!count) sched_yield();
+    CHECK(pthread_equal(handled_by, pthread_self()));
+    join(sends);
+    puts("to the process");
+}
+
 int main(void) {
     raising();
     blocking();
     information();
     jumping();
     other_threads();
+    awaiting();
+    to_the_process();
     return 0;
 }

@@ -113,8 +113,8 @@ pub(crate) fn make_directory(directory: i32, given: usize, mode: u32) -> isize {
 }
 
 /// Does what the system call does.
-pub(crate) fn rename(from: usize, to: usize) -> isize {
-    let paths = Path::new(AT_FDCWD, from).and_then(|from| Ok((from, Path::new(AT_FDCWD, to)?)));
+pub(crate) fn rename((here, from): (i32, usize), (there, to): (i32, usize)) -> isize {
+    let paths = Path::new(here, from).and_then(|from| Ok((from, Path::new(there, to)?)));
     answer(paths.and_then(|(mut from, mut to)| rename_path(&mut from, &mut to)))
 }
 

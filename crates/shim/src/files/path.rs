@@ -1,27 +1,30 @@
 //! Paths as the program gives them, made absolute.
 
-use super::{AT_FDCWD, MAX_PATH};
-use crate::fail::stop;
+use super::{AT_FDCWD, MAX_PATH, listing};
 use crate::memory::c_string;
 use crate::sys::{errno, number, sys};
 
 /// An absolute path without `.`, `..` and doubled slashes.
+#[derive(Clone)]
 pub(super) struct Path {
     pub(super) bytes: [u8; MAX_PATH],
     pub(super) length: usize,
 }
 
 impl Path {
+    pub(super) fn root() -> Path {
+        Path { bytes: [0; MAX_PATH], length: 0 }
+    }
+
     pub(super) fn new(directory: i32, given: usize) -> Result<Path, i32> {
         let given = c_string(given);
-        let mut path = Path { bytes: [0; MAX_PATH], length: 0 };
+        let mut path = Path::root();
         if given.is_empty() {
             return Err(errno::ENOENT);
         }
-        if given[0] != b'/' {
-            if directory != AT_FDCWD {
-                stop!("the program opens a file relative to a directory that it opened");
-            }
+        if given[0] != b'/' && directory != AT_FDCWD {
+            path = listing::path_of(directory)?;
+        } else if given[0] != b'/' {
             let mut here = [0u8; MAX_PATH];
             let length = sys!(number::GETCWD, here.as_mut_ptr(), MAX_PATH);
             if length < 1 {
@@ -33,7 +36,7 @@ impl Path {
         Ok(path)
     }
 
-    fn extend(&mut self, more: &[u8]) -> Result<(), i32> {
+    pub(super) fn extend(&mut self, more: &[u8]) -> Result<(), i32> {
         for part in more.split(|&byte| byte == b'/') {
             match part {
                 b"" | b"." => {}

@@ -119,6 +119,9 @@ fn connecting(number: i64, [a, b, c, d, e, _]: [usize; 6]) -> Option<Result<isiz
         let number = socket(descriptor)?;
         each(descriptor, number, Address::read(b, c)?)
     };
+    // Calls that are no steps by themselves.
+    let look =
+        || descriptors::used(descriptor).ok_or(errno::EBADF).and_then(|_| socket(descriptor));
     Some(match number {
         number::BIND => named(|_, number, address| stream::bind(number, address)),
         number::CONNECT => named(connect),
@@ -126,18 +129,18 @@ fn connecting(number: i64, [a, b, c, d, e, _]: [usize; 6]) -> Option<Result<isiz
         number::ACCEPT => stream::accept(descriptor, (b, c), 0),
         number::ACCEPT4 => stream::accept(descriptor, (b, c), d as i32),
         number::SHUTDOWN => socket(descriptor).and_then(|number| shutdown(number, b as i32)),
-        number::GETSOCKNAME => socket(descriptor).map(|number| {
+        number::GETSOCKNAME => look().map(|number| {
             let local = object(number).local.get();
             let shown = if local.is_some() { local } else { unnamed(number) };
             shown.tell(b, c);
             0
         }),
-        number::GETPEERNAME => socket(descriptor).and_then(|number| peer_name(number, b, c)),
+        number::GETPEERNAME => look().and_then(|number| peer_name(number, b, c)),
         number::SETSOCKOPT => {
-            socket(descriptor).and_then(|number| options::set(number, (b as i32, c as i32), (d, e)))
+            look().and_then(|number| options::set(number, (b as i32, c as i32), (d, e)))
         }
         number::GETSOCKOPT => {
-            socket(descriptor).and_then(|number| options::get(number, (b as i32, c as i32), (d, e)))
+            look().and_then(|number| options::get(number, (b as i32, c as i32), (d, e)))
         }
         _ => return None,
     })
@@ -340,7 +343,7 @@ pub(crate) fn device_control(descriptor: i32, request: usize, at: usize) -> isiz
     const SET_NONBLOCKING: usize = 0x5421;
     const READABLE: usize = 0x541b;
     const UNSENT: usize = 0x5411;
-    let Some(slot) = descriptors::get(descriptor) else { return -(errno::EBADF as isize) };
+    let Some(slot) = descriptors::used(descriptor) else { return -(errno::EBADF as isize) };
     let open = slot.get();
     match request {
         SET_NONBLOCKING => {

@@ -89,7 +89,7 @@ pub(super) fn send(
     to: Option<Address>,
     flags: i32,
 ) -> Result<isize, i32> {
-    let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
+    let description = descriptors::found_description(descriptor)?;
     let number = usize::from(descriptors::opened(description).get().index);
     let socket = object(number);
     let length = pieces.length();
@@ -286,7 +286,7 @@ pub(super) fn refined(
 pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Received, i32> {
     const PEEK: i32 = 2;
     const WHOLE_LENGTH: i32 = 0x20;
-    let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
+    let description = descriptors::found_description(descriptor)?;
     let number = usize::from(descriptors::opened(description).get().index);
     let socket = object(number);
     let patience = match waits(descriptor, flags) {

@@ -92,7 +92,7 @@ pub(super) fn control(
     const DELETE: i32 = 2;
     const MODIFY: i32 = 3;
     let number = this(epoll)?;
-    let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
+    let description = descriptors::found_description(descriptor)?;
     let watched = match descriptors::object(descriptor) {
         Ok(watched) if watched != number => watched,
         Ok(_) => return Err(errno::EINVAL),

@@ -362,7 +362,7 @@ pub(crate) fn before_close(number: usize) {
 }
 
 /// What an object is, in footprints: its address, if that is where others meet it.
-fn touches(number: usize) -> usize {
+pub(crate) fn touches(number: usize) -> usize {
     let object = object(number);
     let local = object.local.get();
     let meets = match object.kind.get() {
@@ -448,7 +448,7 @@ pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
 fn broken_pipe(flags: i32) -> i32 {
     const NO_SIGNAL: i32 = 0x4000;
     if flags & NO_SIGNAL == 0 {
-        crate::signals::send(state().current(), SIGPIPE);
+        crate::signals::send_to_current(SIGPIPE);
     }
     errno::EPIPE
 }

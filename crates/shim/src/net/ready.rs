@@ -447,7 +447,7 @@ pub(super) fn select(count: usize, given: [usize; 3], patience: Patience) -> Res
     let sets = copies.as_ptr() as usize;
     let watched =
         || (0..count).filter(|&at| is_selected(sets, at)).map(|descriptor| descriptor as i32);
-    if watched().any(|descriptor| !descriptors::is_open(descriptor)) {
+    if watched().any(|descriptor| descriptors::found(descriptor).is_none()) {
         return Err(errno::EBADF);
     }
     let touches = touched(watched().map(|descriptor| {

@@ -93,7 +93,7 @@ pub(super) fn receiving(number: usize, length: usize) -> (Operation, u64) {
 
 /// Sends bytes.
 pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
-    let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
+    let description = descriptors::found_description(descriptor)?;
     let number = usize::from(descriptors::opened(description).get().index);
     let socket = object(number);
     if flags & OUT_OF_BAND != 0 {
@@ -211,7 +211,7 @@ fn tell_sent(number: usize, other: usize, content: Pieces) {
 
 /// Receives bytes.
 pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {
-    let description = descriptors::description(descriptor).ok_or(errno::EBADF)?;
+    let description = descriptors::found_description(descriptor)?;
     let number = usize::from(descriptors::opened(description).get().index);
     let socket = object(number);
     if flags & OUT_OF_BAND != 0 {

@@ -1,0 +1,166 @@
+//! Waiting for signals: those that are blocked and taken (`sigwait`), and those that are handled
+//! (`pause`, `sigsuspend`).
+
+use super::{SENT_TO_PROCESS, SENT_TO_THREAD, bit, deliver_pending};
+use crate::cancel;
+use crate::controller::is_running;
+use crate::libc::{fail, result};
+use crate::memory::{load, store, write};
+use crate::scheduler::{Woken, ask, wait};
+use crate::state::{Status, Thread, state};
+use crate::sys::{errno, number, sys};
+use crate::thread::first_tid;
+use everypath_shim_abi::{Operation, Waiting};
+
+/// A signal that was taken, and whether it was sent to the process.
+struct Arrived {
+    signal: i32,
+    by_process: bool,
+}
+
+/// Whether a thread waits for a signal to take it.
+pub(super) fn awaits(thread: &Thread, signal: i32) -> bool {
+    thread.status() == Status::Blocked
+        && thread.waiting.get() == Waiting::Signal
+        && thread.awaited_signals.get() & bit(signal) != 0
+}
+
+/// Takes the first of some signals that was sent to the running thread, or to the process.
+fn take(set: u64) -> Option<Arrived> {
+    let state = state();
+    let thread = state.current();
+    let (own, common) = (thread.pending.get() & set, state.pending_signals.get() & set);
+    let of = |signals: u64| (signals != 0).then(|| signals.trailing_zeros() as i32 + 1);
+    if let Some(signal) = of(own) {
+        let by_process = thread.pending_by_process.get() & bit(signal) != 0;
+        thread.pending.set(thread.pending.get() & !bit(signal));
+        thread.pending_by_process.set(thread.pending_by_process.get() & !bit(signal));
+        return Some(Arrived { signal, by_process });
+    }
+    let signal = of(common)?;
+    state.pending_signals.set(state.pending_signals.get() & !bit(signal));
+    Some(Arrived { signal, by_process: true })
+}
+
+/// Waits until one of some signals comes, which is taken and not handled.
+fn await_one(set: u64, deadline: Option<u64>) -> Result<Arrived, i32> {
+    let thread = state().current();
+    ask(Operation::SignalWait, 0, 0, deadline);
+    loop {
+        if let Some(arrived) = take(set) {
+            return Ok(arrived);
+        }
+        if deadline.is_some_and(|deadline| deadline <= state().clock.get()) {
+            return Err(errno::EAGAIN);
+        }
+        thread.awaited_signals.set(set);
+        let woken = wait(Waiting::Signal, 0, deadline);
+        thread.awaited_signals.set(0);
+        match woken {
+            Woken::Granted => {}
+            Woken::TimedOut => return Err(errno::EAGAIN),
+            Woken::Interrupted { .. } => {
+                cancel::act_if_due();
+                return Err(errno::EINTR);
+            }
+        }
+    }
+}
+
+/// Waits until a signal was handled.
+fn await_handler() {
+    let mut woken = Woken::Granted;
+    while !matches!(woken, Woken::Interrupted { .. }) {
+        woken = wait(Waiting::Signal, 0, None);
+    }
+    cancel::act_if_due();
+}
+
+/// Does what the system call does.
+pub(crate) fn timed_wait(set: usize, info: usize, patience: usize) -> isize {
+    if patience != 0 && !crate::time::is_valid(patience) {
+        return -(errno::EINVAL as isize);
+    }
+    if !is_running() {
+        return sys!(number::RT_SIGTIMEDWAIT, set, info, patience, 8);
+    }
+    let deadline = (patience != 0)
+        .then(|| state().clock.get().saturating_add(crate::time::nanoseconds(patience)));
+    match cancel::at_point(|| await_one(load(set), deadline)) {
+        Err(error) => -(error as isize),
+        Ok(Arrived { signal, by_process }) => {
+            if info != 0 {
+                let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
+                let sent = [signal, 0, code, 0, first_tid()];
+                crate::memory::zero(info, 128);
+                sent.iter().zip(0..).for_each(|(&word, at)| store(info + at * 4, word));
+                let user = sys!(number::GETUID) as u32;
+                write(info + 20, &user.to_ne_bytes());
+            }
+            signal as isize
+        }
+    }
+}
+
+/// Does what the system call does.
+pub(crate) fn pause() -> isize {
+    cancel::at_point(|| {
+        ask(Operation::SignalWait, 0, 0, None);
+        await_handler();
+    });
+    -(errno::EINTR as isize)
+}
+
+/// Does what the system call does.
+pub(crate) fn suspend(mask: usize) -> isize {
+    cancel::at_point(|| {
+        ask(Operation::SignalWait, 0, 0, None);
+        // From here on, whatever is handled ends it.
+        let thread = state().current();
+        let before = thread.blocked_signals.replace(load(mask));
+        if !deliver_pending(state()) {
+            await_handler();
+        }
+        thread.blocked_signals.set(before);
+    });
+    -(errno::EINTR as isize)
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn sigtimedwait(set: usize, info: usize, patience: usize) -> i32 {
+    result(timed_wait(set, info, patience)) as i32
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn sigwaitinfo(set: usize, info: usize) -> i32 {
+    result(timed_wait(set, info, 0)) as i32
+}
+
+/// Stands in for libc's function, which does not return because a handler ran.
+#[unsafe(no_mangle)]
+extern "C" fn sigwait(set: usize, signal: usize) -> i32 {
+    loop {
+        match timed_wait(set, 0, 0) {
+            answer if answer == -(errno::EINTR as isize) => {}
+            answer if answer < 0 => return -answer as i32,
+            answer => {
+                store(signal, answer as i32);
+                return 0;
+            }
+        }
+    }
+}
+
+/// Stands in for libc's function.
+#[unsafe(export_name = "pause")]
+extern "C" fn libc_pause() -> i32 {
+    fail((-pause()) as i32) as i32
+}
+
+/// Stands in for libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn sigsuspend(mask: usize) -> i32 {
+    fail((-suspend(mask)) as i32) as i32
+}
