@@ -454,6 +454,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::EpollControl
         | Operation::SocketState => "socket",
         Operation::TimerSet => "timer",
+        Operation::DescriptorUse | Operation::DescriptorClose => "descriptor",
         Operation::Join | Operation::TryJoin | Operation::Detach | Operation::Cancel => "thread",
         Operation::Start
         | Operation::Create
@@ -466,8 +467,6 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Poll
         | Operation::Signal
         | Operation::SignalWait
-        | Operation::DescriptorUse
-        | Operation::DescriptorClose
         | Operation::TestCancel
         | Operation::ProcessExit
         | Operation::Kill

@@ -112,7 +112,7 @@ impl Part {
 /// The parts of a step, in the order in which they happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    parts: [Option<Part>; 5],
+    parts: [Option<Part>; 6],
 }
 
 /// All fences are one object: they have one order, and what comes before one is seen after the next.
@@ -129,6 +129,8 @@ const BUDGET: u64 = 5;
 const TAIL: u64 = 16;
 /// Nobody listens at an address any more.
 const GONE: u64 = 24;
+/// Whether a socket is open, for who asks or sets something that nobody else sees.
+const OPEN: u64 = 4;
 /// All that happens after some time: which of them comes first depends on who began to wait.
 const TIMERS: u64 = 4;
 /// All signals of a process.
@@ -243,6 +245,7 @@ impl Footprint {
                 (Write, object + TAIL),
                 (Write, object + GONE),
                 (Touch, NETWORK),
+                (Write, object + OPEN),
             ]),
             (Operation::Shutdown | Operation::Close, _) => Footprint::of(&[
                 (Write, object),
@@ -250,6 +253,7 @@ impl Footprint {
                 (Write, value),
                 (Write, value + HEAD),
                 (Touch, NETWORK),
+                (Write, object + OPEN),
             ]),
             (Operation::SocketState, _) => Footprint::of(&[
                 (Write, object),
@@ -360,7 +364,7 @@ impl Footprint {
                 Footprint::of(&[(Read, object), (Read, NETWORK)])
             }
             (Operation::DescriptorUse, _) if value != 0 => {
-                Footprint::of(&[(Read, object), (Read, value)])
+                Footprint::of(&[(Read, object), (Read, value + OPEN)])
             }
             (Operation::DescriptorUse, _) => Footprint::of(&[(Read, object)]),
             (Operation::DescriptorClose, _) if value != 0 => {
