@@ -133,6 +133,7 @@ impl<'a> Names<'a> {
                 "uses a descriptor that is closed".into()
             }
             (Operation::DescriptorUse, ..) => "uses a descriptor".into(),
+            (Operation::DescriptorMove, ..) => "moves on in a file".into(),
             (Operation::DescriptorClose, ..) => "closes a descriptor".into(),
             (Operation::Poll, ..) => "looks which descriptors are ready".into(),
             (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),
@@ -454,7 +455,9 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::EpollControl
         | Operation::SocketState => "socket",
         Operation::TimerSet => "timer",
-        Operation::DescriptorUse | Operation::DescriptorClose => "descriptor",
+        Operation::DescriptorUse | Operation::DescriptorMove | Operation::DescriptorClose => {
+            "descriptor"
+        }
         Operation::Join | Operation::TryJoin | Operation::Detach | Operation::Cancel => "thread",
         Operation::Start
         | Operation::Create

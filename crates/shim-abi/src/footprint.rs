@@ -255,10 +255,19 @@ impl Footprint {
                 (Touch, NETWORK),
                 (Write, object + OPEN),
             ]),
+            (Operation::SocketState, _) if value == 0 => Footprint::of(&[
+                (Write, object),
+                (Write, object + HEAD),
+                (Write, object + TAIL),
+                (Touch, NETWORK),
+            ]),
+            // Whether calls wait is changed, in both directions.
             (Operation::SocketState, _) => Footprint::of(&[
                 (Write, object),
                 (Write, object + HEAD),
                 (Write, object + TAIL),
+                (Write, value),
+                (Write, value + HEAD),
                 (Touch, NETWORK),
             ]),
             // The value says whether clients may send something there.
@@ -367,6 +376,8 @@ impl Footprint {
                 Footprint::of(&[(Read, object), (Read, value + OPEN)])
             }
             (Operation::DescriptorUse, _) => Footprint::of(&[(Read, object)]),
+            // Where the next bytes are read is common to all descriptors of an open file.
+            (Operation::DescriptorMove, _) => Footprint::of(&[(Read, object), (Write, value)]),
             (Operation::DescriptorClose, _) if value != 0 => {
                 Footprint::of(&[(Write, object), (Write, of_process(FILES, object))])
             }

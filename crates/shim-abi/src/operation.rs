@@ -79,6 +79,7 @@ operations! {
     FileRead = "file-read",
     FileWrite = "file-write",
     DescriptorUse = "descriptor-use",
+    DescriptorMove = "descriptor-move",
     DescriptorClose = "descriptor-close",
     Bind = "bind",
     Listen = "listen",

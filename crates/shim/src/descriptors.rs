@@ -389,6 +389,15 @@ pub(crate) fn used(descriptor: i32) -> Option<&'static Cell<Open>> {
     get(descriptor)
 }
 
+/// The same for a call that changes where the next bytes of a file are read.
+pub(crate) fn moved(descriptor: i32) -> Option<&'static Cell<Open>> {
+    const POSITION: usize = 8;
+    found(descriptor)?;
+    let description = place(description(descriptor)? as i32) + POSITION;
+    point(Operation::DescriptorMove, place(descriptor), description as u64);
+    get(descriptor)
+}
+
 /// What a descriptor is in footprints.
 fn place(descriptor: i32) -> usize {
     TABLE + descriptor as usize * size_of::<Slot>()
@@ -512,6 +521,7 @@ pub(crate) fn control(descriptor: i32, command: i32, argument: usize) -> isize {
         4 => {
             let append = argument as i32 & APPEND != 0;
             let flags = (open.get().flags & ACCESS_MODE) | argument as i32;
+            net::before_mode(open.get(), flags);
             open.set(Open { append, flags, ..open.get() });
             0
         }

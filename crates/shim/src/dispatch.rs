@@ -255,7 +255,11 @@ fn identity(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
         number::SETRESGID if is_own(number::GETGID, &[a, b, c]) => 0,
         number::SETGROUPS => 0,
         number::RSEQ => -(errno::ENOSYS as isize),
-        number::UMASK => state().umask.replace(a as u32 & 0o777) as isize,
+        number::UMASK => {
+            // Whoever makes a file sees it.
+            crate::scheduler::point(everypath_shim_abi::Operation::FileWrite, 0, 0);
+            state().umask.replace(a as u32 & 0o777) as isize
+        }
         number::SCHED_GETAFFINITY => {
             // Two processors, so that nothing decides that threads are pointless.
             if b < 8 {

@@ -359,8 +359,13 @@ pub(crate) fn contents(descriptor: i32) -> Option<(usize, usize)> {
 
 /// Does what the system call does; without an offset, at the descriptor's own.
 pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u64>) -> isize {
-    let is_step = get(descriptor).is_none_or(|open| open.get().kind != Kind::Host);
-    let found = if is_step { descriptors::found(descriptor) } else { used(descriptor) };
+    let is_file =
+        get(descriptor).is_some_and(|open| matches!(open.get().kind, Kind::Host | Kind::Written));
+    let found = match at {
+        None if is_file => descriptors::moved(descriptor),
+        Some(_) if is_file => used(descriptor),
+        _ => descriptors::found(descriptor),
+    };
     let Some(slot) = found else { return -(errno::EBADF as isize) };
     let mut open = slot.get();
     if open.flags & ACCESS_MODE == WRITE_ONLY {
@@ -427,7 +432,9 @@ pub(crate) fn write_to(descriptor: i32, address: usize, length: usize, at: Optio
 
 /// Does what the system call does.
 pub(crate) fn seek(descriptor: i32, offset: i64, whence: i32) -> isize {
-    let Some(slot) = used(descriptor) else { return -(errno::EBADF as isize) };
+    let is_file = get(descriptor).is_some_and(|open| open.get().kind != Kind::Object);
+    let found = if is_file { descriptors::moved(descriptor) } else { used(descriptor) };
+    let Some(slot) = found else { return -(errno::EBADF as isize) };
     let mut open = slot.get();
     let size = match contents(descriptor) {
         Some((_, size)) => size,

@@ -141,9 +141,8 @@ pub(crate) fn touched(operation: Operation, object: usize, value: u64) -> (usize
     };
     let value = match operation {
         Operation::CondWait | Operation::FutexRequeue => own_object(value as usize) as u64,
-        Operation::DescriptorUse if value != 0 && value != CLOSED => {
-            own_object(value as usize) as u64
-        }
+        Operation::DescriptorUse if value == 0 || value == CLOSED => value,
+        Operation::DescriptorUse | Operation::DescriptorMove => own_object(value as usize) as u64,
         _ => value,
     };
     (object, value)

@@ -6,7 +6,7 @@
 
 use super::path::Path;
 use super::{FOLDER, FORMAT, HOST_FILES, WRITTEN, mode_of, written};
-use crate::descriptors::{Kind, Open, get, used};
+use crate::descriptors::{Kind, Open, moved, used};
 use crate::fail::stop;
 use crate::memory::{bytes, c_string, load, store, write, zero};
 use crate::scheduler::point;
@@ -80,7 +80,7 @@ pub(crate) fn list(descriptor: i32, address: usize, room: usize) -> isize {
 
 fn fill(descriptor: i32, address: usize, room: usize) -> Result<isize, i32> {
     let folder = path_of(descriptor)?;
-    let slot = get(descriptor).ok_or(errno::EBADF)?;
+    let slot = moved(descriptor).ok_or(errno::EBADF)?;
     let (mut open, mut used) = (slot.get(), 0);
     while let Some(entry) = entry_at(open, &folder)? {
         let length = crate::memory::round_up(NAME + entry.name.len() + 1, 8);

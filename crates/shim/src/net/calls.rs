@@ -349,6 +349,7 @@ pub(crate) fn device_control(descriptor: i32, request: usize, at: usize) -> isiz
         SET_NONBLOCKING => {
             let on = load::<i32>(at) != 0;
             let flags = if on { open.flags | NONBLOCK } else { open.flags & !NONBLOCK };
+            super::before_mode(open, flags);
             slot.set(Open { flags, ..open });
             0
         }

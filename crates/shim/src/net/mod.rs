@@ -361,6 +361,19 @@ pub(crate) fn before_close(number: usize) {
     point(Operation::Close, touches(number), touched(number));
 }
 
+/// The scheduling point before the flags of a descriptor change: whether calls wait at a socket is
+/// seen by whoever uses it.
+pub(crate) fn before_mode(open: Open, flags: i32) {
+    if open.kind == OpenKind::Object && (open.flags ^ flags) & NONBLOCK != 0 {
+        before_change(usize::from(open.index));
+    }
+}
+
+/// The scheduling point before something changes that decides how long calls wait at a socket.
+fn before_change(number: usize) {
+    point(Operation::SocketState, touches(number), touched(number));
+}
+
 /// What an object is, in footprints: its address, if that is where others meet it.
 pub(crate) fn touches(number: usize) -> usize {
     let object = object(number);

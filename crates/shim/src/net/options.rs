@@ -127,6 +127,9 @@ pub(super) fn set(
     (at, length): (usize, usize),
 ) -> Result<isize, i32> {
     check_name(level, name)?;
+    if let (SOCKET, RECEIVE_TIMEOUT | SEND_TIMEOUT) = (level, name) {
+        super::before_change(number);
+    }
     let socket = object(number);
     let mut options = socket.options.get();
     let value = if length >= 4 { load::<i32>(at) } else { 0 };
