@@ -55,6 +55,15 @@ fn reduction_and_plain_search_agree_about_descriptors() {
     assert_eq!(compare_searches("descriptors.c", DESCRIPTORS), DESCRIPTORS.len());
 }
 
+/// Whether a file is there depends on who was faster to make or to remove it.
+const NAMES: &[&str] =
+    &["c0 s0", "c0 a0", "c0 o0", "c0 c0", "c0 u0", "c0u0 s0", "c0r0 s1", "m0 s0", "U0 M0"];
+
+#[test]
+fn reduction_and_plain_search_agree_about_names_of_files() {
+    assert_eq!(compare_searches("names.c", NAMES), NAMES.len());
+}
+
 /// Who takes a signal, who handles it, and whether an alarm rings before it is taken back.
 const SIGNALLED: &[&str] =
     &["W0 K0", "S0 k0", "u0X0 X0K0", "D0D0 K0", "b0u0 k0X0", "b0u0 k0", "A1D0", "S0 A1", "k0 X0"];

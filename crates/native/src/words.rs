@@ -408,6 +408,7 @@ fn signal_name(signal: i32) -> String {
 }
 
 /// What kind of object an operation works on.
+#[expect(clippy::too_many_lines, reason = "one table, in which no operation may be missing")]
 fn kind_of_object(operation: Operation) -> Option<&'static str> {
     Some(match operation {
         Operation::MutexInit

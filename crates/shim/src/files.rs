@@ -517,6 +517,7 @@ pub(crate) fn path_status(directory: i32, given: usize, address: usize, flags: i
     if flags & EMPTY_PATH != 0 && load::<u8>(given) == 0 {
         return status(directory, address);
     }
+    point(Operation::FileRead, 0, 0);
     let mut path = match Path::new(directory, given) {
         Ok(path) => path,
         Err(error) => return -(error as isize),
@@ -536,6 +537,7 @@ pub(crate) fn path_status(directory: i32, given: usize, address: usize, flags: i
 
 /// Does what the system call does.
 pub(crate) fn access(directory: i32, given: usize, mode: i32) -> isize {
+    point(Operation::FileRead, 0, 0);
     match Path::new(directory, given) {
         Ok(mut path) => match written(path.as_slice()).map(|i| state().files.written[i].get()) {
             Some(file) if file.removed => -(errno::ENOENT as isize),
