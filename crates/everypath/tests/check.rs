@@ -55,6 +55,18 @@ fn reduction_and_plain_search_agree_about_descriptors() {
     assert_eq!(compare_searches("descriptors.c", DESCRIPTORS), DESCRIPTORS.len());
 }
 
+/// What somebody finds who looks depends on what others did until then.
+const WATCHES: &[&str] = &[
+    "V0W0 A0", "A0W0 V0", "A1W0 S0", "A0D0 W0", "P0 V0", "P1 H0", "P2 C2", "P1 C1", "W0 C4",
+    "A0 C0", "A0W0 C0", "Q1 S1", "Q1 C1", "T1 t0", "k3 C3", "k3 a3", "a3 C3", "E1 C1", "N3 C3",
+    "R1 S1",
+];
+
+#[test]
+fn reduction_and_plain_search_agree_about_what_is_watched() {
+    assert_eq!(compare_searches("watches.c", WATCHES), WATCHES.len());
+}
+
 /// Whether a file is there depends on who was faster to make or to remove it.
 const NAMES: &[&str] =
     &["c0 s0", "c0 a0", "c0 o0", "c0 c0", "c0 u0", "c0u0 s0", "c0r0 s1", "m0 s0", "U0 M0"];

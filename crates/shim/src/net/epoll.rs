@@ -92,6 +92,7 @@ pub(super) fn control(
     const DELETE: i32 = 2;
     const MODIFY: i32 = 3;
     let number = this(epoll)?;
+    descriptors::used(descriptor);
     let description = descriptors::found_description(descriptor)?;
     let watched = match descriptors::object(descriptor) {
         Ok(watched) if watched != number => watched,

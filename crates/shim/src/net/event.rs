@@ -148,6 +148,7 @@ fn store_time(at: usize, nanoseconds: u64) {
 
 /// Does what the system call does.
 pub(super) fn get_timer(number: usize, at: usize) -> Result<isize, i32> {
+    point(Operation::SocketState, key(number), 0);
     let timer = object(number);
     let (first, interval) = (timer.counter.get(), timer.interval.get());
     let now = now();
