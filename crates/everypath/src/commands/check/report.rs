@@ -18,7 +18,7 @@ use std::fmt::Write;
 const SHOWN: usize = 30;
 
 /// What a verdict takes for granted.
-const ASSUMPTION: &str = "Assumes that threads share data only by locks, calls and atomic \
+const ASSUMPTION: &str = "Assumes that threads share data only by locks, system calls and atomic \
                           read-modify-writes: plain loads and stores are not seen.";
 
 /// What was counted.
