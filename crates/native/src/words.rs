@@ -439,6 +439,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Listen
         | Operation::Connect
         | Operation::ConnectPeer
+        | Operation::SendAway
         | Operation::Accept
         | Operation::ConnectQueued
         | Operation::AcceptQueued
@@ -561,6 +562,7 @@ fn verb(operation: Operation) -> &'static str {
         Operation::Accept | Operation::AcceptQueued => "accepts a connection at address",
         Operation::AwaitListener => "waits for somebody to listen at address",
         Operation::AwaitConnection => "waits for a connection at address",
+        Operation::SendAway => "sends to address",
         Operation::Send | Operation::SendWhole => "sends to socket",
         Operation::Receive | Operation::ReceiveWhole | Operation::Arrive => "receives from socket",
         Operation::AwaitSpace => "waits for space at socket",

@@ -233,7 +233,7 @@ impl Footprint {
                 Footprint::of(&[(Write, object), (Write, object + HEAD), (Touch, NETWORK)])
             }
             // Connections to peers do not see each other, but see who begins to listen here.
-            (Operation::ConnectPeer, _) => networking(Read),
+            (Operation::ConnectPeer | Operation::SendAway, _) => networking(Read),
             // All ends see it that wait to be accepted, whichever they are.
             (Operation::Shutdown | Operation::Close, _) if value == ABANDONED => {
                 Footprint::of(&[(Everything, 0)])

@@ -93,6 +93,7 @@ operations! {
     Send = "send",
     Receive = "receive",
     SendWhole = "send-whole",
+    SendAway = "send-away",
     ReceiveWhole = "receive-whole",
     AwaitSpace = "await-space",
     AwaitBytes = "await-bytes",

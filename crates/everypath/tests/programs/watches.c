@@ -2,7 +2,8 @@
 // socket (1), the end of a pipe (2), a listener (3) or an epoll (4). A, D: watch it, or not any more;
 // W: look what of it is ready; P: look at it; V, v: make the event happen, and take it; S, R: send to
 // the socket, and receive; Q: ask how much is there; H: send no more; C: close it; T: set a timer to so
-// much; t: ask for it; k, a: connect to the listener, and accept; E: ask for an error; N: for a name.
+// much; t: ask for it; k, a: connect to the listener, and accept; E: ask for an error; N: for a name; u, U:
+// send and receive a datagram; c: hear datagrams of another one only.
 // What was found makes up the exit code.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -19,8 +20,8 @@
 
 static unsigned seen[8];
 static char **scripts;
-static int watched[5], far[2], timer;
-static struct sockaddr_in home;
+static int watched[5], far[2], timer, post[2];
+static struct sockaddr_in home, other;
 
 static int looks(int descriptor) {
     struct pollfd entry = {descriptor, POLLIN, 0};
@@ -57,6 +58,9 @@ static int uses(char how, int number) {
     }
     case 'a': return accept4(watched[3], NULL, NULL, SOCK_NONBLOCK) >= 0;
     case 'E': return getsockopt(watched[1], SOL_SOCKET, SO_ERROR, &value, &length) == 0;
+    case 'u': return sendto(post[1], "x", 1, 0, (struct sockaddr *)&home, sizeof home) == 1;
+    case 'U': return recv(post[0], &byte, 1, MSG_DONTWAIT) == 1;
+    case 'c': return connect(post[0], (struct sockaddr *)&other, sizeof other) == 0;
     case 'N':
         length = sizeof name;
         return getsockname(watched[3], (struct sockaddr *)&name, &length) == 0;
@@ -87,6 +91,10 @@ int main(int argc, char **argv) {
     home.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (bind(watched[3], (struct sockaddr *)&home, sizeof home) != 0) return 250;
     if (listen(watched[3], 1) != 0) return 250;
+    other = home;
+    other.sin_port = htons(7001);
+    for (int i = 0; i < 2; i++) post[i] = socket(AF_INET, SOCK_DGRAM, 0);
+    if (bind(post[0], (struct sockaddr *)&home, sizeof home) != 0) return 250;
     watched[4] = epoll_create1(0);
     timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
     pthread_t threads[8];

@@ -120,7 +120,11 @@ pub(super) fn send(
     let is_to_many = to.is_broadcast() || to.is_multicast();
     let is_alone = !is_unix(socket) && !system::is_one_of_several();
     if is_alone && !is_to_many && receivers(socket, &to).next().is_none() {
-        return outbox::send(number, &to, pieces);
+        // Another thread may be about to bind there.
+        point(Operation::SendAway, to.key(), 0);
+        if receivers(socket, &to).next().is_none() {
+            return outbox::send(number, &to, pieces);
+        }
     }
     let only = receivers(socket, &to).next().filter(|_| receivers(socket, &to).count() == 1);
     about_to_move(only, false, length);
