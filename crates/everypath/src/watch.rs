@@ -9,7 +9,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -85,10 +85,11 @@ impl Watch {
         let line = |elapsed| line(&control, elapsed);
         thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&control, &line, &finished));
+            // Said even by work that panics: the scope waits for the watcher before it passes that on.
+            let ending = Ending(&finished);
             let result = work(&control);
             let took = started.elapsed();
-            *finished.0.lock().expect("the watcher does not panic") = true;
-            finished.1.notify_all();
+            drop(ending);
             let stopped = watcher.join().expect("the watcher does not panic");
             (result, took, stopped)
         })
@@ -135,6 +136,17 @@ impl Watch {
         }
         let limit = self.max_memory?;
         (memory()? > limit).then_some(Stopped::Memory(limit))
+    }
+}
+
+/// Tells the watcher that the work has ended, however it did.
+struct Ending<'a>(&'a (Mutex<bool>, Condvar));
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        let (finished, told) = self.0;
+        *finished.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        told.notify_all();
     }
 }
 
@@ -231,4 +243,19 @@ fn proc_field(file: &str, field: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn work_that_panics_ends_the_watch() {
+        let watch = Watch::new(None, None, true);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            watch.run_showing(|_, _| String::new(), |_| panic!("a defect"));
+        }));
+        assert!(panicked.is_err(), "the panic is passed on");
+    }
 }
