@@ -57,9 +57,34 @@ fn reduction_and_plain_search_agree_about_descriptors() {
 
 /// What somebody finds who looks depends on what others did until then.
 const WATCHES: &[&str] = &[
-    "V0W0 A0", "A0W0 V0", "A1W0 S0", "A0D0 W0", "P0 V0", "P1 H0", "P2 C2", "P1 C1", "W0 C4",
-    "A0 C0", "A0W0 C0", "Q1 S1", "Q1 C1", "T1 t0", "k3 C3", "k3 a3", "a3 C3", "E1 C1", "N3 C3",
-    "R1 S1", "u0 U0", "c0U0 u0", "u0 c0U0",
+    "V0W0 A0",
+    "A0W0 V0",
+    "A1W0 S0",
+    "A0D0 W0",
+    "P0 V0",
+    "P1 H0",
+    "P2 C2",
+    "P1 C1",
+    "W0 C4",
+    "A0 C0",
+    "A0W0 C0",
+    "Q1 S1",
+    "Q1 C1",
+    "T1 t0",
+    "k3 C3",
+    "k3 a3",
+    "a3 C3",
+    "E1 C1",
+    "N3 C3",
+    "R1 S1",
+    "u0 U0",
+    "c0U0 u0",
+    "u0 c0U0",
+    "u0O1 L1",
+    "u0O1C1 P1",
+    "O0C0 L0",
+    "u0O1 Q1",
+    "u0 O0A0W0",
 ];
 
 #[test]

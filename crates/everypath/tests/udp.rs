@@ -228,6 +228,18 @@ fn reduced_and_plain_search_find_the_same_endings() {
     }
 }
 
+/// A descriptor that another thread opened anew is looked at while it is decided who goes on.
+#[test]
+fn reduced_and_plain_search_agree_about_sockets_under_other_numbers() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/watches.c"]);
+    for scripts in ["u0O1 L1", "u0O1 P1", "O1L1 u0"] {
+        let options = format!("--udp-budget total=1 -- ./watches {scripts}");
+        let reduced = endings(&programs, "dpor", &options).expect("a reduced search is small");
+        let plain = endings(&programs, "none", &options).expect("these are small");
+        assert_eq!(reduced, plain, "{options}");
+    }
+}
+
 #[test]
 fn a_protocol_that_trusts_every_acknowledgement_is_found_out_and_replayed() {
     let programs = Programs::new(&["udp/arq.rs"]);

@@ -407,9 +407,15 @@ fn was_given_out(descriptor: i32) -> bool {
     usize::try_from(descriptor).is_ok_and(|number| number < LIMIT && slots().is_given_out(number))
 }
 
-/// The object that a descriptor is open on, by number.
+/// The object that a descriptor is open on, by number, for a call.
 pub(crate) fn object(descriptor: i32) -> Result<usize, i32> {
-    match found(descriptor).map(Cell::get) {
+    found(descriptor);
+    object_now(descriptor)
+}
+
+/// The same for who only looks: also while a thread is chosen, when no step can be taken.
+pub(crate) fn object_now(descriptor: i32) -> Result<usize, i32> {
+    match get(descriptor).map(Cell::get) {
         Some(open) if open.kind == Kind::Object => Ok(usize::from(open.index)),
         Some(_) => Err(errno::ENOTSOCK),
         None => Err(errno::EBADF),

@@ -3,7 +3,8 @@
 // W: look what of it is ready; P: look at it; V, v: make the event happen, and take it; S, R: send to
 // the socket, and receive; Q: ask how much is there; H: send no more; C: close it; T: set a timer to so
 // much; t: ask for it; k, a: connect to the listener, and accept; E: ask for an error; N: for a name; u, U:
-// send and receive a datagram; c: hear datagrams of another one only.
+// send and receive a datagram; c: hear datagrams of another one only; O: open it anew, as the socket for
+// datagrams; L: select it.
 // What was found makes up the exit code.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -14,6 +15,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -28,6 +30,14 @@ static int looks(int descriptor) {
     poll(&entry, 1, 0);
     if (entry.revents & POLLNVAL) return 2;
     return entry.revents & POLLHUP ? 3 : entry.revents != 0;
+}
+
+static int selects(int descriptor) {
+    fd_set set;
+    struct timeval none = {0, 0};
+    FD_ZERO(&set);
+    FD_SET(descriptor, &set);
+    return 1 + select(descriptor + 1, &set, NULL, NULL, &none);
 }
 
 static int uses(char how, int number) {
@@ -61,6 +71,8 @@ static int uses(char how, int number) {
     case 'u': return sendto(post[1], "x", 1, 0, (struct sockaddr *)&home, sizeof home) == 1;
     case 'U': return recv(post[0], &byte, 1, MSG_DONTWAIT) == 1;
     case 'c': return connect(post[0], (struct sockaddr *)&other, sizeof other) == 0;
+    case 'O': return dup2(post[0], watched[number]) == watched[number];
+    case 'L': return selects(watched[number]);
     case 'N':
         length = sizeof name;
         return getsockname(watched[3], (struct sockaddr *)&name, &length) == 0;

@@ -94,7 +94,7 @@ pub(super) fn control(
     let number = this(epoll)?;
     descriptors::used(descriptor);
     let description = descriptors::found_description(descriptor)?;
-    let watched = match descriptors::object(descriptor) {
+    let watched = match descriptors::object_now(descriptor) {
         Ok(watched) if watched != number => watched,
         Ok(_) => return Err(errno::EINVAL),
         Err(_) => return Err(errno::EPERM),

@@ -211,7 +211,7 @@ fn poll_entry(entry: usize) -> u32 {
 /// everything that is sent and received.
 fn touched(mut descriptors: impl Iterator<Item = (i32, u32)>) -> usize {
     let only = |(descriptor, events): (i32, u32)| {
-        let number = descriptors::object(descriptor).ok()?;
+        let number = descriptors::object_now(descriptor).ok()?;
         let plain = matches!(object(number).kind.get(), Kind::Stream | Kind::Datagram | Kind::Pipe)
             && object(number).stage.get() != Stage::Listening;
         (plain && events & (OUT | NORMAL_OUT) == 0).then(|| super::touches(number))
@@ -231,7 +231,7 @@ fn each_watched(want: Want, each: &mut dyn FnMut(usize)) {
 /// waited for, as far as they are named.
 pub(super) fn each_wanted(want: Want, each: &mut dyn FnMut(usize, u32)) {
     let mut watch = |descriptor: i32, events: u32| {
-        if let Ok(number) = descriptors::object(descriptor) {
+        if let Ok(number) = descriptors::object_now(descriptor) {
             with_entries((number, events), each);
         }
     };
