@@ -171,6 +171,12 @@ impl Search<'_, '_> {
         };
         match (&event.act.request, &event.act.answer) {
             (_, Answer::Never) => true,
+            // Only one is told that a connection broke, and who looks sees it until then.
+            (Request::Receive { link, .. } | Request::Send { link, .. }, Answer::Reset) => {
+                !to_come(&|other, request, answer| {
+                    other == *side && looks(request, answer, Watched::bytes(*link))
+                })
+            }
             (Request::Receive { .. } | Request::Accept { .. } | Request::Listen { .. }, _) => true,
             (Request::Look { .. }, _) => true,
             (Request::Send { .. }, answer) if *answer != Answer::Done => true,

@@ -1,0 +1,182 @@
+//! Programs, each explored on its own.
+
+use crate::program::{Ending, Move, Op, Program, Running};
+use everypath_commtree::joint::{
+    Act, Answer, EventId, History, Joint, Linearised, Link, Request, Side, Watched,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+/// An execution of one program, and what is before what in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Execution {
+    running: Running,
+    events: BTreeSet<EventId>,
+    threads: Vec<BTreeSet<EventId>>,
+    /// What was last done to each thing that threads share.
+    things: BTreeMap<Thing, BTreeSet<EventId>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing {
+    Semaphore,
+    Port(u16),
+    Sending(Link),
+    Receiving(Link),
+}
+
+fn things(request: &Request) -> Vec<Thing> {
+    match *request {
+        Request::Listen { port, .. }
+        | Request::Unlisten { port }
+        | Request::Accept { port, .. } => vec![Thing::Port(port)],
+        Request::Connect(_) => Vec::new(),
+        Request::Send { link, .. } => vec![Thing::Sending(link)],
+        Request::Receive { link, .. } => vec![Thing::Receiving(link)],
+        Request::Look { ref at, .. } => {
+            let thing = |watched: &Watched| match *watched {
+                Watched::Connections { port } => Thing::Port(port),
+                Watched::Bytes { link, .. } => Thing::Receiving(link),
+            };
+            at.iter().map(thing).collect()
+        }
+        Request::Shut(link) | Request::Close(link) => {
+            vec![Thing::Sending(link), Thing::Receiving(link)]
+        }
+    }
+}
+
+/// Explores one program by itself: every interleaving of its threads with every answer on offer.
+fn explore(side: &mut Side, number: usize, program: &Program, ends: &mut Vec<Ending>) -> bool {
+    side.begin();
+    let running = Running::new(number, program);
+    let threads = vec![BTreeSet::new(); program.threads.len() + 1];
+    let (events, things_done) = (BTreeSet::new(), BTreeMap::new());
+    let mut stack = vec![Execution { running, events, threads, things: things_done }];
+    let mut seen = BTreeSet::new();
+    while let Some(execution) = stack.pop() {
+        if seen.len() > 60_000 {
+            return false;
+        }
+        if !seen.insert(execution.clone()) {
+            continue;
+        }
+        let moves = execution.running.moves(program);
+        if moves.is_empty() {
+            let ending = execution.running.acts.clone();
+            let end = ends.iter().position(|known| *known == ending).unwrap_or(ends.len());
+            if end == ends.len() {
+                ends.push(ending);
+            }
+            let events = execution.events.iter().copied().collect();
+            side.add(History { events, end: end as u64 });
+        }
+        for one in moves {
+            match one {
+                Move::Internal { thread } => stack.push(internal(&execution, program, thread)),
+                Move::Ask { thread, request } => {
+                    stack.extend(asked(&execution, program, thread, &request, side));
+                }
+            }
+        }
+    }
+    true
+}
+
+fn internal(execution: &Execution, program: &Program, thread: usize) -> Execution {
+    let mut next = execution.clone();
+    let op = program.thread(thread)[execution.running.next[thread]];
+    if matches!(op, Op::Post | Op::Wait) {
+        let thing = next.things.entry(Thing::Semaphore).or_default();
+        thing.extend(next.threads[thread].iter().copied());
+        next.threads[thread] = thing.clone();
+    }
+    // Whoever finds that an end is shut or closed comes after that.
+    for link in execution.running.given_up() {
+        let ended = [Thing::Sending(link), Thing::Receiving(link)];
+        let ended = ended.iter().filter_map(|thing| execution.things.get(thing)).flatten();
+        next.threads[thread].extend(ended.copied());
+    }
+    next.running.take(program, thread);
+    started(&mut next, program);
+    next
+}
+
+/// Threads that start know what the first one did.
+fn started(execution: &mut Execution, program: &Program) {
+    if execution.running.next[0] >= program.first.len() && !execution.running.waits(0) {
+        let first = execution.threads[0].clone();
+        for thread in &mut execution.threads[1..] {
+            thread.extend(first.iter().copied());
+        }
+    }
+}
+
+fn asked(
+    execution: &Execution,
+    program: &Program,
+    thread: usize,
+    request: &Request,
+    side: &mut Side,
+) -> Vec<Execution> {
+    let mut past: BTreeSet<EventId> = match execution.threads.get(thread) {
+        Some(past) => past.clone(),
+        // Whatever happens when the process ends happens after everything else.
+        None => execution.events.clone(),
+    };
+    for thing in things(request) {
+        past.extend(execution.things.get(&thing).into_iter().flatten());
+    }
+    let list: Vec<EventId> = past.iter().copied().collect();
+    let offers = side.offers(&list, request);
+    let answered = |answer: Answer| {
+        let mut next = execution.clone();
+        let act = Act { request: request.clone(), answer: answer.clone() };
+        let event = side.event(thread as u64, act, list.clone());
+        let mut past = past.clone();
+        past.insert(event);
+        next.events.insert(event);
+        for thing in things(request) {
+            next.things.insert(thing, past.clone());
+        }
+        if let Some(thread) = next.threads.get_mut(thread) {
+            *thread = past;
+        }
+        next.running.answered(program, thread, request, &answer);
+        started(&mut next, program);
+        next
+    };
+    offers.into_iter().map(answered).collect()
+}
+
+/// All ways in which the programs end together, found by exploring each on its own.
+pub(crate) fn jointly(programs: &[Program]) -> Option<BTreeSet<Vec<Ending>>> {
+    let mut joint = Joint::new(programs.len());
+    let mut ends = vec![Vec::new(); programs.len()];
+    let mut endings = BTreeSet::new();
+    while let Some(number) =
+        (0..programs.len()).find(|&number| joint.side(number).is_to_be_explored())
+    {
+        if !explore(joint.side_mut(number), number, &programs[number], &mut ends[number]) {
+            return None;
+        }
+        let mut is_settled = true;
+        let _: ControlFlow<()> = joint.compare(|combination, _| {
+            match combination.linearise(|_| true, true, &|| false) {
+                Linearised::Possible(_) => {
+                    endings.insert(combination.histories.to_vec());
+                }
+                Linearised::Impossible => {}
+                Linearised::Unsettled => is_settled = false,
+            }
+            ControlFlow::Continue(())
+        });
+        if !is_settled || joint.combinations() > 20_000 {
+            return None;
+        }
+    }
+    let ending = |(side, &history): (usize, &u32)| {
+        ends[side][joint.side(side).history(history).end as usize].clone()
+    };
+    Some(endings.iter().map(|all| all.iter().enumerate().map(ending).collect()).collect())
+}

@@ -1,0 +1,76 @@
+//! Programs at random.
+
+use crate::program::{Op, Program};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+/// Most calls wait.
+fn waits() -> impl Strategy<Value = bool> {
+    prop_oneof![3 => Just(true), 1 => Just(false)]
+}
+
+fn op(slots: usize) -> impl Strategy<Value = Op> {
+    let slot = 0..slots;
+    prop_oneof![
+        3 => (slot.clone(), 1..3usize, 1..3u8)
+            .prop_map(|(slot, length, byte)| Op::Send { slot, length, byte }),
+        4 => (slot.clone(), 1..4usize, waits())
+            .prop_map(|(slot, most, waits)| Op::Receive { slot, most, waits }),
+        2 => (slot.clone(), slot.clone(), option::of(1..3u16), any::<bool>(), any::<bool>())
+            .prop_map(|(one, other, port, sees_end, waits)| {
+                Op::Look { slots: [one, other], port, sees_end, waits }
+            }),
+        1 => slot.clone().prop_map(|slot| Op::SendEither { slot, bytes: [1, 2] }),
+        2 => slot.clone().prop_map(|slot| Op::Echo { slot }),
+        1 => slot.clone().prop_map(|slot| Op::Shut { slot }),
+        1 => slot.prop_map(|slot| Op::Close { slot }),
+        1 => Just(Op::Post),
+        1 => Just(Op::Wait),
+        2 => (1..3u8).prop_map(|byte| Op::SkipIf { byte }),
+    ]
+}
+
+/// A server on two ports and a client of both, or less.
+pub(crate) fn pair() -> impl Strategy<Value = Vec<Program>> {
+    let accept = (0..2usize, 1..3u16, waits());
+    let accept = accept.prop_map(|(slot, port, waits)| Op::Accept { slot, port, waits });
+    let server_first = vec(accept, 1..3);
+    let client_first = vec((0..2usize, 1..3u16), 1..3).prop_map(|connects| {
+        connects.into_iter().map(|(slot, port)| Op::Connect { slot, port }).collect::<Vec<_>>()
+    });
+    let body = || vec(vec(op(2), 1..4), 1..3);
+    let listens = prop_oneof![Just(vec![1]), Just(vec![1, 2])];
+    (listens, server_first, body(), client_first, body()).prop_map(
+        |(listens, server, server_threads, client, client_threads)| {
+            vec![
+                Program { listens: vec![], first: client, threads: client_threads },
+                Program { listens, first: server, threads: server_threads },
+            ]
+        },
+    )
+}
+
+/// Programs whose threads connect and accept, three of them, each of which may do both.
+pub(crate) fn several() -> impl Strategy<Value = Vec<Program>> {
+    let thread = |own: u16| {
+        let others: Vec<u16> = (1..4).filter(|&port| port != own).collect();
+        let begin = prop_oneof![
+            waits().prop_map(move |waits| Op::Accept { slot: 0, port: own, waits }),
+            proptest::sample::select(others).prop_map(|port| Op::Connect { slot: 0, port }),
+        ];
+        (begin, vec(op(1), 0..3)).prop_map(|(begin, rest)| {
+            let mut thread = vec![begin];
+            thread.extend(rest);
+            thread
+        })
+    };
+    let program = move |own: u16| {
+        vec(thread(own), 1..3).prop_map(move |threads| Program {
+            listens: vec![own],
+            first: vec![],
+            threads,
+        })
+    };
+    (program(1), program(2), program(3)).prop_map(|(a, b, c)| vec![a, b, c])
+}

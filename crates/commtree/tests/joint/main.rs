@@ -1,0 +1,69 @@
+//! Joint states against closed systems: small programs, each explored on its own, must end together
+//! in exactly the ways in which all of them end when they are interleaved on one network. A way is what
+//! every thread of every program asked, and what came of it: all histories at once.
+
+mod alone;
+mod generated;
+mod interleaved;
+mod program;
+
+use alone::jointly;
+use everypath_commtree::joint::{Act, Answer, Event, Request, Side};
+use generated::{pair, several};
+use interleaved::closed;
+use program::{Op, Program};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+fn agree(programs: &[Program]) -> Result<(), TestCaseError> {
+    let (Some(closed), Some(joint)) = (closed(programs), jointly(programs)) else {
+        return Err(TestCaseError::reject("too large"));
+    };
+    let missed: Vec<_> = closed.difference(&joint).collect();
+    let wrong: Vec<_> = joint.difference(&closed).collect();
+    prop_assert!(missed.is_empty(), "missed {missed:?}");
+    prop_assert!(wrong.is_empty(), "impossible {wrong:?}");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, rng_seed: RngSeed::Fixed(7), failure_persistence: None, max_global_rejects: 100_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn pairs_end_as_they_do_when_interleaved(programs in pair()) {
+        agree(&programs)?;
+    }
+
+    #[test]
+    fn three_programs_end_as_they_do_when_interleaved(programs in several()) {
+        agree(&programs)?;
+    }
+}
+
+#[test]
+fn an_event_is_told_from_others_by_what_was_before_it() {
+    let mut side = Side::default();
+    let act = Act { request: Request::Listen { port: 1, backlog: 0 }, answer: Answer::Done };
+    let first = side.event(0, act.clone(), vec![]);
+    let second = side.event(0, act.clone(), vec![first]);
+    assert_eq!(side.event(0, act.clone(), vec![]), first);
+    assert_ne!(first, second);
+    let Event { past, .. } = side.get(second);
+    assert_eq!(*past, [first]);
+}
+
+/// Only one of two threads is told that a connection broke; until then the other one sees it.
+#[test]
+fn who_looks_sees_that_a_connection_broke_until_another_is_told() {
+    let send = Op::Send { slot: 0, length: 1, byte: 1 };
+    let look = Op::Look { slots: [0, 0], port: None, sees_end: false, waits: false };
+    let connect = Op::Connect { slot: 0, port: 1 };
+    let client = Program {
+        listens: vec![],
+        first: vec![connect],
+        threads: vec![vec![send], vec![send, look]],
+    };
+    let accept = Op::Accept { slot: 0, port: 1, waits: true };
+    let server = Program { listens: vec![1], first: vec![accept], threads: vec![vec![send]] };
+    agree(&[client, server]).unwrap();
+}
