@@ -2,10 +2,13 @@
 //!
 //! All of the work is done by the shim: its `system.rs`. Here is who takes part, and their names.
 
+use crate::execution::ExitCodes;
 use crate::program::{Program, ProgramError};
 use crate::shim::memory_file;
 use crate::worker::Launch;
-use everypath_shim_abi::{MAX_PROCESSES, Notice, PROCESS_BITS, SYSTEM_LENGTH, Setup, Strangeness};
+use everypath_shim_abi::{
+    Event, MAX_PROCESSES, Notice, Operation, PROCESS_BITS, SYSTEM_LENGTH, Setup, Strangeness,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
@@ -142,6 +145,18 @@ impl System {
     /// Which thread of its process a thread is.
     pub(crate) fn number_in_process(&self, thread: u16) -> u16 {
         thread % self.threads_each
+    }
+
+    /// How each process exited in an execution, if it did; nothing at all if there is only one.
+    pub(crate) fn exit_codes(&self, events: &[Event]) -> ExitCodes {
+        if !self.is_closed() {
+            return Vec::new();
+        }
+        let mut codes = vec![None; self.processes()];
+        for event in events.iter().filter(|event| event.operation == Operation::ProcessExit) {
+            codes[self.owner(event.thread)] = Some(event.value as i32);
+        }
+        codes
     }
 
     /// The name of the process that a thread belongs to; none if there is only one.

@@ -11,6 +11,9 @@ use everypath_shim_abi::{
 use everypath_trace::Violation;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The exit codes of several programs, the first one first; none of a program that does not end.
+pub type ExitCodes = Vec<Option<i32>>;
+
 /// What a search found.
 #[derive(Debug, Default)]
 pub struct Explored {
@@ -46,6 +49,8 @@ pub struct Explored {
     pub first: Option<Execution>,
     /// How many ended in each way other than expected.
     pub endings: BTreeMap<String, u64>,
+    /// How many of these had each combination of exit codes; only in closed systems.
+    pub exit_codes: BTreeMap<ExitCodes, u64>,
     /// How many atomic instructions were patched.
     pub sites: usize,
     /// Whether every schedule was explored, up to equivalence.
@@ -66,6 +71,7 @@ impl Explored {
         self.in_vain = self.executions;
         (self.abandoned, self.unexpected) = (0, 0);
         self.endings.clear();
+        self.exit_codes.clear();
     }
 
     /// How many executions there will have been in the end, as far as that can be estimated.
@@ -100,6 +106,9 @@ impl Explored {
             None => format!("{:?} {}", execution.outcome, execution.detail),
         };
         *self.endings.entry(ending).or_default() += 1;
+        if !execution.exit_codes.is_empty() {
+            *self.exit_codes.entry(execution.exit_codes.clone()).or_default() += 1;
+        }
         let rank = |of: &Execution| (of.outcome == Outcome::TooLong, of.number);
         if self.first.as_ref().is_none_or(|known| rank(&execution) < rank(known)) {
             self.first = Some(execution);
@@ -143,11 +152,14 @@ pub struct Execution {
     pub(crate) passages: Vec<u8>,
     /// What is wrong with what it left behind.
     pub judgement: Option<Violation>,
+    /// How each program of a closed system exited.
+    pub(crate) exit_codes: ExitCodes,
 }
 
 impl Execution {
     /// The last execution of a worker.
     pub(crate) fn of(worker: &Worker, reply: &Reply, number: u64) -> Self {
+        let events = worker.events();
         Execution {
             number,
             outcome: reply.outcome,
@@ -156,7 +168,8 @@ impl Execution {
             address: reply.address,
             text: String::from_utf8_lossy(text(&reply.text)).into_owned(),
             schedule: worker.schedule(),
-            events: worker.events(),
+            exit_codes: worker.system.exit_codes(&events),
+            events,
             threads: worker.threads(),
             stdout: worker.output(0),
             stderr: (0..worker.system.processes()).flat_map(|p| worker.output_of(p, 1)).collect(),

@@ -66,7 +66,7 @@ pub use compare::compare;
 pub use critical::explain;
 pub use error::Error;
 pub use everypath_commtree::joint as histories;
-pub use execution::{Execution, Explored};
+pub use execution::{Execution, ExitCodes, Explored};
 pub use executions::{Executions, executions};
 pub use exhaustive::{Exhaustive, explore};
 pub use joint::{Environment, Finish, Goal, JointExplored, JointSearch, Together, explore_jointly};

@@ -42,6 +42,12 @@ impl End {
     }
 }
 
+/// The code that a history ends with, if its process exits; none at all if it was stopped.
+pub(super) fn exit_code(word: u64) -> Option<Option<i32>> {
+    let end = End::from_word(word).filter(|end| !end.is_cut)?;
+    Some((end.outcome == Outcome::Exited).then_some(end.detail))
+}
+
 /// How a history ends, as far as others see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {

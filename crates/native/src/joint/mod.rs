@@ -16,7 +16,7 @@ pub(crate) use script::{Recorded, Reply};
 pub(crate) use wishes::Wishes;
 
 use crate::error::Error;
-use crate::execution::Execution;
+use crate::execution::{Execution, ExitCodes};
 use crate::exhaustive::{Runner, Stop};
 use crate::outside::Outside;
 use crate::worker::Launch;
@@ -51,6 +51,9 @@ pub struct JointSearch {
     pub kills_first: bool,
     /// What the search is for.
     pub goal: Goal,
+    /// Whether to go on after the first histories that are wrong together, and to count in which
+    /// ways all programs end.
+    pub keep_going: bool,
 }
 
 /// A program of which only histories are known.
@@ -108,6 +111,9 @@ pub struct JointExplored {
     /// All histories of the first program, and whether each was seen to happen together with others;
     /// only if they were looked for.
     pub shown: Vec<(Script, bool)>,
+    /// How many combinations of histories have each combination of exit codes, of those that happen
+    /// together to the end; only if the search goes on after what is wrong.
+    pub exit_codes: BTreeMap<ExitCodes, u64>,
     /// Which histories of the environment something is wrong with.
     pub propagated: BTreeSet<usize>,
     /// Whether everything was explored that the bound allows.
@@ -164,7 +170,7 @@ struct Exploration<'a> {
     records: Vec<BTreeMap<HistoryId, Record>>,
     /// Programs that cannot go on, as long as nobody listens at a port.
     postponed: Option<Found>,
-    /// What is wrong with the environment.
+    /// What is wrong, if the search goes on all the same.
     kept: Option<Found>,
     /// The environment's scripts, as histories.
     scripts: Vec<HistoryId>,
@@ -351,6 +357,10 @@ impl Exploration<'_> {
         let mut joint = lock(&programs);
         let looked = joint.compare(|combination, sides| match self.search.goal {
             _ if self.control.stopped() => ControlFlow::Break(None),
+            Goal::Verdict if self.search.keep_going => {
+                self.count(combination, sides)?;
+                self.judge(combination, sides)
+            }
             Goal::Verdict => self.judge(combination, sides),
             Goal::Histories => {
                 self.note_possible(combination, sides);
@@ -378,12 +388,7 @@ impl Exploration<'_> {
         let judge = Judge { search: self.search, control: self.control };
         match judge.judge(combination, sides) {
             Judged::Fine => ControlFlow::Continue(()),
-            Judged::Unsettled => {
-                if !self.control.stopped() {
-                    self.explored.reason = Some(too_many_ways());
-                }
-                ControlFlow::Break(None)
-            }
+            Judged::Unsettled => self.give_up(),
             Judged::Wrong { program, order, is_stuck } => {
                 let histories = combination.histories.to_vec();
                 let found = Found { program, histories, order, is_stuck };
@@ -392,10 +397,41 @@ impl Exploration<'_> {
                     self.postponed.get_or_insert(found);
                     return ControlFlow::Continue(());
                 }
-                let Some(script) = script else { return ControlFlow::Break(Some(found)) };
+                if script.is_none() && !self.search.keep_going {
+                    return ControlFlow::Break(Some(found));
+                }
                 // What else the environment does may be wrong, too.
-                self.explored.propagated.insert(script);
+                self.explored.propagated.extend(script);
                 self.kept.get_or_insert(found);
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    /// Says that nobody knows whether something is wrong.
+    fn give_up(&mut self) -> ControlFlow<Option<Found>> {
+        if !self.control.stopped() {
+            self.explored.reason = Some(too_many_ways());
+        }
+        ControlFlow::Break(None)
+    }
+
+    /// Counts how the programs end if these histories happen together, to the end of all.
+    fn count(
+        &mut self,
+        combination: &Combination<'_>,
+        sides: &[Side],
+    ) -> ControlFlow<Option<Found>> {
+        let ends = sides.iter().zip(combination.histories).take(self.search.programs.len());
+        let ends = ends.map(|(side, &history)| judge::exit_code(side.history(history).end));
+        let Some(codes) = ends.collect::<Option<ExitCodes>>() else {
+            return ControlFlow::Continue(());
+        };
+        match combination.linearise(|_| true, true, &|| self.control.stopped()) {
+            Linearised::Impossible => ControlFlow::Continue(()),
+            Linearised::Unsettled => self.give_up(),
+            Linearised::Possible(_) => {
+                *self.explored.exit_codes.entry(codes).or_default() += 1;
                 ControlFlow::Continue(())
             }
         }

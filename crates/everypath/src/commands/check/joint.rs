@@ -59,6 +59,7 @@ pub(super) fn explore(
         environment,
         kills_first: false,
         goal: Goal::Verdict,
+        keep_going: common.keep_going,
     };
     if let Some(emission) = emission {
         return emission.list(args, search, programs);

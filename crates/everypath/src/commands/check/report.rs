@@ -8,10 +8,11 @@ use crate::cli::CheckArgs;
 use crate::commands::replay_command;
 use crate::result::{JsonCoverage, JsonViolation};
 use crate::watch::peak_memory;
-use everypath_native::{Error, Explored, JointExplored, Outside};
+use everypath_native::{Error, ExitCodes, Explored, JointExplored, Outside};
 use everypath_report::{grouped, native};
 use everypath_trace::{Coverage, Explanation, Trace, Verdict};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// How many steps are printed; `everypath show` prints all.
@@ -33,6 +34,7 @@ pub(super) struct Counted {
     unexpected: u64,
     hits: u64,
     endings: Vec<(String, u64)>,
+    exit_codes: BTreeMap<ExitCodes, u64>,
     sites: usize,
     sample: Option<Sample>,
     remaining: Option<Remaining>,
@@ -134,6 +136,7 @@ impl Counted {
             executions: explored.executions.iter().sum(),
             steps: explored.steps,
             unexpected: u64::from(explored.found.is_some()),
+            exit_codes: explored.exit_codes.clone(),
             sites: explored.sites,
             seconds,
             joint: Some(joint),
@@ -151,6 +154,7 @@ impl Counted {
             cycles: sampled.cycles,
             unexpected: sampled.unexpected,
             endings: sampled.endings.iter().map(|(name, count)| (name.clone(), *count)).collect(),
+            exit_codes: sampled.exit_codes.clone(),
             sites: sampled.sites,
             sample: Sample::of(sampled),
             remaining: Remaining::of(sampled),
@@ -309,6 +313,8 @@ struct JsonCheckStats {
     peak_rss_bytes: Option<u64>,
     atomic_sites: usize,
     endings: Vec<JsonEnding>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    exit_codes: Vec<JsonExitCodes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache: Option<JsonCache>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -321,6 +327,13 @@ struct JsonCheckStats {
 #[derive(Debug, Serialize)]
 struct JsonEnding {
     ending: String,
+    executions: u64,
+}
+
+/// How often several programs exited with these codes; none of one that did not.
+#[derive(Debug, Serialize)]
+struct JsonExitCodes {
+    codes: ExitCodes,
     executions: u64,
 }
 
@@ -372,6 +385,14 @@ impl Report {
                 endings: endings
                     .map(|(ending, executions)| JsonEnding {
                         ending: ending.clone(),
+                        executions: *executions,
+                    })
+                    .collect(),
+                exit_codes: counted
+                    .exit_codes
+                    .iter()
+                    .map(|(codes, executions)| JsonExitCodes {
+                        codes: codes.clone(),
                         executions: *executions,
                     })
                     .collect(),
