@@ -3,7 +3,6 @@
 mod support;
 
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::process::Command;
 use support::Programs;
 
@@ -328,93 +327,7 @@ fn failures_propagate_or_do_not() {
     assert_eq!(behind, (json!("violated"), json!([false, true])));
 }
 
-/// How many generated pairs are compared.
-const SEEDS: u64 = 12;
-
-/// Numbers at random, always the same.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (self.0 >> 33) as usize % limit
-    }
-
-    /// What a thread does, after it has a connection.
-    fn words(&mut self, most: usize) -> String {
-        const WORDS: [&str; 20] = [
-            "sa", "sb", "sab", "?ab", "r1", "r1", "r2", "r9", "+a", "v", "t", "h", "k1", "k9",
-            "o1", "q0", "q-1", "q9", "Q0", "E9",
-        ];
-        (0..self.below(most + 1)).map(|_| format!(" {}", WORDS[self.below(WORDS.len())])).collect()
-    }
-
-    /// A program of up to three threads.
-    fn program(&mut self, begin: &str, also: &str) -> String {
-        let mut program = format!("./talker % {begin}{}", self.words(2));
-        for _ in 0..self.below(3) {
-            program += &format!(" / v{}", self.words(2));
-        }
-        if self.below(4) == 0 {
-            program += also;
-        }
-        program
-    }
-}
-
-/// Bytes that are written as digits.
-fn bytes(digits: &Value) -> Vec<u64> {
-    let pairs = digits.as_str().unwrap().as_bytes().chunks(2);
-    let pairs = pairs.map(|pair| str::from_utf8(pair).unwrap());
-    pairs.map(|pair| u64::from_str_radix(pair, 16).unwrap()).collect()
-}
-
-/// What an event says, as `talker` takes it down.
-fn taken_down(event: &Value) -> Vec<u64> {
-    let (request, answer) = (&event["request"], &event["answer"]);
-    let [send, receive, accept, look] =
-        ["send", "receive", "accept", "look"].map(|name| request.get(name));
-    if let Some(send) = send.filter(|_| answer == "done" || answer == "lost") {
-        return bytes(&send["bytes"]);
-    }
-    if receive.is_some() {
-        return match (answer.get("bytes"), answer.as_str()) {
-            (Some(digits), _) => bytes(digits),
-            (_, Some("end")) => vec![300],
-            (_, Some("reset")) => vec![301],
-            (_, Some("nothing")) => vec![302],
-            _ => vec![],
-        };
-    }
-    if accept.is_some_and(|accept| accept["waits"] == false) {
-        return vec![20 + u64::from(answer.get("accepted").is_some())];
-    }
-    let Some(look) = look.filter(|_| answer != "never") else { return vec![] };
-    let things = look["at"].as_array().unwrap();
-    let seen = answer["ready"].as_array().into_iter().flatten().zip(things);
-    let ready = seen.filter(|(seen, _)| **seen != "waits");
-    let bit = |thing: &Value| if thing.get("bytes").is_some() { 1 } else { 2 };
-    let base = if things.iter().any(|thing| thing.get("connections").is_some()) { 10 } else { 1 };
-    vec![base + ready.map(|(_, thing)| bit(thing)).sum::<u64>()]
-}
-
-/// What happened in a history, told as `talker` tells it by its exit code.
-fn code(history: &Value) -> u64 {
-    let mut digests = std::collections::BTreeMap::new();
-    for event in history["events"].as_array().unwrap() {
-        let digest: &mut u64 = digests.entry(event["thread"].as_u64().unwrap()).or_default();
-        let values = taken_down(event);
-        values.iter().for_each(|value| *digest = (*digest * 31 + value) % 1_000_003);
-    }
-    1 + digests.values().sum::<u64>() % 97
-}
-
-/// How a program ends in a closed system, in every way; none if there are too many executions.
-fn endings(programs: &Programs, options: &str, other: &str, command: &str) -> Option<Vec<String>> {
-    endings_of(1000, programs, options, [other, command])
-}
-
-/// The same, if there are fewer executions than that.
+/// How a program ends in a closed system, in every way; none if there are so many executions.
 fn endings_of(
     most: u64,
     programs: &Programs,
@@ -432,51 +345,6 @@ fn endings_of(
         endings.map(|ending| ending["ending"].as_str().unwrap().to_string()).collect();
     endings.sort_unstable();
     (result["stats"]["executions"].as_u64() < Some(most)).then_some(endings)
-}
-
-/// The histories of a program that happen if it is explored jointly with another one, told as
-/// `talker` tells them; none if there is a reason to have none.
-fn histories(programs: &Programs, other: &str, command: &str) -> Option<BTreeSet<String>> {
-    let (_, result) = emit(programs, command, command, other);
-    if result["reason"].as_str().is_some_and(|reason| reason.contains("while it breaks")) {
-        return None;
-    }
-    assert_ne!(result["verdict"], "inconclusive", "{other} | {command}: {result}");
-    let listing = std::fs::read(programs.folder.path().join("failures.json")).unwrap();
-    let listing: Value = serde_json::from_slice(&listing).unwrap();
-    let histories = listing["behaviours"].as_array().unwrap().iter();
-    let is_one = |history: &&Value| {
-        // Whoever could not connect exits with another code.
-        let is_refused = |event: &Value| event["answer"] == "refused";
-        history["happens"] == true && !history["events"].as_array().unwrap().iter().any(is_refused)
-    };
-    Some(histories.filter(is_one).map(|history| format!("Exited {}", code(history))).collect())
-}
-
-/// Both sides of generated pairs, with several threads that write at the same time, data choices,
-/// and calls that wait, do not wait, or wait for some time.
-#[test]
-fn generated_pairs_do_the_same_on_their_own_and_together() {
-    let programs = Programs::new(&[TALKER]);
-    let mut compared = 0;
-    for seed in 0..SEEDS {
-        let mut dice = Dice(seed);
-        let server = dice.program("l7000 a", " / a r1");
-        let client = dice.program("c7000", " / c7000 r1");
-        for (other, command) in [(&server, &client), (&client, &server)] {
-            let options = "--time any --idle violation";
-            let Some(closed) = endings(&programs, options, other, command) else { continue };
-            // The code of a program is not told if the others wait for something that never comes.
-            if closed.iter().any(|ending| !ending.starts_with("Exited")) {
-                continue;
-            }
-            let Some(joint) = histories(&programs, other, command) else { continue };
-            let closed = closed.into_iter().filter(|ending| ending != "Exited 250").collect();
-            assert_eq!(joint, closed, "seed {seed}: {other} | {command}");
-            compared += 1;
-        }
-    }
-    assert!(compared >= SEEDS as usize / 3, "{compared}");
 }
 
 #[test]
