@@ -173,6 +173,8 @@ fn connections_end_and_break() {
         // A process that ends closes what it has.
         ("./talker l7000 a r1", "./talker c7000 sa r1 =", holds()),
         ("./talker l7000 a sa r1 =b", "./talker c7000 r1 =a", holds()),
+        // Who closes a connection knows that nobody waits at it.
+        ("./talker l7000 a", "./talker c7000 / r1 v / t x", holds()),
         // Nobody is connected to after that, but those who wait are told.
         ("./talker l7000", "./talker c7000 r1 =", violates("exit-code")),
     ] {
@@ -380,6 +382,9 @@ fn what_is_not_modelled_is_said() {
         ),
         ("", vec!["./talker l7000 a g"], "./talker c7000 r1", "something of its own at once"),
         ("", vec!["./talker l7000 a f"], "./talker c7000 r1", "--max-depth bounds how many"),
+        ("", vec!["./talker l7000 a"], "./talker c7000 / x / q-1", "closes what another one may"),
+        ("", vec!["./talker l7000 a"], "./talker c7000 / x / r1", "closes what another one may"),
+        ("", vec!["./talker c7000"], "./talker l7000 a / u / a", "closes what another one may"),
         ("--max-executions 3", vec!["./talker l7000 a ?abc"], "./talker c7000 r1", "limit of 3"),
     ] {
         let reason = reason(&jointly(&programs, options, &others, client));

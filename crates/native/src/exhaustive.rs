@@ -43,6 +43,14 @@ pub(crate) struct Touch {
     turn: Turn,
 }
 
+impl Touch {
+    /// Of a step that is by itself.
+    pub(crate) fn nothing() -> Self {
+        let (pending, footprint) = (Pending::default(), Footprint::nothing());
+        Touch { pending, footprint, turn: Turn::default() }
+    }
+}
+
 impl reduction::Footprint for Touch {
     type Part = Part;
 

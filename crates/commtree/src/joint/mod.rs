@@ -126,7 +126,7 @@ pub enum Watched {
 
 impl Watched {
     /// What comes on a connection.
-    fn bytes(link: Link) -> Self {
+    pub fn bytes(link: Link) -> Self {
         Watched::Bytes { link, sees_end: false }
     }
 
@@ -204,7 +204,7 @@ impl Request {
     }
 
     /// Whether it is about what arrives there, and what is seen of it.
-    fn sees(&self, what: Watched) -> bool {
+    pub fn sees(&self, what: Watched) -> bool {
         match self {
             Request::Accept { port, .. } => what == Watched::Connections { port: *port },
             Request::Receive { link, .. } => what.is_same(Watched::bytes(*link)),

@@ -112,7 +112,7 @@ pub struct JointExplored {
     /// only if they were looked for.
     pub shown: Vec<(Script, bool)>,
     /// How many combinations of histories have each combination of exit codes, of those that happen
-    /// together to the end; only if the search goes on after what is wrong.
+    /// together to the end; only if the search goes on after what is wrong, and comes to its end.
     pub exit_codes: BTreeMap<ExitCodes, u64>,
     /// Which histories of the environment something is wrong with.
     pub propagated: BTreeSet<usize>,
@@ -280,6 +280,9 @@ impl Exploration<'_> {
     fn conclude(&mut self) {
         if let Some(found) = self.kept.take() {
             self.keep(found);
+        }
+        if !self.explored.complete {
+            self.explored.exit_codes.clear();
         }
         if self.search.goal == Goal::Histories {
             let joint = lock(&self.programs);

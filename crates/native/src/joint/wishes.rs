@@ -2,9 +2,10 @@
 //! history that comes of it.
 
 use super::script::Reply;
-use crate::exhaustive::taken;
+use crate::exhaustive::{Touch, taken};
 use crate::symmetry::Symmetry;
 use everypath_commtree::joint::{Act, Answer, EventId, Joint, Link, Readiness, Request, Watched};
+use everypath_explore::reduction::Taken;
 use everypath_explore::reduction::happens_before::HappensBefore;
 use everypath_shim_abi::{Asked, Event, Glance, Granted, Question, Sight, Wish};
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +141,8 @@ impl Wishes {
         }
         let request = self.request(question, message)?;
         let step = (question.step as usize).checked_sub(1).ok_or("a wish without a step")?;
-        let past = self.past(step, events);
+        let past = self.past(step, &taken(events, &Symmetry::default()));
+        self.refuse_to_close(&request, step, events)?;
         if self.execution.log.len() >= self.most {
             self.execution.is_cut = true;
             self.execution.waiting.insert(thread);
@@ -240,15 +242,49 @@ impl Wishes {
     }
 
     /// The events of this execution that happened before a step.
-    fn past(&self, step: usize, events: &[Event]) -> Vec<EventId> {
+    fn past(&self, step: usize, steps: &[Taken<Touch>]) -> Vec<EventId> {
         let mut order = HappensBefore::default();
-        taken(events, &Symmetry::default()).iter().for_each(|taken| order.push(taken));
+        steps.iter().for_each(|taken| order.push(taken));
         let own = order.first_event(step);
         let is_before = |of: usize| of == step || order.is_before(order.first_event(of), own);
         let before = self.execution.log.iter().filter(|(of, _)| is_before(*of));
         let mut past: Vec<EventId> = before.map(|&(_, event)| event).collect();
         past.sort_unstable();
         past
+    }
+
+    /// Refuses to close what another thread may wait at: one that waits in this execution or is
+    /// answered at once might have waited until it was closed, and then for ever.
+    fn refuse_to_close(
+        &self,
+        request: &Request,
+        step: usize,
+        events: &[Event],
+    ) -> Result<(), String> {
+        let is_closed = |waiting: &Request| match request {
+            Request::Close(link) => waiting.sees(Watched::bytes(*link)),
+            Request::Unlisten { port } => waiting.sees(Watched::Connections { port: *port }),
+            _ => false,
+        };
+        let programs = lock(&self.programs);
+        let act = |event: EventId| &programs.side(self.side).get(event).act;
+        let mut waiting = self.execution.log.iter().map(|&(_, event)| event).filter(|&event| {
+            let request = &act(event).request;
+            request.waits() && is_closed(request)
+        });
+        if waiting.clone().next().is_none() {
+            return Ok(());
+        }
+        // Whatever is before it only because both use the connection could have come after it.
+        let mut steps = taken(events, &Symmetry::default());
+        steps[step].footprint = Touch::nothing();
+        let before = self.past(step, &steps);
+        match waiting.all(|event| before.contains(&event)) {
+            true => Ok(()),
+            false => Err("a thread closes what another one may wait at, which --joint does not \
+                          model"
+                .into()),
+        }
     }
 
     /// Lets a wish be granted, and says how.
