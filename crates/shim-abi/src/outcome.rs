@@ -75,6 +75,8 @@ pub enum Waiting {
     Futex,
     /// Something to happen at a socket, a pipe or an event.
     Network,
+    /// The lock of a file.
+    FileLock,
     /// A signal.
     Signal,
     /// Time to pass.

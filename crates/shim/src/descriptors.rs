@@ -7,7 +7,7 @@
 
 use crate::fail::stop;
 use crate::files;
-use crate::memory::{OBJECTS, TABLE, view, zero};
+use crate::memory::{OBJECTS, TABLE, store, view, zero};
 use crate::net::{self, Object};
 use crate::scheduler::point;
 use crate::state::state;
@@ -65,6 +65,8 @@ pub(crate) enum Kind {
 pub(crate) struct Open {
     pub(crate) kind: Kind,
     pub(crate) append: bool,
+    /// How it is locked: see `files::flock`.
+    pub(crate) lock: u8,
     pub(crate) references: u16,
     pub(crate) index: u16,
     pub(crate) flags: i32,
@@ -427,7 +429,7 @@ pub(crate) fn close(descriptor: i32) -> isize {
     let Some(open) = found(descriptor) else { return -(errno::EBADF as isize) };
     match open.get().kind {
         Kind::Object => net::before_close(usize::from(open.get().index)),
-        kind => replace(descriptor, kind),
+        kind => replace(descriptor, kind == Kind::Written || open.get().lock != 0),
     }
     // Others may have closed it meanwhile.
     let Some(description) = description(descriptor) else { return -(errno::EBADF as isize) };
@@ -442,16 +444,15 @@ pub(crate) fn close(descriptor: i32) -> isize {
 fn renew(number: usize) {
     let slot = slot(number);
     if slot.was_open.replace(true) {
-        replace(number as i32, Kind::Closed);
+        replace(number as i32, false);
         slot.renewed_by.set(state().current.get() + 1);
     }
 }
 
 /// The scheduling point before what a descriptor is open on changes.
-fn replace(descriptor: i32, kind: Kind) {
+fn replace(descriptor: i32, is_written_file: bool) {
     // Who reads and writes such files looks at all of them.
-    let is_written = kind == Kind::Written;
-    point(Operation::DescriptorClose, place(descriptor), is_written.into());
+    point(Operation::DescriptorClose, place(descriptor), is_written_file.into());
 }
 
 /// Keeps something open while a call uses it, whoever closes its descriptors.
@@ -471,6 +472,9 @@ pub(crate) fn release(description: usize) {
     }
     slot.open.set(Open::default());
     slot.retired_open.set(!slots().is_own(number));
+    if open.lock != 0 {
+        files::flock::given_back();
+    }
     match open.kind {
         Kind::Written => files::forget_unused(usize::from(open.index)),
         Kind::Object => net::close(usize::from(open.index), number),
@@ -507,6 +511,8 @@ pub(crate) fn duplicate(descriptor: i32, from: usize, exactly: Option<usize>) ->
 
 /// Does what the system call does.
 pub(crate) fn control(descriptor: i32, command: i32, argument: usize) -> isize {
+    const GET_LOCK: i32 = 5;
+    const UNLOCKED: i16 = 2;
     let Some(open) = used(descriptor) else { return -(errno::EBADF as isize) };
     let close_on_exec = |descriptor: isize| &slot(descriptor as usize).close_on_exec;
     match command {
@@ -531,7 +537,15 @@ pub(crate) fn control(descriptor: i32, command: i32, argument: usize) -> isize {
             open.set(Open { append, flags, ..open.get() });
             0
         }
-        5..=7 | 36..=38 => 0,
+        // A process never excludes itself.
+        GET_LOCK => {
+            store(argument, UNLOCKED);
+            0
+        }
+        6 | 7 => 0,
+        36..=38 => {
+            stop!("the program locks parts of an open file (F_OFD_SETLK), which is not modelled")
+        }
         // The size of a pipe.
         1032 if open.get().kind == Kind::Object => net::PIPE_CAPACITY as isize,
         _ => -(errno::EINVAL as isize),

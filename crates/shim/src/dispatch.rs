@@ -213,7 +213,8 @@ fn files_of(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
         number::IOCTL => net::device_control(fd, b, c),
         // All files are of one time.
         number::UTIMENSAT => 0,
-        number::FSYNC | number::FDATASYNC | number::FLOCK | number::FADVISE64 => 0,
+        number::FLOCK => files::flock::lock(fd, b as i32),
+        number::FSYNC | number::FDATASYNC | number::FADVISE64 => 0,
         _ => return None,
     })
 }

@@ -14,6 +14,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::Operation;
 
+pub(crate) mod flock;
 mod handover;
 mod listing;
 mod names;

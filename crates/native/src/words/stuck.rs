@@ -33,6 +33,7 @@ impl Names<'_> {
                 Operation::Send => format!("waits to send to {}", self.other_end(entry)),
                 _ => format!("waits to receive from {}", self.other_end(entry)),
             },
+            Waiting::FileLock => "waits for the lock of a file".into(),
             Waiting::Signal => "waits for a signal of the operating system".into(),
             Waiting::Time => "sleeps".into(),
         }

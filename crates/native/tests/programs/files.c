@@ -2,6 +2,7 @@
 #include "check.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 static char folder[256];
@@ -251,6 +252,38 @@ static void together(void) {
     puts("together");
 }
 
+// Locks belong to what is open: copies of a descriptor share them.
+static void locks(void) {
+    int one = open(in_folder("locked"), O_RDWR | O_CREAT, 0600);
+    int other = open(in_folder("locked"), O_RDWR);
+    CHECK(one >= 0 && other >= 0);
+    int copy = dup(one);
+    IS(flock(one, LOCK_EX), 0);
+    IS(flock(copy, LOCK_EX | LOCK_NB), 0);
+    FAILS(flock(other, LOCK_EX | LOCK_NB), EWOULDBLOCK);
+    FAILS(flock(other, LOCK_SH | LOCK_NB), EWOULDBLOCK);
+    IS(flock(one, LOCK_SH), 0);
+    IS(flock(other, LOCK_SH | LOCK_NB), 0);
+    // Who asks for another kind gives up its own.
+    FAILS(flock(one, LOCK_EX | LOCK_NB), EWOULDBLOCK);
+    IS(flock(other, LOCK_EX | LOCK_NB), 0);
+    IS(flock(other, LOCK_UN), 0);
+    IS(flock(one, LOCK_EX | LOCK_NB), 0);
+    IS(close(one), 0);
+    FAILS(flock(other, LOCK_SH | LOCK_NB), EWOULDBLOCK);
+    IS(close(copy), 0);
+    IS(flock(other, LOCK_SH | LOCK_NB), 0);
+    FAILS(flock(other, 77), EINVAL);
+    FAILS(flock(-1, LOCK_EX), EBADF);
+    // A process never excludes itself.
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    IS(fcntl(other, F_SETLK, &range), 0);
+    IS(fcntl(other, F_GETLK, &range), 0);
+    IS(range.l_type, F_UNLCK);
+    IS(close(other), 0);
+    IS(unlink(in_folder("locked")), 0);
+}
+
 static void devices(void) {
     char bytes[64], more[64];
     int fd = open("/dev/null", O_RDWR);
@@ -280,6 +313,7 @@ int main(int argc, char **argv) {
     listing();
     stdio();
     together();
+    locks();
     devices();
     changing(argc > 2);
     return 0;
