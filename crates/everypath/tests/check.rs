@@ -92,6 +92,33 @@ fn reduction_and_plain_search_agree_about_what_is_watched() {
     assert_eq!(compare_searches("watches.c", WATCHES), WATCHES.len());
 }
 
+/// A socket may be named, connected, used and closed by several threads, and a queue may be full.
+const CONNECTS: &[&str] = &[
+    "K0 P0",
+    "K0 S0",
+    "K0 R0",
+    "K0 H0",
+    "K0 N0",
+    "K0 C0",
+    "K1 K1",
+    "K1 C2",
+    "K1 S1",
+    "B0 K0",
+    "B0 B0",
+    "B0 C0",
+    "K0 A2",
+    "F0F0 K1S1",
+    "A2 K1P1",
+    "K0 S0A2",
+    "F0F0F0 A2P1",
+    "T0 F0F0",
+];
+
+#[test]
+fn reduction_and_plain_search_agree_about_connecting() {
+    assert_eq!(compare_searches("connects.c", CONNECTS), CONNECTS.len());
+}
+
 /// Whether a file is there depends on who was faster to make or to remove it.
 const NAMES: &[&str] =
     &["c0 s0", "c0 a0", "c0 o0", "c0 c0", "c0 u0", "c0u0 s0", "c0r0 s1", "m0 s0", "U0 M0"];
@@ -99,6 +126,31 @@ const NAMES: &[&str] =
 #[test]
 fn reduction_and_plain_search_agree_about_names_of_files() {
     assert_eq!(compare_searches("names.c", NAMES), NAMES.len());
+}
+
+/// What is in a file, and who has locked it.
+const CONTENTS: &[&str] = &[
+    "W0 R0",
+    "w0 p0",
+    "W1 R1",
+    "T0 S0",
+    "A0 F0",
+    "A0 E0",
+    "O0 R0",
+    "w0 M0",
+    "L0 L0",
+    "L0U0 L0",
+    "B0 B0",
+    "B0U0 B0U0",
+    "s0 s0",
+    "s0L0 s0",
+    "B0Z0 L0",
+    "L1 L1",
+];
+
+#[test]
+fn reduction_and_plain_search_agree_about_contents_of_files() {
+    assert_eq!(compare_searches("contents.c", CONTENTS), CONTENTS.len());
 }
 
 /// Who takes a signal, who handles it, and whether an alarm rings before it is taken back.

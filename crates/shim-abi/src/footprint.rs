@@ -1,6 +1,7 @@
 //! What a step touches: the one table from which dependence follows.
 
 use crate::callers;
+use crate::operation::connected;
 use crate::{Operation, PROCESS_BITS, Phase, TIMEOUT, units};
 
 /// How a part of a step uses an object.
@@ -109,10 +110,13 @@ impl Part {
     }
 }
 
+/// As many parts as a step has that connects, for some time.
+const MOST_PARTS: usize = 8;
+
 /// The parts of a step, in the order in which they happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    parts: [Option<Part>; 6],
+    parts: [Option<Part>; MOST_PARTS],
 }
 
 /// All fences are one object: they have one order, and what comes before one is seen after the next.
@@ -180,23 +184,46 @@ impl Footprint {
             false => Footprint::of(&[(first, object)]),
         };
         let networking = |mode| Footprint::of(&[(mode, object), (Touch, NETWORK)]);
+        // What a socket is called and what it is good for, others may ask or use.
+        let changing = |socket| match socket {
+            0 => [(Nothing, 0); 2],
+            socket => [(Write, socket), (Write, socket + OPEN)],
+        };
         match (operation, phase) {
             // Whoever has waited for the network tries again, which is a step like the first.
-            (
-                Operation::Bind | Operation::Listen | Operation::EpollControl | Operation::TimerSet,
-                _,
-            ) => networking(Write),
+            (Operation::EpollControl | Operation::TimerSet, _) => networking(Write),
+            (Operation::Bind | Operation::Listen, _) => {
+                let [socket, use_of_it] = changing(value);
+                Footprint::of(&[(Write, object), (Touch, NETWORK), socket, use_of_it])
+            }
             // At an address, connections are put in at one end of a queue and taken out at the other.
             // Who may find the queue full, or empty, or nobody there, sees all of that.
-            (Operation::Connect | Operation::Accept, _) => Footprint::of(&[
+            (Operation::Accept, _) => Footprint::of(&[
                 (Write, object),
                 (Write, object + HEAD),
                 (Write, object + TAIL),
                 (Touch, NETWORK),
             ]),
+            // The value says which sockets are connected: others may use them at the same time.
+            (Operation::Connect, _) => {
+                let (socket, far) = connected(object, value);
+                let [socket, use_of_it] = changing(socket);
+                Footprint::of(&[
+                    (Write, object),
+                    (Write, object + HEAD),
+                    (Write, object + TAIL),
+                    (Touch, NETWORK),
+                    socket,
+                    use_of_it,
+                    if far == 0 { (Nothing, 0) } else { (Write, far) },
+                ])
+            }
             // Who finds somebody there does not see when that began, nor what is taken out.
             (Operation::ConnectQueued, _) => {
-                Footprint::of(&[(Write, object + TAIL), (Touch, NETWORK)])
+                let (socket, far) = connected(object, value);
+                let [socket, use_of_it] = changing(socket);
+                let far = if far == 0 { (Nothing, 0) } else { (Write, far) };
+                Footprint::of(&[(Write, object + TAIL), (Touch, NETWORK), socket, use_of_it, far])
             }
             (Operation::AcceptQueued, _) => {
                 Footprint::of(&[(Write, object + HEAD), (Touch, NETWORK)])
@@ -233,7 +260,11 @@ impl Footprint {
                 Footprint::of(&[(Write, object), (Write, object + HEAD), (Touch, NETWORK)])
             }
             // Connections to peers do not see each other, but see who begins to listen here.
-            (Operation::ConnectPeer | Operation::SendAway, _) => networking(Read),
+            (Operation::SendAway, _) => networking(Read),
+            (Operation::ConnectPeer, _) => {
+                let [socket, use_of_it] = changing(value);
+                Footprint::of(&[(Read, object), (Touch, NETWORK), socket, use_of_it])
+            }
             // All ends see it that wait to be accepted, whichever they are.
             (Operation::Shutdown | Operation::Close, _) if value == ABANDONED => {
                 Footprint::of(&[(Everything, 0)])

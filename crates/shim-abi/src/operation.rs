@@ -193,11 +193,47 @@ pub fn moved(total: u64, count: u64) -> u64 {
 
 const COUNT_BITS: u32 = 24;
 
+/// What stands for a socket in the footprints of steps; its parts are found at small distances.
+pub fn socket_key(number: u64) -> u64 {
+    const FIRST: u64 = 0x6006_0000_0000;
+    const APART: u64 = 64;
+    FIRST + number * APART
+}
+
+/// The value of a step that connects a socket, and puts that into a queue: how many bytes were put
+/// there in all, and by this step.
+pub fn connecting(number: usize, (total, count): (u64, u64)) -> u64 {
+    (number as u64 + 1) << SOCKET_SHIFT | total << ENTRY_BITS | count
+}
+
+/// The same once it is known which socket is at the other end.
+pub fn connected_to(value: u64, far: usize) -> u64 {
+    value | (far as u64 + 1) << FAR_SHIFT
+}
+
+const SOCKET_SHIFT: u32 = 48;
+const FAR_SHIFT: u32 = 32;
+const ENTRY_BITS: u32 = 8;
+
+/// The two sockets that a step connects which meets at an address, by their keys; 0 for none.
+pub(crate) fn connected(address: u64, value: u64) -> (u64, u64) {
+    let shared = address >> crate::PROCESS_BITS << crate::PROCESS_BITS;
+    let key = |number: u64| match number & 0xffff {
+        0 => 0,
+        some => socket_key(some - 1) | shared,
+    };
+    (key(value >> SOCKET_SHIFT), key(value >> FAR_SHIFT))
+}
+
 impl Event {
     /// For a step that moves bytes, how many had been moved before and after it.
     pub fn bytes_moved(&self) -> (u64, u64) {
-        let total = self.value >> COUNT_BITS;
-        (total.saturating_sub(self.value & ((1 << COUNT_BITS) - 1)), total)
+        let (value, bits) = match self.operation {
+            Operation::ConnectQueued => (self.value & ((1 << FAR_SHIFT) - 1), ENTRY_BITS),
+            _ => (self.value, COUNT_BITS),
+        };
+        let total = value >> bits;
+        (total.saturating_sub(value & ((1 << bits) - 1)), total)
     }
 }
 

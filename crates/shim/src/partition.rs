@@ -65,7 +65,7 @@ pub(crate) fn meet(network: &Thread) {
     let before = usize::from(may_rest(state));
     let chosen = outcome.checked_sub(before).and_then(|index| changes(state).nth(index));
     let change = chosen.unwrap_or(NetworkChange::None);
-    amend(|event| event.operation == Operation::Partition, change.word());
+    amend(|event| event.operation == Operation::Partition, |_| change.word());
     let set = |one: usize, other: usize, is_cut: bool| {
         for (one, other) in [(one, other), (other, one)] {
             let others = state.cuts[one].get() & !(1 << other);

@@ -509,11 +509,11 @@ fn announced(thread: &Thread) -> (Operation, u64) {
 }
 
 /// Corrects what was written down of the step that is being taken, if it is the one that `is_it`.
-pub(crate) fn amend(is_it: impl Fn(&Event) -> bool, value: u64) {
+pub(crate) fn amend(is_it: impl Fn(&Event) -> bool, value: impl Fn(u64) -> u64) {
     let Some(last) = (STEPS.load(Relaxed) as usize).checked_sub(1) else { return };
     let event = &region().events[last];
     if is_it(&event.get()) {
-        event.set(Event { value, ..event.get() });
+        event.set(Event { value: value(event.get().value), ..event.get() });
     }
 }
 

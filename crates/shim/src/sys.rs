@@ -302,6 +302,7 @@ pub(crate) mod errno {
     pub(crate) const ENOTCONN: i32 = 107;
     pub(crate) const ETIMEDOUT: i32 = 110;
     pub(crate) const ECONNREFUSED: i32 = 111;
+    pub(crate) const EALREADY: i32 = 114;
     pub(crate) const EINPROGRESS: i32 = 115;
     pub(crate) const EOWNERDEAD: i32 = 130;
     pub(crate) const ENOTRECOVERABLE: i32 = 131;

@@ -74,6 +74,62 @@ static void local_connections(void) {
     IS(close(client), 0);
 }
 
+// Who finds no room in the queue of a listener is connected later, by itself.
+static void full_queues(int family) {
+    char byte;
+    int listener = bound(family, SOCK_STREAM), clients[4];
+    IS(listen(listener, 1), 0);
+    struct address address = name_of(listener);
+    for (int i = 0; i < 4; i++) {
+        clients[i] = socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        FAILS(connect(clients[i], &address.any, address.length), EINPROGRESS);
+        if (i < 2) IS(await(clients[i], POLLOUT), POLLOUT);
+    }
+    struct pollfd looked = {.fd = clients[2], .events = POLLIN | POLLOUT};
+    IS(poll(&looked, 1, 0), 0);
+    FAILS(connect(clients[2], &address.any, address.length), EALREADY);
+    FAILS(send(clients[2], "x", 1, MSG_NOSIGNAL), EAGAIN);
+    FAILS(recv(clients[2], &byte, 1, 0), EAGAIN);
+    socklen_t length = sizeof address.storage;
+    FAILS(getpeername(clients[2], &address.any, &length), ENOTCONN);
+    IS(number_option(clients[2], SOL_SOCKET, SO_ERROR), 0);
+    // A call that waits, but not for ever.
+    int patient = socket(family, SOCK_STREAM, 0);
+    struct timeval soon = {0, 20000};
+    IS(setsockopt(patient, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof soon), 0);
+    FAILS(connect(patient, &address.any, address.length), EINPROGRESS);
+    FAILS(connect(patient, &address.any, address.length), EALREADY);
+    FAILS(send(patient, "x", 1, MSG_NOSIGNAL), EAGAIN);
+    IS(close(patient), 0);
+    int servers[2];
+    for (int i = 0; i < 2; i++) CHECK((servers[i] = accept(listener, NULL, NULL)) >= 0);
+    for (int i = 2; i < 4; i++) {
+        IS(await(clients[i], POLLOUT), POLLOUT);
+        IS(connect(clients[i], &address.any, address.length), 0);
+        FAILS(connect(clients[i], &address.any, address.length), EISCONN);
+    }
+    for (int i = 0; i < 4; i++) IS(close(clients[i]), 0);
+    IS(close(servers[0]) + close(servers[1]) + close(listener), 0);
+}
+
+// Unix sockets do not try again.
+static void full_local_queues(void) {
+    int listener = bound(AF_UNIX, SOCK_STREAM), clients[3];
+    IS(listen(listener, 1), 0);
+    struct address address = name_of(listener);
+    for (int i = 0; i < 3; i++) {
+        clients[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        if (i < 2) IS(connect(clients[i], &address.any, address.length), 0);
+    }
+    FAILS(connect(clients[2], &address.any, address.length), EAGAIN);
+    int patient = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct timeval soon = {0, 20000};
+    IS(setsockopt(patient, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof soon), 0);
+    FAILS(connect(patient, &address.any, address.length), EAGAIN);
+    for (int i = 0; i < 3; i++) IS(close(clients[i]), 0);
+    IS(close(patient) + close(listener), 0);
+}
+
 // Writes until there is no room, reads everything, and there is room again.
 static void filling(int family) {
     static char bytes[8192];
@@ -155,6 +211,9 @@ int main(void) {
     connections(AF_INET);
     connections(AF_INET6);
     local_connections();
+    full_queues(AF_INET);
+    full_queues(AF_INET6);
+    full_local_queues();
     puts("connections");
     return 0;
 }

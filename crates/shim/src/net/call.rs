@@ -4,7 +4,7 @@ use super::{Want, caller, ready};
 use crate::cancel;
 use crate::descriptors;
 use crate::region::setup;
-use crate::scheduler::{LAST, Woken, request, stand_back, wait};
+use crate::scheduler::{LAST, Woken, point, request, stand_back, wait};
 use crate::state::{Thread, state};
 use crate::sys::errno;
 use everypath_shim_abi::{Operation, TimeMode, Waiting};
@@ -171,6 +171,18 @@ fn looked_in_vain(thread: &Thread, call: Call) {
 /// A descriptor and what it is open on.
 pub(super) fn through(descriptor: i32) -> Option<(i32, usize)> {
     descriptors::description(descriptor).map(|description| (descriptor, description))
+}
+
+/// The step of a call that never waits; nothing is done if another thread closed the descriptor before.
+pub(super) fn step_of_call(
+    descriptor: i32,
+    operation: Operation,
+    touches: usize,
+    value: u64,
+) -> Result<(), i32> {
+    let before = through(descriptor);
+    point(operation, touches, value);
+    if through(descriptor) == before { Ok(()) } else { Err(errno::EBADF) }
 }
 
 /// The error of a call that could not be finished.

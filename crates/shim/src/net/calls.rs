@@ -123,12 +123,16 @@ fn connecting(number: i64, [a, b, c, d, e, _]: [usize; 6]) -> Option<Result<isiz
     let look =
         || descriptors::used(descriptor).ok_or(errno::EBADF).and_then(|_| socket(descriptor));
     Some(match number {
-        number::BIND => named(|_, number, address| stream::bind(number, address)),
+        number::BIND => named(stream::bind),
         number::CONNECT => named(connect),
-        number::LISTEN => socket(descriptor).and_then(|number| stream::listen(number, b as i32)),
+        number::LISTEN => {
+            socket(descriptor).and_then(|number| stream::listen(descriptor, number, b as i32))
+        }
         number::ACCEPT => stream::accept(descriptor, (b, c), 0),
         number::ACCEPT4 => stream::accept(descriptor, (b, c), d as i32),
-        number::SHUTDOWN => socket(descriptor).and_then(|number| shutdown(number, b as i32)),
+        number::SHUTDOWN => {
+            socket(descriptor).and_then(|number| shutdown(descriptor, number, b as i32))
+        }
         number::GETSOCKNAME => look().map(|number| {
             let local = object(number).local.get();
             let shown = if local.is_some() { local } else { unnamed(number) };
@@ -167,15 +171,15 @@ fn peer_name(number: usize, at: usize, length_at: usize) -> Result<isize, i32> {
 
 fn connect(descriptor: i32, number: usize, to: Address) -> Result<isize, i32> {
     match object(number).kind.get() {
-        Kind::Datagram => datagram::connect(number, to),
-        _ => stream::connect(descriptor, number, to),
+        Kind::Datagram => datagram::connect(descriptor, number, to),
+        _ => super::connect::connect(descriptor, number, to),
     }
 }
 
-fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
+fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize, i32> {
     match object(number).kind.get() {
-        Kind::Datagram => datagram::shutdown(number, how),
-        _ => stream::shutdown(number, how),
+        Kind::Datagram => datagram::shutdown(descriptor, number, how),
+        _ => stream::shutdown(descriptor, number, how),
     }
 }
 

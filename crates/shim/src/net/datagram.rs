@@ -1,6 +1,7 @@
 //! Datagram sockets: whole messages, each with where it came from.
 
 use super::address::{Address, INET, INET6};
+use super::call::step_of_call;
 use super::chronicle::{self, Load, Side};
 use super::crossing;
 use super::message::Pieces;
@@ -32,11 +33,11 @@ pub(super) struct Received {
 }
 
 /// Does what the system call does.
-pub(super) fn connect(number: usize, to: Address) -> Result<isize, i32> {
+pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isize, i32> {
     let socket = object(number);
     // Whose messages arrive here changes; and whether somebody is there matters to some.
     let meets = if is_unix(socket) { to.key() } else { touches(number) };
-    point(Operation::Connect, meets, 0);
+    step_of_call(descriptor, Operation::Connect, meets, 0)?;
     if to.family() == 0 {
         socket.foreign.set(Address::default());
         return Ok(0);
@@ -160,10 +161,10 @@ pub(super) fn send(
 }
 
 /// Waits until somebody is bound to an address, or nothing else can happen any more: see
-/// `stream::connect_in_system`.
+/// `connect::connect_in_system`.
 fn await_receiver(descriptor: i32, to: &Address) {
     let want = Want::Somebody { kind: Kind::Datagram, key: to.key() };
-    let (operation, touches, value) = (Operation::Connect, to.key(), descriptor as u64);
+    let (operation, touches, value) = (Operation::Connect, to.key(), 0);
     let (through, patience) = (super::through(descriptor), Patience::Last);
     let call = Call { operation, touches, value, want, through, patience };
     // Without anybody there the message is lost.
@@ -339,12 +340,12 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
 }
 
 /// Does what the system call does.
-pub(super) fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
+pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize, i32> {
     let socket = object(number);
     if !matches!(how, 0..=2) {
         return Err(errno::EINVAL);
     }
-    point(Operation::Shutdown, touches(number), 0);
+    step_of_call(descriptor, Operation::Shutdown, touches(number), 0)?;
     socket.shut_receiving.set(socket.shut_receiving.get() || how != 1);
     socket.shut_sending.set(socket.shut_sending.get() || how != 0);
     happened(number);

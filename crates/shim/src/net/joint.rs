@@ -160,7 +160,7 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
             Err(errno::EINPROGRESS)
         }
         (Granted::Never, _) => wait_in_vain(number),
-        _ => stream::refuse(socket, errno::ECONNREFUSED, waits),
+        _ => super::connect::refuse(socket, errno::ECONNREFUSED, waits),
     }
 }
 

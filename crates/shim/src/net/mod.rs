@@ -13,6 +13,7 @@ mod call;
 pub(crate) mod caller;
 pub(crate) mod calls;
 mod chronicle;
+mod connect;
 mod control;
 mod crossing;
 mod datagram;
@@ -39,7 +40,7 @@ use crate::system;
 use address::{Address, UNIX};
 use call::{Call, Patience, Unfinished, failed, through, until_done};
 use core::cell::Cell;
-use everypath_shim_abi::{Operation, Sight, Waiting};
+use everypath_shim_abi::{Operation, Sight, Waiting, socket_key};
 use options::Options;
 use remote::Remote;
 
@@ -79,6 +80,8 @@ pub(crate) enum Stage {
     #[default]
     Fresh,
     Listening,
+    /// There was no room for it yet, and the program does not wait for that.
+    Awaiting,
     /// Connected, but the program was told that this takes time and has not asked again.
     Connecting,
     Connected,
@@ -199,7 +202,7 @@ fn partner(object: &Object) -> Option<usize> {
 
 /// What stands for an object in the footprints of steps.
 fn key(number: usize) -> usize {
-    system::shared_object(OBJECTS + number * size_of::<Object>())
+    system::shared_object(socket_key(number as u64) as usize)
 }
 
 /// What a thread waits for.

@@ -96,7 +96,7 @@ pub(super) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize,
         remote::datagram(number, to, pieces, Put::BySender)?;
         let (after, is_this) =
             (socket.entered.get(), |event: &Event| event.value == remote::UNKNOWN);
-        amend(is_this, moved(mark(number, after), u64::from(after - before)));
+        amend(is_this, |_| moved(mark(number, after), u64::from(after - before)));
         return Ok(length as isize);
     }
     let outbox = made(number, to)?;

@@ -71,6 +71,7 @@ fn of_stream(number: usize) -> u32 {
             let failed = if socket.error.get() != 0 { ERROR } else { 0 };
             return IN | OUT | HANG_UP | READ_HANG_UP | failed;
         }
+        Stage::Awaiting => return 0,
         Stage::Connecting | Stage::Connected => {}
     }
     let (waiting, end, room) = if remote::is_remote(socket) {

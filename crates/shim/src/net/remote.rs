@@ -158,7 +158,7 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
         Opening::Refused => {
             let missing = to.path().is_some_and(|path| !crate::files::is_there(path));
             let error = if missing { errno::ENOENT } else { errno::ECONNREFUSED };
-            stream::refuse(socket, error, waits)
+            super::connect::refuse(socket, error, waits)
         }
     }
 }
@@ -254,7 +254,7 @@ pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, 
     }
     let after = trees().received(socket.remote.get().position);
     let is_this = |event: &Event| event.value == UNKNOWN;
-    crate::scheduler::amend(is_this, moved(after, after - before));
+    crate::scheduler::amend(is_this, |_| moved(after, after - before));
     happened(number);
     Ok(sent)
 }

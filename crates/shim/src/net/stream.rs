@@ -1,20 +1,20 @@
 //! Stream sockets and pipes.
 
 use super::address::{Address, INET6, UNIX, ephemeral_port};
-use super::crossing;
-use super::faults;
+use super::call::step_of_call;
 use super::transfer::about_to_move;
 use super::{Call, End, Kind, Object, Patience, Stage, Transfer, Want};
-use super::{Unfinished, joint, partner, remote, until_done, waits};
-use super::{bound, failed, free, happened, is_unix, make, object, open};
+use super::{bound, failed, free, happened, is_unix, key, make, object, open};
+use super::{connect, crossing, faults};
+use super::{joint, partner, remote, until_done, waits};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
-use crate::scheduler::point;
+use crate::scheduler::amend;
 use crate::state::{Thread, state};
 use crate::sys::errno;
 use crate::system;
-use everypath_shim_abi::{ABANDONED, Operation, Strangeness, moved};
+use everypath_shim_abi::{ABANDONED, Operation, Strangeness, connected_to, connecting, moved};
 
 /// The size of an entry in the queue of a listener: the number of an object.
 const ENTRY: usize = 2;
@@ -70,11 +70,14 @@ pub(super) fn pair(kind: Kind, flags: i32, at: usize) -> Result<isize, i32> {
 }
 
 /// Does what the system call does.
-pub(super) fn bind(number: usize, wanted: Address) -> Result<isize, i32> {
+pub(super) fn bind(descriptor: i32, number: usize, wanted: Address) -> Result<isize, i32> {
     let socket = object(number);
     if wanted.family() != socket.family.get() {
         return Err(if wanted.family() == 0 { errno::EINVAL } else { errno::EAFNOSUPPORT });
     }
+    let is_chosen = wanted.is_unnamed() || wanted.is_inet() && wanted.port() == 0;
+    let touches = if is_chosen { key(number) } else { wanted.key() };
+    step_of_call(descriptor, Operation::Bind, touches, key(number) as u64)?;
     if socket.local.get().is_some() && !socket.local.get().is_unnamed() {
         return Err(errno::EINVAL);
     }
@@ -85,7 +88,6 @@ pub(super) fn bind(number: usize, wanted: Address) -> Result<isize, i32> {
         Address::abstract_name(|name| bound(kind, |other| other.local.get() == *name).is_some())
             .ok_or(errno::EADDRINUSE)?
     } else {
-        point(Operation::Bind, wanted.key(), 0);
         let reuses = socket.options.get().reuse_address;
         let taken = bound(kind, |other| {
             let local = other.local.get();
@@ -119,11 +121,14 @@ pub(super) fn with_free_port(kind: Kind, address: Address) -> Result<Address, i3
 }
 
 /// Does what the system call does.
-pub(super) fn listen(number: usize, backlog: i32) -> Result<isize, i32> {
+pub(super) fn listen(descriptor: i32, number: usize, backlog: i32) -> Result<isize, i32> {
     let socket = object(number);
     if socket.kind.get() != Kind::Stream {
         return Err(errno::EOPNOTSUPP);
     }
+    let local = socket.local.get();
+    let touches = if local.is_some() { local.key() } else { key(number) };
+    step_of_call(descriptor, Operation::Listen, touches, key(number) as u64)?;
     if !matches!(socket.stage.get(), Stage::Fresh | Stage::Listening | Stage::Over) {
         return Err(errno::EINVAL);
     }
@@ -135,7 +140,6 @@ pub(super) fn listen(number: usize, backlog: i32) -> Result<isize, i32> {
         socket.local.set(with_free_port(Kind::Stream, any)?);
     }
     let local = socket.local.get();
-    point(Operation::Listen, local.key(), 0);
     let other = bound(Kind::Stream, |other| {
         is_listening(other)
             && other.local.get() == local
@@ -152,124 +156,6 @@ pub(super) fn listen(number: usize, backlog: i32) -> Result<isize, i32> {
     super::somebody_is_here();
     joint::listen(socket);
     Ok(0)
-}
-
-/// Does what the system call does.
-pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isize, i32> {
-    let socket = object(number);
-    match socket.stage.get() {
-        Stage::Listening | Stage::Connected => return Err(errno::EISCONN),
-        Stage::Connecting => {
-            socket.stage.set(Stage::Connected);
-            return Ok(0);
-        }
-        Stage::Over => {
-            if let Some(error) = socket.takes_error() {
-                return Err(error);
-            }
-        }
-        Stage::Fresh => {}
-    }
-    if to.family() != socket.family.get() {
-        return Err(errno::EAFNOSUPPORT);
-    }
-    let waits = waits(descriptor, 0);
-    let to = to.concrete();
-    if system::is_one_of_several() {
-        return connect_in_system(descriptor, number, to, waits);
-    }
-    loop {
-        let listener = listener(&to);
-        let here = listener.is_some();
-        let operation = if here { Operation::Connect } else { Operation::ConnectPeer };
-        if !here {
-            faults::interrupt(waits)?;
-            point(operation, to.key(), descriptor as u64);
-            if self::listener(&to).is_some() {
-                // Somebody began to listen meanwhile: then the order of those who connect matters.
-                continue;
-            }
-            if faults::refuses() {
-                return refuse(socket, errno::ECONNREFUSED, waits);
-            }
-            return remote::connect(number, to, waits);
-        }
-        joint::refuse_own(&to);
-        let through = super::through(descriptor);
-        let want = Want::Room { listener: listener.unwrap_or(0) as u16 };
-        let patience = if waits { Patience::Forever } else { Patience::None };
-        let touches = to.key();
-        let call = Call { operation, touches, value: descriptor as u64, want, through, patience };
-        return connect_here(call, number, to);
-    }
-}
-
-/// Connects to another process of a system, or to this one. Processes start at the same time, but
-/// people start servers first: so a connection waits for somebody to listen, even if the program
-/// does not, and is refused only when nothing else can happen any more.
-fn connect_in_system(
-    descriptor: i32,
-    number: usize,
-    to: Address,
-    waits: bool,
-) -> Result<isize, i32> {
-    let touches = to.key();
-    let mut call = Call {
-        operation: Operation::Connect,
-        touches,
-        value: descriptor as u64,
-        want: Want::Somebody { kind: Kind::Stream, key: touches },
-        through: super::through(descriptor),
-        patience: Patience::Last,
-    };
-    about_to_move(number, 0, Patience::Forever, false);
-    loop {
-        let outcome = until_done(call, || {
-            let listener = listener(&to)?;
-            let is_cut = crossing::is_lost(state().current(), object(listener));
-            let enter = || if is_cut { None } else { Some(enter_queue(number, listener, to)) };
-            has_room(object(listener)).then(enter)
-        });
-        let outcome = match outcome {
-            Ok(None) => return connect_across(call, number, to, waits),
-            Ok(Some(entered)) => Ok(entered),
-            Err(unfinished) => Err(unfinished),
-        };
-        match outcome {
-            // Somebody is there who never accepts.
-            Err(Unfinished::TimedOut) if listener(&to).is_some() => {
-                call.patience = Patience::Forever;
-            }
-            other => {
-                state().current().transfer.set(Transfer::default());
-                return match other {
-                    Err(Unfinished::TimedOut) => {
-                        system::notice(Strangeness::NobodyListens, to.port());
-                        refuse(object(number), errno::ECONNREFUSED, waits)
-                    }
-                    other => connected(number, other, waits),
-                };
-            }
-        }
-    }
-}
-
-/// Connects to a process that cannot be reached at the moment: the kernel tries again and again, and
-/// gives up in the end.
-fn connect_across(call: Call, number: usize, to: Address, waits: bool) -> Result<isize, i32> {
-    const NANOSECONDS: u64 = 127_000_000_000;
-    state().current().transfer.set(Transfer::default());
-    let from = system::process();
-    let want = Want::Reachable { from: from as u16, key: to.key() };
-    let patience = Patience::Until(state().clock.get() + NANOSECONDS);
-    let outcome = until_done(Call { want, patience, ..call }, || {
-        let listener = listener(&to).filter(|_| crossing::is_reachable(from, to.key()))?;
-        Some(enter_queue(number, listener, to))
-    });
-    match outcome {
-        Err(Unfinished::TimedOut) => refuse(object(number), errno::ETIMEDOUT, waits),
-        other => connected(number, other, waits),
-    }
 }
 
 /// What connecting or accepting turns out to be now, in a system.
@@ -294,66 +180,26 @@ pub(super) fn queueing(thread: &Thread) -> Option<(Operation, u64)> {
     let put = queue.put.get() + ENTRY as u64;
     // It must fit even if nothing had ever been taken out: then who accepts makes no difference.
     let is_sure = put <= u64::from(queue.backlog.get()) * ENTRY as u64;
-    is_sure.then(|| (Operation::ConnectQueued, moved(put, ENTRY as u64)))
+    is_sure.then(|| (Operation::ConnectQueued, connecting(number, (put, ENTRY as u64))))
 }
 
 /// What closing turns out to be now, if it is a listener that is closed.
 pub(super) fn abandoning(thread: &Thread) -> Option<(Operation, u64)> {
     let key = thread.object.get();
     let number = bound(Kind::Stream, |it| is_listening(it) && it.local.get().key() == key)?;
-    let abandoned = if object(number).waiting() > 0 { ABANDONED } else { 0 };
+    let is_tried = object(number).waiting() > 0 || connect::awaiting(object(number)).is_some();
+    let abandoned = if is_tried { ABANDONED } else { 0 };
     Some((thread.operation.get(), abandoned))
 }
 
 /// Who listens at an address.
-fn listener(to: &Address) -> Option<usize> {
+pub(super) fn listener(to: &Address) -> Option<usize> {
     bound(Kind::Stream, |other| is_listening(other) && other.local.get().receives(to))
 }
 
 /// Whether one more connection can wait to be accepted, or nobody would accept it.
 pub(super) fn has_room(queue: &Object) -> bool {
     !is_listening(queue) || queue.waiting() / 2 < usize::from(queue.backlog.get())
-}
-
-fn connect_here(call: Call, number: usize, to: Address) -> Result<isize, i32> {
-    let waits = call.patience != Patience::None;
-    let outcome = until_done(call, || {
-        let Some(listener) = listener(&to) else { return Some(Err(errno::ECONNREFUSED)) };
-        let queue = object(listener);
-        has_room(queue).then(|| enter_queue(number, listener, to))
-    });
-    connected(number, outcome, waits)
-}
-
-/// What a call is told of what came of connecting.
-fn connected(
-    number: usize,
-    outcome: Result<Result<(), i32>, Unfinished>,
-    waits: bool,
-) -> Result<isize, i32> {
-    let socket = object(number);
-    match outcome {
-        Ok(Ok(())) if !waits && !is_unix(socket) => {
-            socket.stage.set(Stage::Connecting);
-            Err(errno::EINPROGRESS)
-        }
-        Ok(Ok(())) => Ok(0),
-        Ok(Err(error)) => refuse(socket, error, waits),
-        Err(unfinished) => Err(failed(unfinished)),
-    }
-}
-
-/// Notes that nobody took a connection, and says so at once or later.
-pub(super) fn refuse(socket: &Object, error: i32, waits: bool) -> Result<isize, i32> {
-    if is_unix(socket) {
-        return Err(error);
-    }
-    socket.stage.set(Stage::Over);
-    if waits {
-        return Err(error);
-    }
-    socket.error.set(error);
-    Err(errno::EINPROGRESS)
 }
 
 /// Gives a socket an address of its own, if it has none.
@@ -369,7 +215,7 @@ pub(super) fn name(socket: &Object, to: &Address) -> Result<(), i32> {
 }
 
 /// Puts a new connection into the queue of a listener.
-fn enter_queue(number: usize, listener: usize, to: Address) -> Result<(), i32> {
+pub(super) fn enter_queue(number: usize, listener: usize, to: Address) -> Result<(), i32> {
     let socket = object(number);
     name(socket, &to)?;
     let far = descriptors::free_object().ok_or(errno::EMFILE)?;
@@ -387,6 +233,10 @@ fn enter_queue(number: usize, listener: usize, to: Address) -> Result<(), i32> {
     other.foreign.set(mapped(socket.local.get()));
     socket.foreign.set(to);
     join(number, far);
+    amend(
+        |event| matches!(event.operation, Operation::Connect | Operation::ConnectQueued),
+        |value| connected_to(value, far),
+    );
     let entry = (far as u16).to_le_bytes();
     queue.push(listener, entry.as_ptr() as usize, entry.len());
     happened(listener);
@@ -403,6 +253,10 @@ pub(super) fn accept(
     let socket = object(number);
     if socket.kind.get() != Kind::Stream {
         return Err(errno::EOPNOTSUPP);
+    }
+    if !is_listening(socket) {
+        // Another thread may be about to listen.
+        step_of_call(descriptor, Operation::Accept, key(number), 0)?;
     }
     if !is_listening(socket) {
         return Err(errno::EINVAL);
@@ -443,6 +297,7 @@ pub(super) fn accept(
         Ok(far) => far?,
         Err(unfinished) => return Err(failed(unfinished)),
     };
+    connect::admit(number);
     const SOCKET_FLAGS: i32 = descriptors::NONBLOCK | descriptors::CLOSE_ON_EXEC;
     let got = open(far, flags & SOCKET_FLAGS)?;
     object(far).foreign.get().tell(at, length_at);
@@ -450,19 +305,26 @@ pub(super) fn accept(
 }
 
 /// Does what the system call does.
-pub(super) fn shutdown(number: usize, how: i32) -> Result<isize, i32> {
+pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize, i32> {
     let socket = object(number);
     if !matches!(how, 0..=2) {
         return Err(errno::EINVAL);
     }
-    point(Operation::Shutdown, super::touches(number), super::touched(number));
+    let (touches, touched) = (super::touches(number), super::touched(number));
+    step_of_call(descriptor, Operation::Shutdown, touches, touched)?;
     if socket.kind.get() == Kind::Stream && socket.stage.get() == Stage::Listening {
         // Who waits to accept is told.
         socket.stage.set(Stage::Over);
         joint::unlisten(socket);
+        connect::turn_away(socket);
         while socket.waiting() >= 2 {
             drop_first_in_queue(number);
         }
+        happened(number);
+        return Ok(0);
+    }
+    if socket.stage.get() == Stage::Awaiting {
+        socket.stage.set(Stage::Over);
         happened(number);
         return Ok(0);
     }
@@ -499,6 +361,7 @@ pub(super) fn close(number: usize) {
     let socket = object(number);
     if socket.stage.get() == Stage::Listening {
         joint::unlisten(socket);
+        connect::turn_away(socket);
         while socket.waiting() >= 2 {
             drop_first_in_queue(number);
         }

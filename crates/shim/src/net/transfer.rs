@@ -42,6 +42,9 @@ pub(super) fn about_to_move(number: usize, length: usize, patience: Patience, di
 pub(super) fn can_send(number: usize, length: usize) -> bool {
     let socket = object(number);
     let is_connected = matches!(socket.stage.get(), Stage::Connected | Stage::Connecting);
+    if socket.stage.get() == Stage::Awaiting {
+        return false;
+    }
     let fails = !is_connected || socket.shut_sending.get() || socket.error.get() != 0;
     match partner(socket).map(object) {
         _ if fails || length == 0 => true,
@@ -99,6 +102,14 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
     if flags & OUT_OF_BAND != 0 {
         return Err(errno::EOPNOTSUPP);
     }
+    super::connect::before_use(descriptor, number, waits(descriptor, flags))?;
+    if !matches!(socket.stage.get(), Stage::Connecting | Stage::Connected) {
+        return match socket.takes_error() {
+            Some(error) => Err(error),
+            None if is_unix(socket) => Err(errno::ENOTCONN),
+            None => Err(broken_pipe(flags)),
+        };
+    }
     let patience = match waits(descriptor, flags) {
         true => Patience::of_option(socket.options.get().send_timeout),
         false => Patience::None,
@@ -155,6 +166,9 @@ fn send_now(
     let socket = object(number);
     if let Some(error) = socket.takes_error() {
         return Some(Err(error));
+    }
+    if socket.stage.get() == Stage::Awaiting {
+        return None;
     }
     let connected = matches!(socket.stage.get(), Stage::Connected | Stage::Connecting);
     if socket.shut_sending.get() {
@@ -217,6 +231,7 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
     if flags & OUT_OF_BAND != 0 {
         return Err(errno::EINVAL);
     }
+    super::connect::before_use(descriptor, number, waits(descriptor, flags))?;
     let patience = match waits(descriptor, flags) {
         true => Patience::of_option(socket.options.get().receive_timeout),
         false => Patience::None,

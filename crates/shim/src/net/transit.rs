@@ -306,5 +306,5 @@ fn tell(next: Next, normal: Next, (before, after): (&Account, &Account), to_peer
         Next::Packet(packet) => Delivery::InOrder { packet },
     };
     let whom = if to_peer { TO_PEER } else { 0 };
-    amend(|event| event.operation == Operation::Deliver, delivery.word() | whom);
+    amend(|event| event.operation == Operation::Deliver, |_| delivery.word() | whom);
 }

@@ -40,7 +40,7 @@ impl Step {
                 && event.value == units::UNKNOWN
         };
         if self.is_taken {
-            amend(is_it, units);
+            amend(is_it, |_| units);
         }
     }
 }
