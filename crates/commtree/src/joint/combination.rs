@@ -53,6 +53,8 @@ struct Near {
 struct Ends {
     connect: Option<usize>,
     accept: Option<usize>,
+    /// Where the network breaks it.
+    broken: Option<usize>,
     /// The end that connected, and the end that accepts.
     near: [Near; 2],
 }
@@ -138,6 +140,7 @@ impl<'a> Combination<'a> {
             }
             (Request::Shut(link), _) => self.near(side, *link).shut = Some(at),
             (Request::Close(link), _) => self.near(side, *link).close = Some(at),
+            (Request::Break(link), _) => self.links.entry(*link).or_default().broken = Some(at),
             _ => {}
         }
         let needs = None;
@@ -172,6 +175,25 @@ impl<'a> Combination<'a> {
         sent.is_some_and(|&(end, _)| end > ends.near[1 - near].received)
     }
 
+    /// Where the network breaks a connection, if it does.
+    fn broken(&self, link: Link) -> Option<usize> {
+        self.links.get(&link)?.broken
+    }
+
+    /// Whether the side of an event knows from what it did before that the network broke a
+    /// connection, or was told so.
+    fn knows_broken(&self, at: usize, link: Link) -> bool {
+        let Place { side, past, .. } = &self.places[at];
+        self.broken(link).is_some_and(|broken| {
+            let is_told = |place: usize| {
+                let Act { request, answer } = &self.places[place].event.act;
+                *answer == Answer::Reset && request.links().any(|on| on == link)
+            };
+            let mut own = self.starts[*side]..self.starts[side + 1];
+            past.contains(broken) || own.any(|place| past.contains(place) && is_told(place))
+        })
+    }
+
     /// Whether an event comes after another one of its side.
     fn is_after(&self, at: usize, other: usize) -> bool {
         at == other || self.places[at].past.contains(other)
@@ -187,9 +209,16 @@ impl<'a> Combination<'a> {
             (Request::Accept { port, .. }, Answer::Accepted(link)) => {
                 self.links.get(link)?.connect.filter(|_| link.port == *port)
             }
+            (Request::Send { link, .. } | Request::Receive { link, .. }, answer)
+                if *answer != Answer::Done && self.knows_broken(at, *link) =>
+            {
+                return Some(Vec::new());
+            }
             (Request::Send { link, .. }, Answer::Lost | Answer::Reset) => {
                 let closing = self.closing(side, *link);
-                closing.filter(|_| event.act.answer == Answer::Lost || self.may_break(at, *link))
+                let closing = closing
+                    .filter(|_| event.act.answer == Answer::Lost || self.may_break(at, *link));
+                self.broken(*link).or(closing)
             }
             (Request::Receive { link, most, .. }, answer) => {
                 self.needed_to_receive(at, *link, *most, answer)
@@ -225,7 +254,11 @@ impl<'a> Combination<'a> {
                 (is_whole && far.stream[received..end] == bytes[..]).then_some(place)
             }
             Answer::End => far.shut.or(closing).filter(|_| is_over),
-            Answer::Reset => closing.filter(|_| is_over && self.may_break(at, link)),
+            Answer::Reset => {
+                let broken =
+                    self.broken(link).filter(|&at| is_over || self.places[at].side == side);
+                broken.or(closing.filter(|_| is_over && self.may_break(at, link)))
+            }
             _ => None,
         }
     }
@@ -239,12 +272,14 @@ impl<'a> Combination<'a> {
                 let side = self.places[at].side;
                 let closing = self.closing(side, link);
                 let far = &self.links.get(&link)?.near[1 - end_of(side, link)];
-                let over = far.shut.into_iter().chain(closing);
+                let broken = self.broken(link);
+                let over = far.shut.into_iter().chain(closing).chain(broken);
                 let received = self.received_before(at, link);
                 let mut sends = far.sends.iter().filter(|(end, _)| *end > received);
                 match found {
                     Readiness::Broken => {
-                        closing.into_iter().filter(|_| self.may_break(at, link)).collect()
+                        let closing = closing.filter(|_| self.may_break(at, link));
+                        broken.into_iter().chain(closing).collect()
                     }
                     Readiness::End => over.collect(),
                     _ => sends.next().map(|(_, at)| *at).into_iter().chain(over).collect(),
@@ -375,19 +410,28 @@ impl<'a> Combination<'a> {
             Request::Look { at: watched, .. } => {
                 answers.extend(self.seen(at, watched, done).into_iter().map(Answer::Ready));
             }
-            Request::Send { link, .. } if has_happened(self.closing(*side, *link)) => {
-                answers.push(Answer::Lost);
-                answers.extend(self.may_break(at, *link).then_some(Answer::Reset));
+            // What comes of these is known without others.
+            Request::Send { link, .. } | Request::Receive { link, .. }
+                if self.broken(*link).is_some_and(|broken| self.is_after(at, broken)) => {}
+            Request::Send { link, .. } => {
+                let is_closed = has_happened(self.closing(*side, *link));
+                let is_broken = has_happened(self.broken(*link));
+                answers.extend((is_closed || is_broken).then_some(Answer::Lost));
+                let is_told = is_broken || is_closed && self.may_break(at, *link);
+                answers.extend(is_told.then_some(Answer::Reset));
             }
             Request::Receive { link, .. } => {
                 let Some(ends) = self.links.get(link) else { return answers };
                 let far = &ends.near[1 - end_of(*side, *link)];
                 let is_over = far.stream.len() == *received;
                 let is_closed = has_happened(self.closing(*side, *link));
-                if is_over && (is_closed || has_happened(far.shut)) {
+                let knows_broken = self.knows_broken(at, *link);
+                if is_over && (is_closed || has_happened(far.shut)) || knows_broken {
                     answers.push(Answer::End);
                 }
-                if is_over && is_closed && self.may_break(at, *link) {
+                let is_own = ends.broken.is_some_and(|place| self.places[place].side == *side);
+                let is_broken = has_happened(ends.broken) && (is_over || is_own);
+                if is_broken || is_over && is_closed && self.may_break(at, *link) {
                     answers.push(Answer::Reset);
                 }
                 let new =
@@ -449,6 +493,7 @@ impl<'a> Combination<'a> {
             far.stream.len() > ends.near[near].received
                 || far.shut.is_some()
                 || self.closing(side, link).is_some()
+                || ends.broken.is_some()
         })
     }
 

@@ -118,7 +118,7 @@ fn conversations(script: &Script) -> BTreeMap<Link, Conversation> {
             (Request::Receive { link, .. }, Answer::Bytes(bytes)) => {
                 found.entry(*link).or_default().received.extend(bytes);
             }
-            (Request::Shut(link) | Request::Close(link), _) => {
+            (Request::Shut(link) | Request::Close(link) | Request::Break(link), _) => {
                 let after = received_before(*link);
                 found.entry(*link).or_default().closed.get_or_insert(after);
             }

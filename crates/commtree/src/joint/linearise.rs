@@ -150,8 +150,7 @@ impl Search<'_, '_> {
             !done.contains(at)
                 && self.allowed.contains(at)
                 && past.is_subset(done)
-                && (act.answer == Answer::Never
-                    || network.answer(*side, &act.request).as_ref() == Some(&act.answer))
+                && (act.answer == Answer::Never || network.allows(*side, &act.request, &act.answer))
         };
         (0..self.combination.places.len()).filter(can).collect()
     }
@@ -210,6 +209,9 @@ impl Search<'_, '_> {
             (Request::Shut(link), _) => !to_come(&|other, request, answer| {
                 other != *side && looks(request, answer, Watched::bytes(*link))
             }),
+            (Request::Break(link), _) => {
+                !to_come(&|_, request, _| request.links().any(|on| on == *link))
+            }
             (Request::Connect(_) | Request::Unlisten { .. }, _) => false,
         }
     }

@@ -21,6 +21,7 @@
 //! that somebody wants to report, by performing them one after the other
 //! ([`Combination::linearise`]) on a model of the network ([`Network`]).
 
+mod broken;
 mod combination;
 pub mod failures;
 mod killed;
@@ -31,6 +32,7 @@ mod script;
 mod set;
 mod side;
 
+pub use broken::NETWORK;
 pub use combination::Combination;
 pub use killed::PROCESS;
 pub use linearise::{Linearised, Performed};
@@ -105,6 +107,9 @@ pub enum Request {
     Shut(Link),
     /// To be rid of this end.
     Close(Link),
+    /// Nothing that a program asks: the network breaks a connection. What the side that tells of it
+    /// has not received by then is lost, and both ends find out.
+    Break(Link),
 }
 
 /// Something that a program looks at.
@@ -173,6 +178,7 @@ impl Request {
                 | Request::Unlisten { .. }
                 | Request::Shut(_)
                 | Request::Close(_)
+                | Request::Break(_)
         )
     }
 
@@ -193,7 +199,8 @@ impl Request {
             Request::Send { link, .. }
             | Request::Receive { link, .. }
             | Request::Shut(link)
-            | Request::Close(link) => (Some(*link), &[][..]),
+            | Request::Close(link)
+            | Request::Break(link) => (Some(*link), &[][..]),
             Request::Look { at, .. } => (None, &at[..]),
             _ => (None, &[][..]),
         };

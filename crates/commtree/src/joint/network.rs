@@ -21,6 +21,8 @@ struct End {
     far: Far,
     /// That the connection broke has not been told yet.
     breaks: bool,
+    /// Whether it was the network that broke it.
+    is_cut: bool,
     is_closed: bool,
 }
 
@@ -53,7 +55,7 @@ impl Network {
     pub fn answer(&self, side: usize, request: &Request) -> Option<Answer> {
         match request {
             Request::Listen { .. } | Request::Unlisten { .. } => Some(Answer::Done),
-            Request::Shut(_) | Request::Close(_) => Some(Answer::Done),
+            Request::Shut(_) | Request::Close(_) | Request::Break(_) => Some(Answer::Done),
             Request::Connect(link) => match self.listeners.get(&link.port)? {
                 listener if !listener.is_open => Some(Answer::Refused),
                 // The kernel takes one more than it was asked for.
@@ -67,7 +69,7 @@ impl Network {
             Request::Send { link, .. } => {
                 match (self.end(side, *link)?, self.far_end(side, *link)?) {
                     (end, _) if end.breaks => Some(Answer::Reset),
-                    (_, far) if far.is_closed => Some(Answer::Lost),
+                    (end, far) if far.is_closed || end.is_cut => Some(Answer::Lost),
                     _ => Some(Answer::Done),
                 }
             }
@@ -90,6 +92,18 @@ impl Network {
                 }
             }
         }
+    }
+
+    /// Whether this can come of a request of a side now.
+    pub fn allows(&self, side: usize, request: &Request, answer: &Answer) -> bool {
+        // What is sent on a connection that the network broke may be lost before anybody is told.
+        let is_lost = match (request, answer) {
+            (Request::Send { link, .. }, Answer::Lost) => {
+                self.end(side, *link).is_some_and(|end| end.is_cut)
+            }
+            _ => false,
+        };
+        is_lost || self.answer(side, request).as_ref() == Some(answer)
     }
 
     /// How far something is that a side looks at.
@@ -149,6 +163,13 @@ impl Network {
                 *far = (*far).max(Far::Finished);
             }
             (Request::Close(link), _) => self.close(*link, usize::from(link.side != side)),
+            (Request::Break(link), _) => {
+                let ends = self.links.entry(*link).or_default();
+                ends[usize::from(link.side != side)].inbox.clear();
+                for end in ends.iter_mut().filter(|end| !end.is_closed) {
+                    (end.far, end.breaks, end.is_cut) = (Far::Broken, true, true);
+                }
+            }
             _ => {}
         }
     }

@@ -38,17 +38,22 @@ pub struct Side {
     /// The histories that the last exploration found.
     current: Vec<HistoryId>,
     /// What can come of a request after just these events.
-    answers: BTreeMap<(Vec<EventId>, Request), Vec<Answer>>,
+    pub(super) answers: BTreeMap<(Vec<EventId>, Request), Vec<Answer>>,
     /// Whether answers were found since the last exploration.
     grown: bool,
     /// Whether it does only what it was told, and is never explored.
     pub(super) is_scripted: bool,
+    /// How many connections the network may break in one history.
+    pub(super) breaks: usize,
 }
 
 impl Side {
     /// What can come of a request if just these events were before it: at least one answer, in an
     /// order that only ever gets longer at its end.
     pub fn offers(&self, past: &[EventId], request: &Request) -> Vec<Answer> {
+        if let Some(answers) = self.after_break(past, request) {
+            return answers;
+        }
         let known = self.answers.get(&(past.to_vec(), request.essence()));
         let mut offers: Vec<Answer> = Vec::new();
         for answer in request.unaided().iter().chain(known.into_iter().flatten()) {

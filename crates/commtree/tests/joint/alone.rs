@@ -40,7 +40,7 @@ fn things(request: &Request) -> Vec<Thing> {
             };
             at.iter().map(thing).collect()
         }
-        Request::Shut(link) | Request::Close(link) => {
+        Request::Shut(link) | Request::Close(link) | Request::Break(link) => {
             vec![Thing::Sending(link), Thing::Receiving(link)]
         }
     }
@@ -68,8 +68,14 @@ fn explore(side: &mut Side, number: usize, program: &Program, ends: &mut Vec<End
             if end == ends.len() {
                 ends.push(ending);
             }
-            let events = execution.events.iter().copied().collect();
-            side.add(History { events, end: end as u64 });
+            let events: Vec<EventId> = execution.events.iter().copied().collect();
+            if !side.breaks_too_often(&events) {
+                let mut all = side.broken_in_the_end(&events);
+                all.push(events);
+                for events in all {
+                    side.add(History { events, end: end as u64 });
+                }
+            }
         }
         for one in moves {
             match one {
@@ -127,15 +133,21 @@ fn asked(
     for thing in things(request) {
         past.extend(execution.things.get(&thing).into_iter().flatten());
     }
-    let list: Vec<EventId> = past.iter().copied().collect();
-    let offers = side.offers(&list, request);
-    let answered = |answer: Answer| {
+    let list = |past: &BTreeSet<EventId>| past.iter().copied().collect::<Vec<EventId>>();
+    let mut ways: Vec<(BTreeSet<EventId>, Answer)> = Vec::new();
+    let breaks = side.breaks_before(&list(&past), request);
+    for broken in [None].into_iter().chain(breaks.into_iter().map(Some)) {
+        let past: BTreeSet<EventId> = past.iter().copied().chain(broken).collect();
+        let offers = side.offers(&list(&past), request);
+        ways.extend(offers.into_iter().map(|answer| (past.clone(), answer)));
+    }
+    let answered = |(past, answer): (BTreeSet<EventId>, Answer)| {
         let mut next = execution.clone();
         let act = Act { request: request.clone(), answer: answer.clone() };
-        let event = side.event(thread as u64, act, list.clone());
-        let mut past = past.clone();
+        let event = side.event(thread as u64, act, list(&past));
+        let mut past = past;
         past.insert(event);
-        next.events.insert(event);
+        next.events.extend(&past);
         for thing in things(request) {
             next.things.insert(thing, past.clone());
         }
@@ -146,12 +158,14 @@ fn asked(
         started(&mut next, program);
         next
     };
-    offers.into_iter().map(answered).collect()
+    ways.into_iter().map(answered).collect()
 }
 
 /// All ways in which the programs end together, found by exploring each on its own.
-pub(crate) fn jointly(programs: &[Program]) -> Option<BTreeSet<Vec<Ending>>> {
+/// The network breaks so many connections of the first one at most.
+pub(crate) fn jointly(programs: &[Program], breaks: usize) -> Option<BTreeSet<Vec<Ending>>> {
     let mut joint = Joint::new(programs.len());
+    joint.side_mut(0).allow_breaks(breaks);
     let mut ends = vec![Vec::new(); programs.len()];
     let mut endings = BTreeSet::new();
     while let Some(number) =

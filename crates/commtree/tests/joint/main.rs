@@ -15,8 +15,8 @@ use program::{Op, Program};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-fn agree(programs: &[Program]) -> Result<(), TestCaseError> {
-    let (Some(closed), Some(joint)) = (closed(programs), jointly(programs)) else {
+fn agree(programs: &[Program], breaks: usize) -> Result<(), TestCaseError> {
+    let (Some(closed), Some(joint)) = (closed(programs, breaks), jointly(programs, breaks)) else {
         return Err(TestCaseError::reject("too large"));
     };
     let missed: Vec<_> = closed.difference(&joint).collect();
@@ -31,12 +31,22 @@ proptest! {
 
     #[test]
     fn pairs_end_as_they_do_when_interleaved(programs in pair()) {
-        agree(&programs)?;
+        agree(&programs, 0)?;
+    }
+
+    #[test]
+    fn pairs_end_as_they_do_when_interleaved_and_connections_break(programs in pair(), turned in any::<bool>()) {
+        let mut programs = programs;
+        programs.iter_mut().for_each(|program| program.threads.truncate(1));
+        if turned {
+            programs.reverse();
+        }
+        agree(&programs, 1)?;
     }
 
     #[test]
     fn three_programs_end_as_they_do_when_interleaved(programs in several()) {
-        agree(&programs)?;
+        agree(&programs, 0)?;
     }
 }
 
@@ -65,5 +75,5 @@ fn who_looks_sees_that_a_connection_broke_until_another_is_told() {
     };
     let accept = Op::Accept { slot: 0, port: 1, waits: true };
     let server = Program { listens: vec![1], first: vec![accept], threads: vec![vec![send]] };
-    agree(&[client, server]).unwrap();
+    agree(&[client, server], 0).unwrap();
 }

@@ -49,6 +49,8 @@ pub struct JointSearch {
     pub environment: Option<Environment>,
     /// Whether the first program may be killed at any point, which is not started again then.
     pub kills_first: bool,
+    /// How many connections of the first program the network may break in one execution.
+    pub breaks: usize,
     /// What the search is for.
     pub goal: Goal,
     /// Whether to go on after the first histories that are wrong together, and to count in which
@@ -186,6 +188,7 @@ struct Exploration<'a> {
 pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointExplored, Error> {
     let count = search.programs.len();
     let mut joint = Joint::new(count + usize::from(search.environment.is_some()));
+    joint.side_mut(0).allow_breaks(search.breaks);
     let scripts = search.environment.iter().flat_map(|environment| &environment.scripts);
     let scripts = scripts.map(|script| joint.side_mut(count).play(script)).collect::<Option<_>>();
     let programs: Programs = Arc::new(Mutex::new(joint));
@@ -514,11 +517,14 @@ fn note(
     judge::check(reply.outcome, execution)?;
     let is_cut = shown.is_cut;
     let end = End { outcome: reply.outcome, detail: reply.detail, is_cut };
-    let history = History { events: shown.events.clone(), end: end.to_word() };
-    let (number, is_new) = lock(programs).side_mut(side).add(history);
-    if is_new {
-        let Shown { script, log, chosen, .. } = shown;
-        records.insert(number, Record { execution: execution(), script, log, chosen });
+    let Shown { events: all, script, log, chosen, .. } = shown;
+    for events in all {
+        let history = History { events, end: end.to_word() };
+        let (number, is_new) = lock(programs).side_mut(side).add(history);
+        if is_new {
+            let (script, log, chosen) = (script.clone(), log.clone(), chosen.clone());
+            records.insert(number, Record { execution: execution(), script, log, chosen });
+        }
     }
     Ok(is_cut)
 }

@@ -66,15 +66,24 @@ struct Execution {
 struct Offer {
     step: usize,
     request: Request,
+    ways: Vec<Way>,
+}
+
+/// What can come of a request.
+#[derive(Clone, Debug)]
+struct Way {
+    /// What was before it, and with which of it the network broke a connection just then.
     past: Vec<EventId>,
-    answers: Vec<Answer>,
+    broken: Option<EventId>,
+    answer: Answer,
 }
 
 /// What an execution showed to the other programs.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    /// Its events, ascending.
-    pub(crate) events: Vec<EventId>,
+    /// Its events, ascending; several times if connections may have broken that it did not use any
+    /// more, and not at all if too many broke.
+    pub(crate) events: Vec<Vec<EventId>>,
     /// Whether it was stopped because there were too many.
     pub(crate) is_cut: bool,
     /// All that it was told.
@@ -148,26 +157,42 @@ impl Wishes {
             self.execution.waiting.insert(thread);
             return Ok(Reply::never());
         }
-        let mut answers = lock(&self.programs).side(self.side).offers(&past, &request);
-        if answers.len() > 1 {
-            let ways = answers.len() as u32;
-            self.execution.offers.insert(thread, Offer { step, request, past, answers });
-            return Ok(Reply { ways, ..Reply::never() });
+        let mut ways = self.ways(past, &request);
+        if ways.len() > 1 {
+            let count = ways.len() as u32;
+            self.execution.offers.insert(thread, Offer { step, request, ways });
+            return Ok(Reply { ways: count, ..Reply::never() });
         }
-        let answer = answers.pop().ok_or("a wish without an answer")?;
-        Ok(self.settle(thread, step, past, Act { request, answer }))
+        let way = ways.pop().ok_or("a wish without an answer")?;
+        Ok(self.settle(thread, step, request, way))
     }
 
     fn choose(&mut self, thread: u64, which: usize) -> Result<Reply, String> {
         let offer = self.execution.offers.remove(&thread).ok_or("nothing was offered")?;
-        let Offer { step, request, past, mut answers } = offer;
-        if which >= answers.len() {
+        let Offer { step, request, mut ways } = offer;
+        if which >= ways.len() {
             return Err("a way was chosen that was not offered".into());
         }
-        let answer = answers.swap_remove(which);
+        let way = ways.swap_remove(which);
         // Nobody else moves before the way is chosen.
         self.execution.chosen.push(step + 1);
-        Ok(self.settle(thread, step, past, Act { request, answer }))
+        Ok(self.settle(thread, step, request, way))
+    }
+
+    /// All that can come of a request, also if the network breaks a connection that it is about.
+    fn ways(&self, past: Vec<EventId>, request: &Request) -> Vec<Way> {
+        let mut programs = lock(&self.programs);
+        let side = programs.side_mut(self.side);
+        let breaks = side.breaks_before(&past, request).into_iter().map(Some);
+        let mut ways = Vec::new();
+        for broken in [None].into_iter().chain(breaks) {
+            let mut past = past.clone();
+            past.extend(broken);
+            past.sort_unstable();
+            let offers = side.offers(&past, request).into_iter();
+            ways.extend(offers.map(|answer| Way { past: past.clone(), broken, answer }));
+        }
+        ways
     }
 
     /// What the program wishes, in the words of histories.
@@ -288,7 +313,9 @@ impl Wishes {
     }
 
     /// Lets a wish be granted, and says how.
-    fn settle(&mut self, thread: u64, step: usize, past: Vec<EventId>, act: Act) -> Reply {
+    fn settle(&mut self, thread: u64, step: usize, request: Request, way: Way) -> Reply {
+        let Way { past, broken, answer } = way;
+        let act = Act { request, answer };
         let execution = &mut self.execution;
         let mut reply = Reply { ways: 1, ..Reply::never() };
         reply.granted = match &act.answer {
@@ -320,6 +347,7 @@ impl Wishes {
             _ => {}
         }
         let event = lock(&self.programs).side_mut(self.side).event(thread, act, past);
+        execution.log.extend(broken.map(|broken| (step, broken)));
         execution.log.push((step, event));
         reply
     }
@@ -331,7 +359,12 @@ impl Wishes {
         let side = programs.side_mut(self.side);
         let mut events: Vec<EventId> = execution.log.iter().map(|&(_, event)| event).collect();
         events.sort_unstable();
+        let mut all = match side.breaks_too_often(&events) {
+            true => Vec::new(),
+            false => [vec![events.clone()], side.broken_in_the_end(&events)].concat(),
+        };
         if has_ended && !execution.is_cut {
+            all = all.into_iter().map(|events| side.let_go(events)).collect();
             events = side.let_go(events);
         }
         let act = |&event: &EventId| &side.get(event).act;
@@ -351,6 +384,6 @@ impl Wishes {
             }
         }
         let Execution { is_cut, script, log, chosen, .. } = execution;
-        Ok(Shown { events, is_cut, script, log, chosen })
+        Ok(Shown { events: all, is_cut, script, log, chosen })
     }
 }

@@ -108,6 +108,7 @@ impl Words<'_> {
             Request::Look { at, .. } => self.look(at, answer),
             Request::Shut(link) => format!("ends what it sends on {}", self.connection(*link)),
             Request::Close(link) => format!("closes {}", self.connection(*link)),
+            Request::Break(link) => format!("loses {}", self.connection(*link)),
         };
         format!("{name} {what}")
     }

@@ -73,13 +73,9 @@ pub(super) fn wanted(args: &CheckArgs) -> Result<Option<Emit<'_>>, Usage> {
         (Some(_), None) => Err(Usage::new(
             "--emit lists what a right program never does: name one with --reference 'COMMAND'",
         )),
-        (Some(_), Some(_)) if network.faults().of(Fault::Reset) > 0 => Err(Usage::new(
-            "--tcp-faults reset breaks both ends of a connection, which --emit does not model; \
-             refuse, short-write and eintr are",
+        (Some(_), Some(_)) if network.kill > 1 => Err(Usage::new(
+            "--emit lets the program be killed once, since it is not started again: give --kill 1",
         )),
-        (Some(_), Some(_)) if network.kill > 1 => {
-            Err(Usage::new("--emit lets the program be killed once: give --kill 1"))
-        }
         (Some(path), Some(reference)) => {
             Ok(Some(Emit { file: OutputFile::new("--emit", path)?, reference }))
         }
@@ -102,7 +98,11 @@ impl Emit<'_> {
         let kills_first = args.network.kill > 0;
         let mut search = JointSearch { goal: Goal::Histories, kills_first, ..search };
         // What goes wrong goes wrong with this program: the others are what they are.
-        search.programs[0].1.setup.faults = args.network.faults();
+        let mut faults = args.network.faults();
+        // That a connection breaks is no step of the program: the others see it, too.
+        let breaks = std::mem::take(&mut faults.budget[Fault::Reset as usize]);
+        search.programs[0].1.setup.faults = faults;
+        search.breaks = usize::from(breaks);
         let Run { result, seconds, stopped } = Run::of(args, &search);
         let explored = match result {
             Ok(explored) => explored,
@@ -114,7 +114,7 @@ impl Emit<'_> {
             // It takes the place of the program, name included: connections are known by that.
             search.programs[0].1 = started(&search.programs[0].1, &right);
             search.programs[0].1.setup.faults = Faults::default();
-            search.kills_first = false;
+            (search.kills_first, search.breaks) = (false, 0);
             let Run { result, stopped, .. } = Run::of(args, &search);
             let right = match result {
                 Ok(right) => right,

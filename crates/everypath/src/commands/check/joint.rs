@@ -58,6 +58,7 @@ pub(super) fn explore(
         events: common.max_depth,
         environment,
         kills_first: false,
+        breaks: 0,
         goal: Goal::Verdict,
         keep_going: common.keep_going,
     };

@@ -120,6 +120,7 @@ enum Asked {
     },
     Shut(Connection),
     Close(Connection),
+    Break(Connection),
 }
 
 /// Most calls wait, so it is said only of those that do not.
@@ -379,6 +380,7 @@ impl Happened {
             }
             Request::Shut(link) => Asked::Shut(on(link)),
             Request::Close(link) => Asked::Close(on(link)),
+            Request::Break(link) => Asked::Break(on(link)),
         };
         let answer = match &event.act.answer {
             Answer::Done => Answered::Done,
@@ -407,7 +409,8 @@ impl Happened {
     fn connections(&self) -> Vec<&Connection> {
         match (&self.request, &self.answer) {
             (_, Answered::Accepted(on)) => vec![on],
-            (Asked::Connect(on) | Asked::Shut(on) | Asked::Close(on), _) => vec![on],
+            (Asked::Connect(on) | Asked::Shut(on), _) => vec![on],
+            (Asked::Close(on) | Asked::Break(on), _) => vec![on],
             (Asked::Send { on, .. } | Asked::Receive { on, .. }, _) => vec![on],
             (Asked::Look { at, .. }, _) => {
                 let mut links = Vec::new();
@@ -455,6 +458,7 @@ impl Happened {
             }
             Asked::Shut(on) => Request::Shut(link(on)?),
             Asked::Close(on) => Request::Close(link(on)?),
+            Asked::Break(on) => Request::Break(link(on)?),
         };
         let answer = match &self.answer {
             Answered::Done => Answer::Done,
