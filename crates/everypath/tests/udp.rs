@@ -228,6 +228,49 @@ fn reduced_and_plain_search_find_the_same_endings() {
     }
 }
 
+/// The server tells what it heard, so an ending tells in which order requests reached it.
+#[test]
+fn reduced_and_plain_search_find_the_same_endings_with_a_server() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/letters.c"]);
+    let port = free_port();
+    let peer = format!("--peer './letters serve {port}'");
+    for (options, scripts) in [
+        ("--udp-direction send --udp-window 2", "SS R"),
+        ("--udp-direction send --udp-window 2", "SSX R"),
+        ("--udp-direction send --udp-window 2", "SS N"),
+        ("--udp-direction send --udp-window 2", "SSSRR"),
+        ("--udp-direction send --udp-multiply 1,0 --udp-window 2", "SSRR"),
+        ("--udp-direction send --udp-multiply 1,2 --udp-window 2", "S RR"),
+        ("--udp-window 2", "SS R"),
+    ] {
+        let options = format!("{peer} {options} -- ./letters @{port} {scripts}");
+        let reduced = endings(&programs, "dpor", &options).expect("a reduced search is small");
+        let plain = endings(&programs, "none", &options).expect("these are small");
+        assert!(reduced == plain && !plain.is_empty(), "{options}: {reduced:?}, {plain:?}");
+    }
+    // Answers overtake each other, although requests may be lost and are decided about one by one.
+    let count = |receiving: &str| {
+        let options = format!("--udp-send-multiply 1,0 {receiving} -- ./letters @{port} SSRR");
+        endings(&programs, "dpor", &format!("{peer} {options}")).expect("it is small").len()
+    };
+    assert_eq!((count(""), count("--udp-receive-window 2")), (1, 2));
+}
+
+/// Only the look that begins a batch depends on what is sent at the same time: each way to divide
+/// requests into batches and to reorder these, with and without a look before the first request.
+#[test]
+fn packets_that_leave_in_batches_are_explored_once() {
+    let programs = Programs::new(&["udp/alphabet_server.rs", "udp/alphabet_client.c"]);
+    let port = free_port();
+    for requests in 1..=5_u32 {
+        let client = format!("-- ./alphabet_client {port} 1 {requests} unchecked");
+        let options = format!("--udp-direction send --udp-window 2 {client}");
+        let (code, result) = check(&programs, "alphabet_server", port, &options);
+        let executions = 2 * 3_u64.pow(requests - 1);
+        assert_eq!((code, &result["stats"]["executions"]), (0, &executions.into()), "{result}");
+    }
+}
+
 /// A descriptor that another thread opened anew is looked at while it is decided who goes on.
 #[test]
 fn reduced_and_plain_search_agree_about_sockets_under_other_numbers() {

@@ -4,14 +4,19 @@
 // receive if there is something; K: look at what is there; P: ask whether there is something; B: ask
 // that of both and wait for some time; X: exchange a word and remember what was there.
 // What was seen makes up the exit code.
+//
+// `serve PORT` is a server whose answers tell what it heard up to then, and `@PORT` as the first
+// argument connects both sockets to one: then S sends from a socket.
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
-static int sockets[2], out;
+static int sockets[2], out, has_server;
 static struct sockaddr_in addresses[2];
 static atomic_int words[2];
 static unsigned seen[8];
@@ -29,10 +34,14 @@ static void *run(void *argument) {
         int which = islower(*p) ? 1 : 0, from = sockets[which];
         struct pollfd look[2] = {{.fd = sockets[which], .events = POLLIN},
                                  {.fd = sockets[!which], .events = POLLIN}};
-        char letter = (char)(me * 16 + sent);
+        char letter = (char)(me * 4 + sent);
         switch (toupper(*p)) {
         case 'S':
             sent++;
+            if (has_server) {
+                see(me, 0, send(from, &letter, 1, 0));
+                break;
+            }
             see(me, 0, sendto(out, &letter, 1, 0, (struct sockaddr *)&addresses[which],
                               sizeof addresses[which]));
             break;
@@ -47,10 +56,39 @@ static void *run(void *argument) {
     return NULL;
 }
 
+static struct sockaddr_in at_port(const char *port) {
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port = htons((unsigned short)atoi(port)),
+                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+// Answers once, to every third letter twice, and never to some.
+static void serve(const char *port) {
+    static unsigned char heard[65536];
+    struct sockaddr_in here = at_port(port), from;
+    int door = socket(AF_INET, SOCK_DGRAM, 0);
+    bind(door, (struct sockaddr *)&here, sizeof here);
+    for (;;) {
+        socklen_t length = sizeof from;
+        unsigned char letter;
+        recvfrom(door, &letter, 1, 0, (struct sockaddr *)&from, &length);
+        unsigned char *all = &heard[from.sin_port];
+        *all = (unsigned char)(*all * 3 + letter + 1);
+        int answers = letter % 3 == 2 ? 2 : letter % 4 != 3;
+        for (int i = 0; i < answers; i++) {
+            unsigned char answer = (unsigned char)(*all + i);
+            sendto(door, &answer, 1, 0, (struct sockaddr *)&from, length);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     pthread_t threads[8];
-    scripts = argv + 1;
-    int count = argc - 1 > 8 ? 8 : argc - 1;
+    if (argc > 2 && strcmp(argv[1], "serve") == 0) serve(argv[2]);
+    has_server = argc > 1 && argv[1][0] == '@';
+    scripts = argv + 1 + has_server;
+    int count = argc - 1 - has_server;
+    if (count > 8) count = 8;
     out = socket(AF_INET, SOCK_DGRAM, 0);
     for (int i = 0; i < 2; i++) {
         socklen_t length = sizeof addresses[i];
@@ -59,6 +97,8 @@ int main(int argc, char **argv) {
         sockets[i] = socket(AF_INET, SOCK_DGRAM, 0);
         bind(sockets[i], (struct sockaddr *)&addresses[i], length);
         getsockname(sockets[i], (struct sockaddr *)&addresses[i], &length);
+        struct sockaddr_in server = has_server ? at_port(argv[1] + 1) : addresses[i];
+        if (has_server) connect(sockets[i], (struct sockaddr *)&server, length);
     }
     struct timeval patience = {.tv_sec = 1};
     setsockopt(sockets[1], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

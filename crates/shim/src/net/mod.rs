@@ -276,7 +276,8 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
     let number = usize::from(number).checked_sub(1)?;
     let length = length as usize;
     if matches!(object(number).kind.get(), Kind::Datagram | Kind::Outbox) {
-        if crossing::is_lost(thread, object(number)) {
+        let looks = thread.operation.get() == Operation::Receive;
+        if crossing::is_lost(thread, object(number)) || looks && outbox::sees_later(number) {
             return None;
         }
         return datagram::refined(thread.operation.get(), number, (waits, length));

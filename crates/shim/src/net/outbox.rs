@@ -19,9 +19,9 @@ pub(super) fn of(number: usize) -> Option<usize> {
     usize::from(object(number).outbox.get()).checked_sub(1)
 }
 
-/// Whether something waits in the outbox of a socket.
-pub(super) fn is_waiting(number: usize) -> bool {
-    of(number).is_some_and(|outbox| object(outbox).waiting() > 0)
+/// The outbox of a socket, if something waits there.
+pub(super) fn waiting(number: usize) -> Option<usize> {
+    of(number).filter(|&outbox| object(outbox).waiting() > 0)
 }
 
 /// Whether it goes to a client.
@@ -157,12 +157,30 @@ pub(super) fn empty_to_clients() -> bool {
     any
 }
 
-/// The next message that arrives at a socket. If packets keep their order, what was sent goes out
-/// one by one, as soon as nothing else is there; otherwise all of it does.
+/// Whether a look at a socket lets all of it go out that was sent from there: answers can overtake
+/// each other only if several are on their way, and what clients hear may be answered elsewhere.
+pub(super) fn empties(number: usize) -> bool {
+    let (_, crossing) = transit::crossing(object(number), object(number).first_peer.get());
+    !crossing.received.keeps_order() || !crossing.sent.keeps_order() && speaks_to_clients(number)
+}
+
+/// Whether a look at a socket depends on what is sent there, or from there, later.
+pub(super) fn sees_later(number: usize) -> bool {
+    match (transit::oldest(number), waiting(number)) {
+        (_, Some(_)) if empties(number) => true,
+        (Some(_), _) => transit::sees_later(number),
+        (None, Some(outbox)) => transit::sees_later(outbox),
+        (None, None) => false,
+    }
+}
+
+/// The next message that arrives at a socket. What was sent goes out one by one, as soon as nothing
+/// else is there, unless a look [empties] the outbox.
+///
+/// [empties]: empties
 pub(super) fn look(number: usize) -> Found {
     caller::invite(number);
-    let first_peer = object(number).first_peer.get();
-    if !transit::crossing(object(number), first_peer).1.sent.keeps_order() {
+    if empties(number) {
         while forward_own(number) {}
     }
     match transit::look(number) {

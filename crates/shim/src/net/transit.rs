@@ -6,7 +6,8 @@
 //! seen is in the queue of its socket, and nothing overtakes it there.
 //!
 //! If packets keep their order, their fates are decided one by one, so that nothing depends on what
-//! is sent later. Otherwise all that was sent is looked at.
+//! is sent later. Otherwise all that was sent is looked at; from an outbox, all that was sent when
+//! the first of them leaves, which is a batch: what is sent later goes out after it.
 
 use super::address::Address;
 use super::outbox::Put;
@@ -52,6 +53,11 @@ impl Transit {
     fn empty((account, rules): (usize, Rules)) -> Self {
         let account = account as u32;
         Transit { channel: Channel::EMPTY, rules, account, first: 0, arrived: 0 }
+    }
+
+    /// Whether all that was let in has met its fate.
+    fn is_between_batches(&self) -> bool {
+        self.channel.oldest() == self.channel.sent()
     }
 
     fn of(number: usize) -> Self {
@@ -103,12 +109,21 @@ pub(super) fn decides(number: usize) -> bool {
     crosses_network && !setup().datagrams.all().all(Rules::is_reliable)
 }
 
-/// Whether what becomes of a message depends neither on later ones nor on those of other sockets.
+/// Whether what becomes of a message does not depend on those of other sockets.
 pub(super) fn is_separate(number: usize) -> bool {
-    let separates =
-        |rules: &Rules| rules.is_reliable() || rules.keeps_order() && !rules.is_budgeted();
     let is_door = caller::is_door(object(number)) || caller::may_come(object(number));
-    !is_door && (!decides(number) || setup().datagrams.all().all(separates))
+    !is_door && (!decides(number) || limit() == 0)
+}
+
+/// Whether a look at messages that are there depends on what is sent after them.
+pub(super) fn sees_later(number: usize) -> bool {
+    let socket = object(number);
+    if socket.waiting() == 0 || !socket.unreliable.get() {
+        return false;
+    }
+    let transit = Transit::of(number);
+    let is_open = socket.kind.get() != Kind::Outbox || transit.is_between_batches();
+    transit.arrived == 0 && !transit.rules.keeps_order() && is_open
 }
 
 /// The value of [`Operation::Arrive`] if it depends on others what can be decided.
@@ -222,14 +237,17 @@ fn forget(number: usize, up_to: u32) {
     }
 }
 
-/// Lets packets enter the channel: all of them, or one after the other if they keep their order.
+/// Lets packets enter the channel: one after the other if they keep their order; otherwise all of
+/// them, into an outbox's batch by batch.
 fn admit(number: usize, transit: &mut Transit, rules: &Rules) {
     let mut at = TRANSIT;
     let mut known = transit.first;
+    let is_outbox = object(number).kind.get() == Kind::Outbox;
+    let admits_all = !rules.keeps_order() && (!is_outbox || transit.is_between_batches());
     while at < object(number).waiting() {
         let is_new = known == transit.channel.sent();
-        let is_alone = transit.channel.oldest() == transit.channel.sent();
-        if is_new && (is_alone || !rules.keeps_order()) && transit.channel.send().is_none() {
+        let is_alone = rules.keeps_order() && transit.is_between_batches();
+        if is_new && (is_alone || admits_all) && transit.channel.send().is_none() {
             stop!("more than {PACKETS} datagrams are on their way to one socket at a time");
         }
         known += 1;
