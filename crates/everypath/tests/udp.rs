@@ -191,6 +191,11 @@ fn a_client_that_uses_both_kinds_of_sockets_is_told() {
     assert_eq!(code, 3, "{result}");
     let reason = result["reason"].as_str().unwrap();
     assert!(reason.contains("datagrams beside a connection"), "{reason}");
+    // As a closed system they can be explored: a copy of a packet breaks a file.
+    let network = "--time quiescent --idle ok --udp-budget dup=1";
+    let client = format!("--with './file_client {port} 2 buggy'");
+    let (code, result) = programs.check(&format!("{network} {client} -- ./file_server {port}"));
+    assert_eq!((code, &result["violation"]["property"]), (1, &"panic".into()), "{result}");
 }
 
 /// How executions of `letters` end; none if there are too many of them.
