@@ -45,9 +45,33 @@ fn reduction_and_plain_search_agree_about_sockets() {
 
 /// Whether a descriptor is still open when it is used depends on who was faster to close it.
 const DESCRIPTORS: &[&str] = &[
-    "C0 W0", "C0 F0", "C1 R1", "C1 W1", "C1 N1", "C1 O1", "C2 R2", "C2 S2", "C2 D2", "C2 Q2",
-    "C3 W3", "C3 S3", "C3 C3", "22 R2", "21 R1", "R2 R2", "S2 R2R2", "R3 R3", "S3R3 R3", "N4 R4",
-    "T4 R4", "R1 N1R1", "23 S3", "22C2 R2",
+    "C0 W0",
+    "C0 F0",
+    "C1 R1",
+    "C1 W1",
+    "C1 N1",
+    "C1 O1",
+    "C2 R2",
+    "C2 S2",
+    "C2 D2",
+    "C2 Q2",
+    "C3 W3",
+    "C3 S3",
+    "C3 C3",
+    "22 R2",
+    "21 R1",
+    "R2 R2",
+    "S2 R2R2",
+    "R3 R3",
+    "S3R3 R3",
+    "N4 R4",
+    "T4 R4",
+    "R1 N1R1",
+    "23 S3",
+    "22C2 R2",
+    "R4 N4",
+    "R4 T4",
+    "R4R2 N0N4",
 ];
 
 #[test]

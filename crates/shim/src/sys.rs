@@ -305,5 +305,7 @@ pub(crate) mod errno {
     pub(crate) const EALREADY: i32 = 114;
     pub(crate) const EINPROGRESS: i32 = 115;
     pub(crate) const EOWNERDEAD: i32 = 130;
+    /// None of the kernel's: the call is to be made again, as if it began now.
+    pub(crate) const MADE_AGAIN: i32 = i32::MAX - 1;
     pub(crate) const ENOTRECOVERABLE: i32 = 131;
 }

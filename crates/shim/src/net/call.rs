@@ -1,8 +1,8 @@
 //! A call that may have to wait: one step, or several with waits between them.
 
-use super::{Want, caller, ready};
+use super::{Want, caller, object, ready};
 use crate::cancel;
-use crate::descriptors;
+use crate::descriptors::{self, Kind, NONBLOCK};
 use crate::region::setup;
 use crate::scheduler::{LAST, Woken, point, request, stand_back, wait};
 use crate::state::{Thread, state};
@@ -19,7 +19,7 @@ pub(super) struct Call {
     pub(super) want: Want,
     /// The descriptor through which the call was made, and what it was open on: another thread may
     /// close it before the call begins.
-    pub(super) through: Option<(i32, usize)>,
+    pub(super) through: Option<Through>,
     /// When to give up; none for never, and none at all if the call does not wait.
     pub(super) patience: Patience,
 }
@@ -77,6 +77,8 @@ pub(super) enum Unfinished {
     Interrupted,
     /// The descriptor was closed before the call began.
     Closed,
+    /// Whether it waits, or for how long, was changed before it began.
+    Changed,
 }
 
 /// Tries a call until it need not wait any more: one step, or several with waits between them.
@@ -100,10 +102,8 @@ fn try_until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Resu
     if cancel::is_due() {
         return Err(Unfinished::Interrupted);
     }
-    if let Some((descriptor, description)) = call.through
-        && descriptors::description(descriptor) != Some(description)
-    {
-        return Err(Unfinished::Closed);
+    if let Some(through) = call.through {
+        through.check()?;
     }
     let (began, mut has_heard) = (state().clock.get(), false);
     loop {
@@ -168,9 +168,37 @@ fn looked_in_vain(thread: &Thread, call: Call) {
     }
 }
 
-/// A descriptor and what it is open on.
-pub(super) fn through(descriptor: i32) -> Option<(i32, usize)> {
-    descriptors::description(descriptor).map(|description| (descriptor, description))
+/// The descriptor that a call is made with, what it is open on, and how long calls wait there. A call
+/// begins with its step: what it was prepared for may be different then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Through {
+    descriptor: i32,
+    description: usize,
+    nonblocking: bool,
+    timeouts: (u64, u64),
+}
+
+/// How a descriptor is now; none if it is closed.
+pub(super) fn through(descriptor: i32) -> Option<Through> {
+    let description = descriptors::description(descriptor)?;
+    let open = descriptors::opened(description).get();
+    let timeouts = match open.kind {
+        Kind::Object => object(usize::from(open.index)).options.get().timeouts(),
+        _ => (0, 0),
+    };
+    let nonblocking = open.flags & NONBLOCK != 0;
+    Some(Through { descriptor, description, nonblocking, timeouts })
+}
+
+impl Through {
+    /// Whether it is as it was.
+    fn check(self) -> Result<(), Unfinished> {
+        match through(self.descriptor) {
+            Some(now) if now == self => Ok(()),
+            Some(now) if now.description == self.description => Err(Unfinished::Changed),
+            _ => Err(Unfinished::Closed),
+        }
+    }
 }
 
 /// The step of a call that never waits; nothing is done if another thread closed the descriptor before.
@@ -182,7 +210,10 @@ pub(super) fn step_of_call(
 ) -> Result<(), i32> {
     let before = through(descriptor);
     point(operation, touches, value);
-    if through(descriptor) == before { Ok(()) } else { Err(errno::EBADF) }
+    match before.map(Through::check) {
+        Some(Ok(()) | Err(Unfinished::Changed)) => Ok(()),
+        _ => Err(errno::EBADF),
+    }
 }
 
 /// The error of a call that could not be finished.
@@ -191,5 +222,6 @@ pub(super) fn failed(unfinished: Unfinished) -> i32 {
         Unfinished::WouldWait | Unfinished::TimedOut => errno::EAGAIN,
         Unfinished::Interrupted => errno::EINTR,
         Unfinished::Closed => errno::EBADF,
+        Unfinished::Changed => errno::MADE_AGAIN,
     }
 }

@@ -28,17 +28,30 @@ pub(crate) fn is_object(descriptor: i32) -> bool {
     descriptors::get(descriptor).is_some_and(|open| open.get().kind == OpenKind::Object)
 }
 
-fn answer(result: Result<isize, i32>) -> isize {
-    result.unwrap_or_else(|error| -(error as isize))
+/// What a call returns, which is made again if it began under other circumstances than it thought.
+fn answer(mut call: impl FnMut() -> Result<isize, i32>) -> isize {
+    loop {
+        match call() {
+            Ok(result) => return result,
+            Err(errno::MADE_AGAIN) => {}
+            Err(error) => return -(error as isize),
+        }
+    }
 }
+
+/// No error of the kernel's.
+const NOT_OURS: i32 = i32::MAX;
 
 /// Does what the system call does; none if it is no call of ours.
 pub(crate) fn perform(number: i64, arguments: [usize; 6]) -> Option<isize> {
-    let result = making(number, arguments)
-        .or_else(|| connecting(number, arguments))
-        .or_else(|| transferring(number, arguments))
-        .or_else(|| waiting(number, arguments));
-    result.map(answer)
+    let call = || {
+        making(number, arguments)
+            .or_else(|| connecting(number, arguments))
+            .or_else(|| transferring(number, arguments))
+            .or_else(|| waiting(number, arguments))
+            .ok_or(NOT_OURS)?
+    };
+    Some(answer(call)).filter(|&result| result != -(NOT_OURS as isize))
 }
 
 fn making(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<Result<isize, i32>> {
@@ -185,24 +198,24 @@ fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize, i32> {
 
 /// Reads from any of our objects.
 pub(crate) fn read(descriptor: i32, address: usize, length: usize) -> isize {
-    answer(receive(descriptor, Pieces::One { address, length }, 0))
+    answer(|| receive(descriptor, Pieces::One { address, length }, 0))
 }
 
 /// Writes to any of our objects.
 pub(crate) fn write(descriptor: i32, address: usize, length: usize) -> isize {
-    answer(send(descriptor, Pieces::One { address, length }, 0))
+    answer(|| send(descriptor, Pieces::One { address, length }, 0))
 }
 
 /// Reads into several pieces.
 pub(crate) fn read_vector(descriptor: i32, vector: usize, count: usize) -> isize {
     let pieces = Pieces::Several { vector, count };
-    answer(message::check_count(count).and_then(|()| receive(descriptor, pieces, 0)))
+    answer(|| message::check_count(count).and_then(|()| receive(descriptor, pieces, 0)))
 }
 
 /// Writes several pieces.
 pub(crate) fn write_vector(descriptor: i32, vector: usize, count: usize) -> isize {
     let pieces = Pieces::Several { vector, count };
-    answer(message::check_count(count).and_then(|()| send(descriptor, pieces, 0)))
+    answer(|| message::check_count(count).and_then(|()| send(descriptor, pieces, 0)))
 }
 
 fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize, i32> {

@@ -304,7 +304,7 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
         true => (Operation::Receive, descriptor as u64),
         false => (Operation::Arrive, transit::limit_at(number)),
     };
-    let through = Some((descriptor, description));
+    let through = super::through(descriptor);
     let call = Call { operation, touches: touches(number), value, want, through, patience };
     descriptors::hold(description);
     if is_separate && partner(socket).is_none() && flags & PEEK == 0 {

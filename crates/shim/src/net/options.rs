@@ -57,6 +57,11 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// How long calls wait that receive, and that send; 0 is for ever.
+    pub(super) fn timeouts(&self) -> (u64, u64) {
+        (self.receive_timeout, self.send_timeout)
+    }
+
     /// Whether two sockets may be bound to one port because both asked for it.
     pub(super) fn shares_with(&self, other: &Object) -> bool {
         self.reuse_port && other.options.get().reuse_port

@@ -117,7 +117,7 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
     let total = pieces.length();
     let want = Want::Space { number: number as u16, length: total as u32 };
     let touches = partner(socket).map_or(key(number), key);
-    let (value, through) = (descriptor as u64, Some((descriptor, description)));
+    let (value, through) = (descriptor as u64, super::through(descriptor));
     let call = Call { operation: Operation::Send, touches, value, want, through, patience };
     descriptors::hold(description);
     let mut sent = 0;
@@ -241,7 +241,7 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
     let patience = if is_connected && pieces.length() > 0 { patience } else { Patience::None };
     let want = Want::Ready { number: number as u16, events: super::ready::IN };
     let (touches, value) = (key(number), descriptor as u64);
-    let through = Some((descriptor, description));
+    let through = super::through(descriptor);
     let call = Call { operation: Operation::Receive, touches, value, want, through, patience };
     descriptors::hold(description);
     let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
