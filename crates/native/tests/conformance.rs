@@ -116,6 +116,11 @@ fn broadcast_and_multicast() {
 }
 
 #[test]
+fn groups_of_the_newer_internet() {
+    conforms("groups6.c", &C);
+}
+
+#[test]
 fn messages() {
     conforms("messages.c", &C);
 }

@@ -274,6 +274,7 @@ pub(crate) mod errno {
     pub(crate) const EACCES: i32 = 13;
     pub(crate) const EBUSY: i32 = 16;
     pub(crate) const EEXIST: i32 = 17;
+    pub(crate) const ENODEV: i32 = 19;
     pub(crate) const ENOTDIR: i32 = 20;
     pub(crate) const EISDIR: i32 = 21;
     pub(crate) const EINVAL: i32 = 22;

@@ -4,7 +4,7 @@ use super::address::{Address, INET, INET6, UNIX};
 use super::message::{self, Pieces};
 use super::ready::{self, duration, milliseconds};
 use super::{
-    Kind, Patience, Stage, datagram, epoll, event, make, object, options, stream, transfer,
+    Kind, Patience, Stage, datagram, epoll, event, groups, make, object, options, stream, transfer,
 };
 use crate::descriptors::{self, Kind as OpenKind, NONBLOCK, Open};
 use crate::fail::stop;
@@ -360,6 +360,8 @@ pub(crate) fn device_control(descriptor: i32, request: usize, at: usize) -> isiz
     const SET_NONBLOCKING: usize = 0x5421;
     const READABLE: usize = 0x541b;
     const UNSENT: usize = 0x5411;
+    const INTERFACE_NAME: usize = 0x8910;
+    const INTERFACE_NUMBER: usize = 0x8933;
     let Some(slot) = descriptors::used(descriptor) else { return -(errno::EBADF as isize) };
     let open = slot.get();
     match request {
@@ -378,6 +380,9 @@ pub(crate) fn device_control(descriptor: i32, request: usize, at: usize) -> isiz
         UNSENT if open.kind == OpenKind::Object => {
             store(at, 0i32);
             0
+        }
+        INTERFACE_NAME | INTERFACE_NUMBER if open.kind == OpenKind::Object => {
+            answer(|| groups::tell_interface(request == INTERFACE_NAME, at))
         }
         _ => -(errno::ENOTTY as isize),
     }

@@ -1,9 +1,10 @@
 //! Datagram sockets: whole messages, each with where it came from.
 
-use super::address::{Address, INET, INET6};
+use super::address::Address;
 use super::call::step_of_call;
 use super::chronicle::{self, Load, Side};
 use super::crossing;
+use super::groups;
 use super::message::Pieces;
 use super::outbox::{self, Put};
 use super::transit::{self, Found, HEAD, Head};
@@ -69,9 +70,7 @@ fn receivers<'a>(sender: &'a Object, to: &'a Address) -> impl Iterator<Item = us
         socket.kind.get() == Kind::Datagram
             && local.is_some()
             && match to_many {
-                true if to.is_multicast() => {
-                    local.port() == to.port() && socket.options.get().is_member(to)
-                }
+                true if to.is_multicast() => groups::hears(socket, to),
                 true => local.port() == to.port() && (local.is_any() || local == *to),
                 false => local.receives(to),
             }
@@ -359,47 +358,4 @@ pub(super) fn close(number: usize) {
         object(other).partner.set(0);
         happened(other);
     }
-}
-
-const INTERNET: i32 = 0;
-const INTERNET6: i32 = 41;
-
-/// Whether an option is about groups of receivers.
-pub(super) fn is_group_option(level: i32, name: i32) -> bool {
-    matches!((level, name), (INTERNET, 34..=36) | (INTERNET6, 19..=21))
-}
-
-/// Whether an option says that messages to a group come back to this machine.
-pub(super) fn is_loop_option(level: i32, name: i32) -> bool {
-    matches!((level, name), (INTERNET, 34) | (INTERNET6, 19))
-}
-
-/// Changes which groups a socket belongs to, or whether it hears itself.
-pub(super) fn change_group(
-    number: usize,
-    name: i32,
-    (level, at, length): (i32, usize, usize),
-) -> Result<isize, i32> {
-    let socket = object(number);
-    if is_loop_option(level, name) {
-        let mut options = socket.options.get();
-        let on = if length >= 4 { load::<i32>(at) } else { i32::from(load::<u8>(at)) };
-        options.no_loop = on == 0;
-        socket.options.set(options);
-        return Ok(0);
-    }
-    let (family, needed) = if level == INTERNET { (INET, 8) } else { (INET6, 20) };
-    if length < needed {
-        return Err(errno::EINVAL);
-    }
-    point(Operation::Bind, touches(number), 0);
-    let mut options = socket.options.get();
-    let group = Address::group(family, at);
-    if !group.is_multicast() {
-        return Err(errno::EINVAL);
-    }
-    let joins = matches!((level, name), (INTERNET, 35) | (INTERNET6, 20));
-    let changed = if joins { options.join(&group) } else { options.leave(&group) };
-    socket.options.set(options);
-    changed.map(|()| 0)
 }

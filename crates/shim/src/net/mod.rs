@@ -21,6 +21,7 @@ mod epoll;
 mod event;
 pub(crate) mod faults;
 mod frames;
+mod groups;
 mod joint;
 mod message;
 mod options;

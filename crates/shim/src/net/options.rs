@@ -1,6 +1,7 @@
 //! Options of sockets: kept and told, as far as they change nothing that we model.
 
 use super::address::Address;
+use super::groups::{self, About, LOOPBACK};
 use super::{Kind, Object, Stage, object};
 use crate::memory::{load, store, write};
 use crate::scheduler::point;
@@ -25,8 +26,9 @@ const PEER_CREDENTIALS: i32 = 17;
 /// The interface by which messages to groups leave: an address, or the number of an interface.
 const GROUP_INTERFACE: (i32, i32) = (0, 32);
 const GROUP_INTERFACE6: (i32, i32) = (41, 17);
-/// The number of the interface that leads back to this machine.
-const LOOPBACK: i32 = 1;
+/// After how many machines messages to groups are lost; -1 is what it is if nobody says.
+const GROUP_HOPS6: (i32, i32) = (41, 18);
+const INTERNET6: i32 = 41;
 /// The kernel's options of all sockets have numbers up to this one.
 const LAST: i32 = 90;
 /// Options with a number that is only kept: debug, keep-alive, priority, low-water marks and others.
@@ -50,6 +52,8 @@ pub(crate) struct Options {
     pub(super) send_timeout: u64,
     /// Whether its own messages to a group do not come back to this machine.
     pub(super) no_loop: bool,
+    /// Whether it hears only groups that it joined itself.
+    pub(super) only_joined: bool,
     /// The groups it belongs to.
     groups: [[u8; 16]; GROUPS],
     /// Others, by level and number.
@@ -141,11 +145,14 @@ pub(super) fn set(
     let needed = match (level, name) {
         (SOCKET, LINGER) => 8,
         (SOCKET, RECEIVE_TIMEOUT | SEND_TIMEOUT) => 16,
-        (SOCKET, _) => 4,
+        (SOCKET | INTERNET6, _) => 4,
         _ => 1,
     };
     if length < needed {
         return Err(errno::EINVAL);
+    }
+    if let Some(about) = groups::about(level, name) {
+        return groups::change(number, about, (level, name), (at, length));
     }
     match (level, name) {
         (SOCKET, TYPE | ERROR | ACCEPTS | PROTOCOL | DOMAIN) => return Err(errno::ENOPROTOOPT),
@@ -162,9 +169,12 @@ pub(super) fn set(
         }
         (SOCKET, RECEIVE_TIMEOUT) => options.receive_timeout = nanoseconds_at(at),
         (SOCKET, SEND_TIMEOUT) => options.send_timeout = nanoseconds_at(at),
-        _ if super::datagram::is_group_option(level, name) => {
-            return super::datagram::change_group(number, name, (level, at, length));
+        GROUP_INTERFACE6 => {
+            groups::check_interface(value)?;
+            options.keep(level, name, value);
         }
+        GROUP_HOPS6 if !(-1..=255).contains(&value) => return Err(errno::EINVAL),
+        GROUP_HOPS6 if value < 0 => options.keep(level, name, default(level, name)),
         // Here the address may come after that of a group.
         GROUP_INTERFACE if length >= 8 => options.keep(level, name, load(at + 4)),
         _ => options.keep(level, name, if length >= 4 { value } else { i32::from(load::<u8>(at)) }),
@@ -234,7 +244,8 @@ pub(super) fn get(
             both[4..].copy_from_slice(&options.linger_seconds.to_le_bytes());
             return tell(&both, at, room, length_at);
         }
-        _ if super::datagram::is_loop_option(level, name) => (!options.no_loop).into(),
+        _ if groups::about(level, name) == Some(About::Loop) => (!options.no_loop).into(),
+        _ if groups::about(level, name) == Some(About::All) => (!options.only_joined).into(),
         (SOCKET, PEER_CREDENTIALS) => return Err(errno::ENOPROTOOPT),
         _ => options.kept(level, name).unwrap_or_else(|| default(level, name)),
     };
@@ -257,7 +268,7 @@ fn default(level: i32, name: i32) -> i32 {
         (0, 2) => 64,
         (0, 33 | 34) => 1,
         (41, 16) => 64,
-        (41, 19) => 1,
+        GROUP_HOPS6 | (41, 19) => 1,
         _ => 0,
     }
 }
