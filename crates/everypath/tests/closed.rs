@@ -342,6 +342,24 @@ fn nobody_at_a_port_refuses_and_a_second_listener_is_told() {
     }
 }
 
+/// Who looks a few times without waiting may be too early every time, or only the first times.
+#[test]
+fn who_looks_a_few_times_finds_something_sooner_or_later_or_never() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/talker.c"]);
+    for (looks, connections) in [("k1 k1", "c7000 c7000"), ("k1 k1 k1", "c7000")] {
+        let [reduced, plain] = ["dpor", "none"].map(|reduction| {
+            let options = format!("--reduction {reduction} --keep-going --exit-code 255");
+            let client = format!("./talker % {connections}");
+            let server = format!("{options} -- ./talker % l7000 a {looks}");
+            let result = check(&programs, &[&client], &server);
+            let codes = result["stats"]["exit_codes"].as_array().unwrap();
+            codes.iter().map(|each| each["codes"].clone()).collect::<Vec<_>>()
+        });
+        assert_eq!(reduced, plain, "{looks} with {connections}");
+        assert!(plain.len() > 3, "{plain:?}");
+    }
+}
+
 /// Scripts for `nodes.c`: the endings of all schedules are the same with and without reduction.
 #[test]
 fn scripts_of_several_processes_end_in_every_way() {

@@ -158,12 +158,15 @@ fn try_until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Resu
     }
 }
 
-/// A thread that looks again and again without waiting lets others move first. The first look is no
+/// So often a thread looks in vain before it counts as spinning.
+const PATIENT_LOOKS: u16 = 3;
+
+/// A thread that looks again and again without waiting lets others move first. The first looks are no
 /// reason: what it does next may depend on its being first.
 fn looked_in_vain(thread: &Thread, call: Call) {
     let looks = thread.vain_looks.get();
     thread.vain_looks.set(looks.saturating_add(1));
-    if looks > 0 {
+    if looks >= PATIENT_LOOKS {
         stand_back(Operation::Yield, call.touches);
     }
 }
