@@ -213,10 +213,7 @@ pub(super) fn step_of_call(
 ) -> Result<(), i32> {
     let before = through(descriptor);
     point(operation, touches, value);
-    match before.map(Through::check) {
-        Some(Ok(()) | Err(Unfinished::Changed)) => Ok(()),
-        _ => Err(errno::EBADF),
-    }
+    before.ok_or(errno::EBADF)?.check().map_err(failed)
 }
 
 /// The error of a call that could not be finished.
