@@ -4,17 +4,15 @@
 // other side; B: give it a name; F: connect somebody else, without waiting; T: connect it, but not for long.
 // What was found makes up the exit code.
 #define _GNU_SOURCE
+#include "script.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-static unsigned seen[8];
-static char **scripts;
 static int sockets[3];
 static struct sockaddr_in home, own;
 
@@ -62,16 +60,7 @@ static int uses(char how, int number) {
     return 0;
 }
 
-static void *run(void *argument) {
-    long me = (long)argument;
-    for (const char *p = scripts[me]; p[0] && p[1]; p += 2)
-        seen[me] = seen[me] * 6 + (unsigned)uses(p[0], p[1] - '0');
-    return NULL;
-}
-
 int main(int argc, char **argv) {
-    scripts = argv + 1;
-    int count = argc - 1 > 8 ? 8 : argc - 1;
     home.sin_family = AF_INET;
     home.sin_port = htons(7000);
     home.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -81,12 +70,5 @@ int main(int argc, char **argv) {
         sockets[i] = socket(AF_INET, SOCK_STREAM | (i ? SOCK_NONBLOCK : 0), 0);
     if (bind(sockets[2], (struct sockaddr *)&home, sizeof home) != 0) return 250;
     if (listen(sockets[2], 1) != 0) return 250;
-    pthread_t threads[8];
-    for (long i = 0; i < count; i++) pthread_create(&threads[i], NULL, run, (void *)i);
-    unsigned sum = 0;
-    for (int i = 0; i < count; i++) {
-        pthread_join(threads[i], NULL);
-        sum = sum * 31 + seen[i];
-    }
-    return (int)(sum % 251);
+    return (int)(play(argc, argv) % 251);
 }

@@ -2,16 +2,14 @@
 // there to begin with. c: make it; o: open it; s, a: ask whether it is there; u: remove it; r: give it
 // the next name; m: make it a directory; l: count what is there; U: let nobody else use new files; M:
 // make it, and ask who may use it. What succeeded makes up the exit code.
+#include "script.h"
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static unsigned seen[8];
-static char **scripts;
 
 static int entries(void) {
     int count = 0;
@@ -51,23 +49,7 @@ static int uses(char how, int number) {
     return 0;
 }
 
-static void *run(void *argument) {
-    long me = (long)argument;
-    for (const char *p = scripts[me]; p[0] && p[1]; p += 2)
-        seen[me] = seen[me] * 8 + (unsigned)uses(p[0], p[1] - '0');
-    return NULL;
-}
-
 int main(int argc, char **argv) {
-    scripts = argv + 1;
     umask(022);
-    int count = argc - 1 > 8 ? 8 : argc - 1;
-    pthread_t threads[8];
-    for (long i = 0; i < count; i++) pthread_create(&threads[i], NULL, run, (void *)i);
-    unsigned sum = 0;
-    for (int i = 0; i < count; i++) {
-        pthread_join(threads[i], NULL);
-        sum = sum * 31 + seen[i];
-    }
-    return (int)(sum % 251);
+    return (int)(play(argc, argv) % 251);
 }
