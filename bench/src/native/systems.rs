@@ -90,6 +90,8 @@ fn jointly(first: &Command, second: &Command) -> Result<Ran> {
         events: None,
         environment: None,
         kills_first: false,
+        breaks: 0,
+        keep_going: false,
         goal: Goal::Verdict,
     };
     let explored = explore_jointly(&search, &Control::default())
