@@ -284,7 +284,10 @@ pub(super) fn admit(listener: usize) {
     if is_there && awaiting(queue) == Some(number) {
         let socket = object(number);
         match enter(number, listener, socket.foreign.get()) {
-            Attempt::Failed(error) => socket.error.set(error),
+            Attempt::Failed(error) => {
+                socket.stage.set(Stage::Over);
+                socket.error.set(error);
+            }
             _ => socket.stage.set(Stage::Connecting),
         }
         happened(number);
