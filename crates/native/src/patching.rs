@@ -92,7 +92,7 @@ const TRAPS: u32 = 4;
 
 impl Patches {
     /// Plans the patches of all modules.
-    pub(crate) fn new(modules: &[Loaded], entry: u64) -> Result<Self, Error> {
+    pub(crate) fn new(modules: &[Loaded], [entry, entry_lower]: [u64; 2]) -> Result<Self, Error> {
         let mut patches = Patches::default();
         let mut sites = Vec::new();
         let mut traps: Vec<(u64, u64)> = Vec::new();
@@ -101,6 +101,7 @@ impl Patches {
                 base: module.base,
                 trampolines: module.trampolines,
                 entry,
+                entry_lower,
                 first_site: (sites.len() / 16) as u32,
                 counters: Counters::default(),
             };

@@ -86,7 +86,7 @@ pub(crate) struct Modules {
 pub(crate) struct Prepared {
     /// The path of the program.
     program: Vec<u8>,
-    entry: u64,
+    entries: [u64; 2],
     pub(crate) loaded: Vec<Loaded>,
     pub(crate) patches: Patches,
     /// Where Rust's threads start.
@@ -97,12 +97,12 @@ impl Modules {
     fn prepare(&self, region: &Mapping) -> Result<Arc<Prepared>, Error> {
         let mut known = self.known.lock().expect("nobody panics while holding it");
         let entries = &region.modules[..region.module_count.get() as usize];
-        let entry = region.atomics_entry.get();
+        let routines = region.atomics_entries.get();
         let same = |prepared: &Prepared| {
             // Without address randomisation every start looks the same; if not, look again.
             let bases = prepared.loaded.iter().map(|module| (module.base, module.trampolines));
             let now = entries.iter().map(|entry| entry.get());
-            prepared.entry == entry
+            prepared.entries == routines
                 && bases.into_iter().all(|(base, trampolines)| {
                     now.clone().any(|entry| {
                         entry.base == base && (trampolines == 0 || entry.trampolines == trampolines)
@@ -119,9 +119,10 @@ impl Modules {
         for cell in entries {
             loaded.extend(Loaded::read(&cell.get())?);
         }
-        let patches = Patches::new(&loaded, entry)?;
+        let patches = Patches::new(&loaded, routines)?;
         let thread_starts = thread_starts(&loaded);
-        let prepared = Arc::new(Prepared { program, entry, loaded, patches, thread_starts });
+        let prepared =
+            Arc::new(Prepared { program, entries: routines, loaded, patches, thread_starts });
         known.push(Arc::clone(&prepared));
         Ok(prepared)
     }

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Compiled, compile};
 use everypath_native::atomics::{Counters, Layout, Patch, Plan, Site, SiteKind, plan};
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::{Object, ObjectSegment, ObjectSymbol};
 use std::collections::BTreeMap;
 use std::process::{Command, Output};
@@ -70,6 +70,7 @@ fn layout(program: &Loaded, counters: Counters) -> Layout {
         base: program.base,
         trampolines: program.symbol("stubs"),
         entry: program.symbol("entry"),
+        entry_lower: program.symbol("entry"),
         first_site: FIRST_SITE,
         counters,
     }
@@ -219,6 +220,19 @@ fn replaced(program: &Loaded, patch: &Patch) -> Vec<Instruction> {
     following.into_iter().take_while(|instruction| instruction.ip() < end).collect()
 }
 
+/// Whether nobody can see what the flags were before the instructions: those that are looked at were
+/// set before by one of them, and all are in the end.
+fn overwrites_flags(moved: &[Instruction]) -> bool {
+    const ALL: u32 = 0b11_1111;
+    let set_before =
+        |at: usize| moved[..at].iter().fold(0, |set, code| set | code.rflags_modified());
+    let runs_through =
+        moved.iter().take_while(|code| code.flow_control() == FlowControl::Next).count();
+    let seen = |at: usize| moved[at].rflags_read() & ALL & !set_before(at) != 0;
+    let end = (0..=runs_through).find(|&at| set_before(at) & ALL == ALL);
+    end.is_some_and(|end| !(0..end).any(seen))
+}
+
 /// The stub at the start of the code must be what the shim relies on; returns its size.
 fn check_stub(code: &[u8], stub: u64, site: Site, number: i64, moved: &[Instruction]) -> usize {
     let mut decoder = Decoder::with_ip(64, code, stub, DecoderOptions::NONE);
@@ -232,7 +246,8 @@ fn check_stub(code: &[u8], stub: u64, site: Site, number: i64, moved: &[Instruct
         assert_eq!(lea.memory_displacement64() as i64, distance);
     };
     stack(take(Mnemonic::Lea), -0x80);
-    take(Mnemonic::Pushfq);
+    let keeps_flags = !overwrites_flags(moved);
+    take(if keeps_flags { Mnemonic::Pushfq } else { Mnemonic::Push });
     assert_eq!(take(Mnemonic::Push).op0_register(), Register::RAX);
     if matches!(moved[0].mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) {
         assert_eq!(take(Mnemonic::Xor).op0_register(), Register::EAX);
@@ -258,8 +273,10 @@ fn check_stub(code: &[u8], stub: u64, site: Site, number: i64, moved: &[Instruct
     assert_eq!(take(Mnemonic::Call).op0_register(), Register::RAX);
     stack(take(Mnemonic::Lea), 16);
     assert_eq!(take(Mnemonic::Pop).op0_register(), Register::RAX);
-    take(Mnemonic::Popfq);
-    stack(take(Mnemonic::Lea), 0x80);
+    if keeps_flags {
+        take(Mnemonic::Popfq);
+    }
+    stack(take(Mnemonic::Lea), if keeps_flags { 0x80 } else { 0x88 });
     for original in moved.iter().filter(|moved| moved.mnemonic() != Mnemonic::Pause) {
         let copy = take(original.mnemonic());
         assert_eq!(copy.near_branch_target(), original.near_branch_target());
@@ -288,6 +305,7 @@ fn every_lock_of_a_rust_program_is_patched_once() {
         base: program.base,
         trampolines: 0x5555_5000_0000,
         entry: ENTRY,
+        entry_lower: ENTRY,
         first_site: FIRST_SITE,
         counters: Counters::SkipUnused,
     };
@@ -363,6 +381,7 @@ fn what_cannot_be_patched_is_said() {
         base: 0,
         trampolines: 1 << 40,
         entry: ENTRY,
+        entry_lower: ENTRY,
         first_site: 0,
         counters: Counters::SkipUnused,
     };

@@ -46,6 +46,7 @@ fn exchange(compiled: &Compiled) -> u64 {
         base: BASE,
         trampolines: BASE - 0x100_0000,
         entry: 0,
+        entry_lower: 0,
         first_site: 0,
         counters: Counters::SkipUnused,
     };
@@ -107,6 +108,7 @@ fn functions_lines_and_variables_of_rust() {
         base: BASE,
         trampolines: BASE - 0x100_0000,
         entry: 0,
+        entry_lower: 0,
         first_site: 0,
         counters: Counters::SkipUnused,
     };

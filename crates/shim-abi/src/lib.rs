@@ -48,5 +48,5 @@ pub use region::{
     MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PORTS,
     MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, OWN_OUTPUTS, Output,
     PROCESS_BITS, Partitions, Policy, Region, Reply, Request, Restart, SHARED_OBJECT,
-    SYSTEM_LENGTH, Setup, ThreadEntry, TimeMode, Turn, VERSION, text,
+    SYSTEM_LENGTH, Setup, TUNABLES, ThreadEntry, TimeMode, Turn, VERSION, text,
 };

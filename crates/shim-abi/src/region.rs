@@ -8,7 +8,12 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use everypath_perturb::Rules;
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
+/// What the checker adds to `GLIBC_TUNABLES` and the shim takes away again: functions that copy and
+/// compare shall not use the upper halves of vector registers, which cost more to save at a patched
+/// instruction than everything else there. AVX2 stays: functions clear what they used of it, and
+/// results of libm depend on it.
+pub const TUNABLES: &str = ":glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX_Fast_Unaligned_Load";
 /// How many threads a program may have at one time.
 pub const MAX_THREADS: usize = 128;
 /// How many processes may be checked as one system.
@@ -419,8 +424,9 @@ pub struct Region {
     pub counters: Cell<Counters>,
     /// The generator as it stands.
     pub random: Cell<Splitmix>,
-    /// Where the shim's routine for patched instructions is.
-    pub atomics_entry: Cell<u64>,
+    /// Where the shim's routines for patched instructions are: for any, and for those in modules that
+    /// use nothing but the lower halves of vector registers.
+    pub atomics_entries: Cell<[u64; 2]>,
     /// How many modules there are.
     pub module_count: Cell<u32>,
     /// How many bytes of [`Region::patches`] are in use.

@@ -19,7 +19,9 @@ use everypath_shim_abi::Operation;
 global_asm!(
     ".globl everypath_atomic",
     ".hidden everypath_atomic",
-    "everypath_atomic:",
+    ".globl everypath_atomic_lower",
+    ".hidden everypath_atomic_lower",
+    ".macro everypath_enter",
     // There is nobody else: nothing to see. Costs three instructions.
     "movabs rax, {unjoined}",
     "cmp word ptr [rax], 0",
@@ -37,14 +39,21 @@ global_asm!(
     "push rbp",
     "mov rbp, rsp",
     "and rsp, -64",
-    // Most of the time only the lower halves of the vector registers are in use, and saving those
-    // takes a tenth of the time.
     "cmp byte ptr [rip + {lower_halves}], 0",
     "je 4f",
+    ".endm",
+    "everypath_atomic:",
+    "everypath_enter",
+    // Most of the time only the lower halves of the vector registers are in use, and saving those
+    // takes a tenth of the time. To ask takes as long as to save them, so who knows does not ask.
     "mov ecx, 1",
     "xgetbv",
     "test eax, 0xe4",
     "jnz 4f",
+    "jmp 5f",
+    "everypath_atomic_lower:",
+    "everypath_enter",
+    "5:",
     "sub rsp, 256",
     "movaps [rsp], xmm0",
     "movaps [rsp + 16], xmm1",
@@ -126,11 +135,12 @@ static LOWER_HALVES: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
     static everypath_atomic: u8;
+    static everypath_atomic_lower: u8;
 }
 
-/// Where stubs call.
-pub(crate) fn entry() -> usize {
-    (&raw const everypath_atomic) as usize
+/// Where stubs call: those of any module, and those of modules without upper halves.
+pub(crate) fn entries() -> [usize; 2] {
+    [(&raw const everypath_atomic) as usize, (&raw const everypath_atomic_lower) as usize]
 }
 
 /// A patched instruction.

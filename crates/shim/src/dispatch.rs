@@ -292,7 +292,10 @@ fn identity(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
             0
         }
         number::PRLIMIT64 if c != 0 => 0,
-        number::PRLIMIT64 => sys!(number, 0, b, 0, d),
+        number::PRLIMIT64 => {
+            crate::untouched::expect_write(d, 16);
+            sys!(number, 0, b, 0, d)
+        }
         number::SETRLIMIT => 0,
         number::PRCTL => process_control(a, b),
         number::MEMBARRIER => 0,

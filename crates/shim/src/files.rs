@@ -532,7 +532,10 @@ pub(crate) fn path_status(directory: i32, given: usize, address: usize, flags: i
             fill_status(address, file.mode, file.length, 1_000_000 + index as u64);
             0
         }
-        None => sys!(number::NEWFSTATAT, AT_FDCWD, path.c_string(), address, flags),
+        None => {
+            crate::untouched::expect_write(address, size_of::<[u64; 18]>());
+            sys!(number::NEWFSTATAT, AT_FDCWD, path.c_string(), address, flags)
+        }
     }
 }
 

@@ -8,8 +8,8 @@
 //! - `context`, `carrier`: fibers, and kernel threads as the other way to carry them.
 //! - `scheduler`: points, choices, waits and wakes. `controller`: executions and commands.
 //! - `classes`: which executions are equivalent.
-//! - `snapshot`, `tracking`: copies of the program, whole or by written pages. `fingerprint`: the
-//!   hash of its state.
+//! - `snapshot`, `tracking`, `untouched`: copies of the program, whole, by written pages, or without
+//!   those that were never written. `fingerprint`: the hash of its state.
 //! - `contents`: what an execution leaves behind, to be judged.
 //! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
 //! - `thread`, `cancel`, `sync`, `futex`, `time`, `alarm`, `random`, `signals`, `files`, `output`,
@@ -59,6 +59,7 @@ mod system;
 mod thread;
 mod time;
 mod tracking;
+mod untouched;
 mod unwind;
 mod vectors;
 mod verify;

@@ -115,11 +115,13 @@ pub(crate) fn arm_kernel_thread(number: usize) {
 }
 
 extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
-    if crate::time::emulate_counter(info, machine) {
+    let address = load::<u64>(info + 16);
+    if signal == SIGSEGV && crate::untouched::is_written(address as usize)
+        || crate::time::emulate_counter(info, machine)
+    {
         return;
     }
     let registers = [machine.rip.get(), machine.rsp.get(), machine.rbp.get()];
-    let address = load::<u64>(info + 16);
     if !is_running() {
         crate::fail::die(
             Outcome::Uncontrolled,

@@ -228,7 +228,11 @@ pub(crate) fn save_first() {
 
 /// Puts the program back to its start.
 pub(crate) fn restore_first() {
-    load(FIRST);
+    if crate::untouched::is_armed() {
+        crate::untouched::restore();
+    } else {
+        load(FIRST);
+    }
 }
 
 /// Clears what lies below a thread's stack pointer: it is dead, but frames to come may keep some of

@@ -15,6 +15,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::{
     MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, Restart, Splitmix,
+    TUNABLES,
 };
 
 static MAIN_FUNCTION: AtomicUsize = AtomicUsize::new(0);
@@ -118,7 +119,7 @@ extern "C" fn before_main(argc: i32, argv: usize, environment: usize) -> i32 {
     ARGUMENTS[2].store(environment, Relaxed);
     // SAFETY: the callback keeps nothing. JUSTIFICATION: the loader's own list of what it loaded.
     unsafe { dl_iterate_phdr(list_module, core::ptr::null_mut()) };
-    own().atomics_entry.set(atomics::entry() as u64);
+    own().atomics_entries.set(atomics::entries().map(|entry| entry as u64));
     prepare_main(block);
     controller::serve()
 }
@@ -146,6 +147,7 @@ fn warm_up() {
 
 /// Takes what made the loader load us out of the environment.
 fn clean(environment: usize) {
+    const TUNED: &[u8] = b"GLIBC_TUNABLES=";
     let mut kept = environment;
     let mut at = environment;
     loop {
@@ -155,7 +157,14 @@ fn clean(environment: usize) {
             return;
         }
         let text = c_string(entry);
-        if !text.starts_with(b"LD_PRELOAD=") && !text.starts_with(b"LD_BIND_NOW=") {
+        let own = text.strip_suffix(TUNABLES.as_bytes()).filter(|own| own.starts_with(TUNED));
+        if let Some(own) = own {
+            store(entry + own.len(), 0u8);
+        }
+        let ours = own == Some(TUNED)
+            || text.starts_with(b"LD_PRELOAD=")
+            || text.starts_with(b"LD_BIND_NOW=");
+        if !ours {
             store(kept, entry);
             kept += 8;
         }
@@ -300,6 +309,8 @@ fn arm_tracking() {
         Restart::Automatic if large => {
             crate::tracking::arm();
         }
+        // States are looked at as a whole, and saved and put back in the middle.
+        Restart::Automatic if !setup().canonical => crate::untouched::arm(),
         _ => {}
     }
 }

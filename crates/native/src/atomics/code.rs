@@ -10,7 +10,7 @@ use super::landing_pads::landing_pads;
 use super::locks::Locks;
 use super::statics::Statics;
 use super::{SiteKind, kind};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
+use iced_x86::{Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -22,6 +22,9 @@ pub(super) struct Code {
     pub(super) statics: Statics,
     /// Plain instructions that load what a wait at a futex expects; sorted.
     pub(super) looks: Vec<u64>,
+    /// Whether any instruction uses more of a vector register than its lower half, or a mask. What a
+    /// function of another module has there it saves itself: calls preserve no vector registers.
+    pub(super) uses_upper_halves: bool,
     /// Everything that may be jumped to, sorted.
     targets: Vec<u64>,
 }
@@ -34,6 +37,7 @@ impl Code {
             candidates: Vec::new(),
             statics: Statics::without(&image.left_out),
             looks: Vec::new(),
+            uses_upper_halves: false,
             targets: image.labels.clone(),
         };
         let mut tables = Vec::new();
@@ -46,6 +50,7 @@ impl Code {
         for (function, table) in &image.exception_tables {
             scan.exceptions(function, *table);
         }
+        let uses_upper_halves = scan.uses_upper_halves;
         let Scan { mut candidates, mut looks, mut targets, mut statics, .. } = scan;
         statics.settle();
         candidates.extend(statics.uses.iter().map(|&(address, _)| address));
@@ -54,7 +59,7 @@ impl Code {
             list.sort_unstable();
             list.dedup();
         }
-        Code { candidates, statics, looks, targets }
+        Code { candidates, statics, looks, uses_upper_halves, targets }
     }
 
     /// Whether something may jump to an address in the range.
@@ -76,12 +81,24 @@ pub(super) fn unknown_lock(image: &Image<'_>) -> Option<u64> {
     locks.map(|lock| lock.ip()).next()
 }
 
+/// Whether an instruction uses more of a vector register than its lower half, or a mask.
+fn uses_upper_half(instruction: &Instruction) -> bool {
+    instruction.encoding() != EncodingKind::Legacy
+        && (0..instruction.op_count()).any(|operand| {
+            let register = instruction.op_register(operand);
+            let is_wide = register.is_ymm() || register.is_zmm() || register.is_k();
+            // There are sixteen more of them than the lower halves that are saved.
+            is_wide || register.is_xmm() && register.number() >= 16
+        })
+}
+
 struct Scan<'a> {
     image: &'a Image<'a>,
     locks: &'a Locks,
     candidates: Vec<u64>,
     statics: Statics,
     looks: Vec<u64>,
+    uses_upper_halves: bool,
     targets: Vec<u64>,
 }
 
@@ -142,6 +159,7 @@ impl Scan<'_> {
             self.candidates.extend(kind(instruction).map(|_| instruction.ip()));
             self.statics.see(instruction);
         }
+        self.uses_upper_halves |= uses_upper_half(instruction);
         let near = [OpKind::NearBranch64, OpKind::NearBranch32, OpKind::NearBranch16];
         if near.contains(&instruction.op0_kind()) {
             self.targets.push(instruction.near_branch_target());

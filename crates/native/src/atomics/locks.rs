@@ -102,6 +102,9 @@ pub(super) struct Locks {
     functions: BTreeMap<u64, Role>,
     /// Functions in which a look before a wait at a futex is no site.
     orderly: BTreeSet<u64>,
+    /// Instructions by which functions notify: they belong to the step that the function is, and as
+    /// sites they would often keep a jump from being written at its start.
+    notifying: BTreeSet<u64>,
     /// The words through which functions are called indirectly, and what they do.
     pointers: BTreeMap<u64, Role>,
     /// Instructions shortly before a call that takes a mutex, which the first argument points to.
@@ -124,6 +127,9 @@ impl Locks {
             }
             if let Some(role) = role.filter(|role| is_as_expected(image, symbol.address(), *role)) {
                 locks.functions.insert(symbol.address(), role);
+                if matches!(role, Role::NotifyOne | Role::NotifyAll) {
+                    locks.notifying.extend(notifies_first(image, symbol.address()));
+                }
             }
         }
         let dynamic_symbols: Vec<_> = file.dynamic_symbols().collect();
@@ -183,6 +189,11 @@ impl Locks {
     pub(super) fn sites(&self) -> impl Iterator<Item = u64> {
         let starts = self.functions.iter().filter(|(_, role)| role.kind().is_some());
         starts.map(|(&address, _)| address).chain(self.before_calls.iter().copied())
+    }
+
+    /// Whether the instruction at an address of the file is how a function notifies.
+    pub(super) fn notify_there(&self, address: u64) -> bool {
+        self.notifying.contains(&address)
     }
 
     /// Whether a look before a wait at a futex is of no interest in the function at an address.
@@ -282,7 +293,7 @@ fn last_with_argument(before: &[Instruction]) -> Option<u64> {
 fn is_as_expected(image: &Image<'_>, address: u64, role: Role) -> bool {
     match role {
         Role::Wait | Role::WaitTimeout => waits_on_first(image, address),
-        Role::NotifyOne | Role::NotifyAll => notifies_first(image, address),
+        Role::NotifyOne | Role::NotifyAll => notifies_first(image, address).is_some(),
         _ => image.is_code(address),
     }
 }
@@ -306,15 +317,15 @@ fn waits_on_first(image: &Image<'_>, address: u64) -> bool {
     until(Mnemonic::Mov, Register::RDI) && until(Mnemonic::Xchg, Register::RSI)
 }
 
-/// Whether a function changes the word that its first argument points to, and then calls `futex`.
-fn notifies_first(image: &Image<'_>, address: u64) -> bool {
+/// Where a function changes the word that its first argument points to, if it then calls `futex`.
+fn notifies_first(image: &Image<'_>, address: u64) -> Option<u64> {
     let code = image.decode(address, 0).take(HORIZON);
     let mut straight = code.take_while(|next| next.flow_control() == FlowControl::Next);
     let changes = |next: &Instruction| {
         next.has_lock_prefix() && points_to_word(next, Register::RDI) || sets(next, Register::RDI)
     };
-    straight.find(changes).is_some_and(|found| found.has_lock_prefix())
-        && straight.any(|next| names_futex(&next))
+    let change = straight.find(changes).filter(Instruction::has_lock_prefix)?;
+    straight.any(|next| names_futex(&next)).then_some(change.ip())
 }
 
 /// Whether an operand is the word that a register points to.

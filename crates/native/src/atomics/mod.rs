@@ -166,6 +166,8 @@ pub struct Layout {
     /// and the address of the operand above its return address, and preserves every register
     /// but `rax` and the flags.
     pub entry: u64,
+    /// The same for modules that use the lower halves of vector registers only.
+    pub entry_lower: u64,
     /// The number of the module's first site.
     pub first_site: u32,
     /// Which atomic updates are sites.
@@ -266,6 +268,7 @@ impl Planner<'_> {
         addresses.extend(self.locks.sites());
         addresses.sort_unstable();
         addresses.dedup();
+        addresses.retain(|&address| !self.locks.notify_there(address));
         let mut plan = Plan::default();
         for &address in &addresses {
             self.patch(address, &addresses, &mut plan)?;
@@ -355,7 +358,11 @@ impl Planner<'_> {
         let number = self.layout.first_site + plan.sites.len() as u32;
         let stub = self.layout.trampolines + plan.trampolines.len() as u64;
         let end = last.next_ip();
-        plan.trampolines.extend(stub::write(stub, (&moved, operand), number, self.layout.entry)?);
+        let entry = match self.code.uses_upper_halves {
+            true => self.layout.entry,
+            false => self.layout.entry_lower,
+        };
+        plan.trampolines.extend(stub::write(stub, (&moved, operand), number, entry)?);
         plan.patches.push(match displaced {
             Some(_) => self.jump(site.address, end, stub)?,
             None => Patch { address: site.address, bytes: vec![INT3], trap: Some(stub) },

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lea  rsp, [rsp-0x80]   ; skip the red zone
-//! pushfq
+//! pushfq                 ; or `push rax`, if nobody looks at the flags again
 //! push rax
 //! lea  rax, [operand]    ; `xor eax, eax` for a pause and a fence, `mov rax, rdi` for a call
 //! push rax               ; the address of the operand
@@ -11,25 +11,31 @@
 //! call rax               ; preserves every register but rax and the flags
 //! lea  rsp, [rsp+16]
 //! pop  rax
-//! popfq
-//! lea  rsp, [rsp+0x80]
+//! popfq                  ; or left out
+//! lea  rsp, [rsp+0x80]   ; or 0x88
 //! …                      ; the site and what the jump to the stub displaced, without pauses
 //! jmp  back
 //! ```
 
 use super::{JUMP_SIZE, PlanError};
 use iced_x86::{
-    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock,
-    MemoryOperand, Mnemonic, Register,
+    BlockEncoder, BlockEncoderOptions, Code, FlowControl, IcedError, Instruction, InstructionBlock,
+    MemoryOperand, Mnemonic, Register, RflagsBits,
 };
 
 /// `lea rsp, [rsp-0x80]; pushfq; push rax`.
 const ENTER: [u8; 7] = [0x48, 0x8D, 0x64, 0x24, 0x80, 0x9C, 0x50];
+/// The same without the flags: `lea rsp, [rsp-0x80]; push rax; push rax`.
+const ENTER_WITHOUT_FLAGS: [u8; 7] = [0x48, 0x8D, 0x64, 0x24, 0x80, 0x50, 0x50];
 /// How far these move the stack pointer.
 const ENTER_DEPTH: u64 = 0x80 + 8 + 8;
 /// `lea rsp, [rsp+16]; pop rax; popfq; lea rsp, [rsp+0x80]`.
 const LEAVE: [u8; 15] =
     [0x48, 0x8D, 0x64, 0x24, 0x10, 0x58, 0x9D, 0x48, 0x8D, 0xA4, 0x24, 0x80, 0x00, 0x00, 0x00];
+
+/// `lea rsp, [rsp+16]; pop rax; lea rsp, [rsp+0x88]`.
+const LEAVE_WITHOUT_FLAGS: [u8; 14] =
+    [0x48, 0x8D, 0x64, 0x24, 0x10, 0x58, 0x48, 0x8D, 0xA4, 0x24, 0x88, 0x00, 0x00, 0x00];
 
 /// What the shim is to know of what the site works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +55,13 @@ pub(super) fn write(
     number: u32,
     entry: u64,
 ) -> Result<Vec<u8>, PlanError> {
-    let mut stub = Stub { address, bytes: ENTER.to_vec() };
+    // Restoring the flags takes longer than all the rest of the stub.
+    let (enter, leave) = if overwrites_flags(moved) {
+        (&ENTER_WITHOUT_FLAGS, &LEAVE_WITHOUT_FLAGS[..])
+    } else {
+        (&ENTER, &LEAVE[..])
+    };
+    let mut stub = Stub { address, bytes: enter.to_vec() };
     let (Some(site), Some(last)) = (moved.first(), moved.last()) else { return Ok(Vec::new()) };
     match operand {
         Operand::None => stub.bytes.extend([0x31, 0xC0]), // xor eax, eax
@@ -62,7 +74,7 @@ pub(super) fn write(
     stub.bytes.extend([0x48, 0xB8]); // mov rax, imm64
     stub.bytes.extend(entry.to_le_bytes());
     stub.bytes.extend([0xFF, 0xD0]); // call rax
-    stub.bytes.extend(LEAVE);
+    stub.bytes.extend(leave);
     for instruction in moved.iter().filter(|moved| moved.mnemonic() != Mnemonic::Pause) {
         stub.encode(instruction, instruction.ip())?;
     }
@@ -71,6 +83,30 @@ pub(super) fn write(
     stub.bytes.push(0xE9); // jmp rel32
     stub.bytes.extend(distance.to_le_bytes());
     Ok(stub.bytes)
+}
+
+/// Whether the instructions overwrite the flags before anybody looks at them.
+fn overwrites_flags(moved: &[Instruction]) -> bool {
+    const FLAGS: u32 = RflagsBits::OF
+        | RflagsBits::SF
+        | RflagsBits::ZF
+        | RflagsBits::AF
+        | RflagsBits::CF
+        | RflagsBits::PF;
+    let mut left = FLAGS;
+    for instruction in moved {
+        if instruction.rflags_read() & left != 0 {
+            return false;
+        }
+        left &= !instruction.rflags_modified();
+        if left == 0 {
+            return true;
+        }
+        if instruction.flow_control() != FlowControl::Next {
+            return false;
+        }
+    }
+    false
 }
 
 /// From the end of a jump to its target, if that is within reach.

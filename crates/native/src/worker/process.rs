@@ -4,7 +4,7 @@ use super::{HEARTBEAT, Launch, Modules, Prepared};
 use crate::error::Error;
 use crate::region::Mapping;
 use crate::shim;
-use everypath_shim_abi::{Command, FILES_DESCRIPTOR, Outcome, Request, text};
+use everypath_shim_abi::{Command, FILES_DESCRIPTOR, Outcome, Request, TUNABLES, text};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -130,6 +130,7 @@ fn spawn(start: &Start<'_>, files: [RawFd; 4]) -> io::Result<Child> {
         .envs(launch.environment.iter().cloned())
         .env("LD_PRELOAD", format!("/proc/self/fd/{SHIM_DESCRIPTOR}"))
         .env("LD_BIND_NOW", "1")
+        .env("GLIBC_TUNABLES", tunables(&launch.environment))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -142,6 +143,14 @@ fn spawn(start: &Start<'_>, files: [RawFd; 4]) -> io::Result<Child> {
     // JUSTIFICATION: std cannot hand over descriptors, fix addresses or tie the child's life to ours.
     unsafe { command.pre_exec(move || prepare_child(files, shared, checker)) };
     command.spawn()
+}
+
+/// What libc shall do otherwise than by itself, after what the program's environment asks of it.
+fn tunables(environment: &[(OsString, OsString)]) -> OsString {
+    let own = environment.iter().rfind(|(name, _)| name == "GLIBC_TUNABLES");
+    let mut all = own.map_or_else(OsString::new, |(_, value)| value.clone());
+    all.push(TUNABLES);
+    all
 }
 
 /// Runs in the child, before the program is loaded.
