@@ -167,6 +167,5 @@ fn depends<F: Footprint>(earlier: &F, later: &F) -> bool {
     let later = later.parts();
     earlier
         .parts()
-        .into_iter()
-        .any(|part| later.iter().any(|&other| F::relation(part, other) != Relation::Independent))
+        .any(|part| later.clone().any(|other| F::relation(part, other) != Relation::Independent))
 }

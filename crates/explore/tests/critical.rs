@@ -13,8 +13,8 @@ struct Object(u8);
 
 impl Footprint for Object {
     type Part = u8;
-    fn parts(&self) -> Vec<u8> {
-        vec![self.0]
+    fn parts(&self) -> impl Iterator<Item = u8> + Clone {
+        [self.0].into_iter()
     }
     fn is_separable(_: u8) -> bool {
         false

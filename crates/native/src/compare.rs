@@ -10,10 +10,12 @@ use everypath_shim_abi::{Backend, Command, Outcome, Request, Restart, Setup};
 type Way = (&'static str, Backend, Restart);
 
 const REFERENCE: Way = ("fibers, copying", Backend::Fibers, Restart::Copy);
-const OTHERS: [Way; 4] = [
+const OTHERS: [Way; 6] = [
+    ("fibers, copying what was ever written", Backend::Fibers, Restart::Automatic),
     ("fibers, forking", Backend::Fibers, Restart::Fork),
     ("fibers, tracking", Backend::Fibers, Restart::Tracked),
     ("kernel threads, copying", Backend::Threads, Restart::Copy),
+    ("kernel threads, copying what was ever written", Backend::Threads, Restart::Automatic),
     ("kernel threads, forking", Backend::Threads, Restart::Fork),
 ];
 

@@ -3,8 +3,9 @@
 
 use crate::error::Error;
 use crate::execution::is_final;
-use crate::exhaustive::{Runner, Stop, taken};
+use crate::exhaustive::taken;
 use crate::replay::{Replayed, replay};
+use crate::runner::{Runner, Stop};
 use crate::symmetry::Symmetry;
 use crate::words::Names;
 use crate::worker::Launch;

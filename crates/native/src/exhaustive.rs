@@ -2,17 +2,18 @@
 
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
+use crate::runner::Stop;
 use crate::semaphores::{self, Unit};
 use crate::symmetry::{Symmetry, Turn};
-use crate::team::{self, Team};
-use crate::worker::{Launch, Modules, Worker};
+use crate::team::Team;
+use crate::worker::Launch;
 use everypath_explore::Control;
 use everypath_explore::reduction::{
-    self, Alternative, Ended, Executed, Executor, Finished, Reduction, Scope, Stateless, Taken,
+    self, Alternative, Ended, Finished, Reduction, Scope, Stateless, Taken,
 };
 use everypath_shim_abi::{
-    Choice, Event, Footprint, Mode, Notice, Operation, Outcome, Part, Pending, Phase, Relation,
-    Reply, Setup, TIMEOUT, units,
+    Choice, Event, Footprint, Mode, Operation, Outcome, Part, Pending, Phase, Relation, TIMEOUT,
+    units,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -54,9 +55,9 @@ impl Touch {
 impl reduction::Footprint for Touch {
     type Part = Part;
 
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> impl Iterator<Item = Part> + Clone {
         // Turns first: whoever must come before does not race.
-        self.turn.parts().chain(self.footprint.parts()).collect()
+        self.turn.parts().chain(self.footprint.parts())
     }
 
     fn disturbs(&self) -> bool {
@@ -92,9 +93,12 @@ impl reduction::Footprint for Touch {
 /// An execution to be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
-    schedule: Vec<Choice>,
-    known: usize,
-    sleep: Vec<Pending>,
+    /// What it follows.
+    pub(crate) schedule: Vec<Choice>,
+    /// Of how many steps it is known what could be taken.
+    pub(crate) known: usize,
+    /// What sleeps then.
+    pub(crate) sleep: Vec<Pending>,
 }
 
 impl Order {
@@ -114,108 +118,7 @@ impl Order {
     }
 }
 
-/// A worker that runs executions for the search.
-pub(crate) struct Runner<'a> {
-    worker: Worker,
-    control: &'a Control,
-    reply: Reply,
-    symmetry: Symmetry,
-}
-
-/// Why there is no execution.
-pub(crate) enum Stop {
-    /// Somebody stopped it.
-    Stopped,
-    /// The worker cannot go on.
-    Failed(Error),
-}
-
-impl<'a> Runner<'a> {
-    /// Starts a worker.
-    pub(crate) fn start(launch: &Launch, control: &'a Control) -> Result<Self, Error> {
-        Runner::join(launch, control, &Modules::default())
-    }
-
-    /// Starts a worker beside others.
-    pub(crate) fn join(
-        launch: &Launch,
-        control: &'a Control,
-        modules: &Modules,
-    ) -> Result<Self, Error> {
-        let worker = Worker::start(launch, modules)?;
-        let symmetry = Symmetry::of(launch);
-        Ok(Runner { worker, control, reply: Reply::default(), symmetry })
-    }
-
-    /// The worker itself.
-    pub(crate) fn worker(&self) -> &Worker {
-        &self.worker
-    }
-
-    /// How the last execution ended.
-    pub(crate) fn reply(&self) -> &Reply {
-        &self.reply
-    }
-
-    /// Runs an execution, and keeps it if it is not as expected.
-    pub(crate) fn perform(&mut self, order: &Order, setup: &Setup) -> Result<Performed, Stop> {
-        let executed = self.execute(order)?;
-        let in_vain = matches!(executed.ended, Ended::Redundant | Ended::Astray);
-        let expected = in_vain || setup.expects(self.reply.outcome, self.reply.detail);
-        let unexpected = (!expected).then(|| Execution::of(&self.worker, &self.reply, 0));
-        let (outcome, notices) = (self.reply.outcome, self.worker.notices());
-        Ok(Performed { executed, outcome, unexpected, notices })
-    }
-
-    fn execute(&mut self, order: &Order) -> Result<Executed<Touch>, Stop> {
-        let Order { schedule, known, sleep } = order;
-        let known = *known;
-        let reply =
-            self.worker.explore(schedule, known, sleep, self.control).map_err(Stop::Failed)?;
-        self.reply = reply.ok_or(Stop::Stopped)?;
-        let alternatives = self.worker.alternatives(known).into_iter();
-        Ok(Executed {
-            steps: taken(&self.worker.events(), &self.symmetry),
-            alternatives: alternatives
-                .map(|these| these.into_iter().map(alternative).collect())
-                .collect(),
-            ended: match self.reply.outcome {
-                Outcome::Redundant => Ended::Redundant,
-                Outcome::Exited | Outcome::Deadlock | Outcome::Idle => Ended::Complete,
-                Outcome::Diverged if self.reply.steps as usize >= known => Ended::Astray,
-                _ => Ended::Cut,
-            },
-        })
-    }
-}
-
-impl Executor for Runner<'_> {
-    type Footprint = Touch;
-    type Error = Stop;
-
-    fn run(
-        &mut self,
-        schedule: &[reduction::Choice],
-        known: usize,
-        sleep: &[Alternative<Touch>],
-    ) -> Result<Executed<Touch>, Stop> {
-        self.execute(&Order::new(schedule, known, sleep))
-    }
-}
-
-/// An execution that was run.
-pub(crate) struct Performed {
-    /// As the search sees it.
-    pub(crate) executed: Executed<Touch>,
-    /// How it ended.
-    pub(crate) outcome: Outcome,
-    /// All of it, if it is not as expected; without its number.
-    pub(crate) unexpected: Option<Execution>,
-    /// What was strange.
-    pub(crate) notices: Vec<Notice>,
-}
-
-fn alternative(pending: Pending) -> Alternative<Touch> {
+pub(crate) fn alternative(pending: Pending) -> Alternative<Touch> {
     let by_itself = pending.is_timeout().then_some(TIMEOUT);
     Alternative {
         actor: pending.thread,
@@ -345,20 +248,19 @@ fn providers(events: &[Event]) -> Vec<Provided> {
 
 /// Explores until an execution is not as expected, all were run, or somebody stops it.
 pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, Error> {
-    team::with(exhaustive, control, |team| {
-        let mut explored = Explored { sites: team.sites(), ..Explored::default() };
-        let mut finished = search(exhaustive, exhaustive.reduction, team, &mut explored);
-        if matches!(finished, Ok(Finished::Unsuitable)) {
-            explored.begin_anew();
-            finished = search(exhaustive, Reduction::Source, team, &mut explored);
-        }
-        match finished {
-            Ok(finished) => explored.complete = finished == Finished::Complete,
-            Err(Stop::Stopped) => {}
-            Err(Stop::Failed(error)) => return Err(error),
-        }
-        Ok(explored)
-    })
+    let mut team = Team::start(exhaustive, control)?;
+    let mut explored = Explored { sites: team.sites(), ..Explored::default() };
+    let mut finished = search(exhaustive, exhaustive.reduction, &mut team, &mut explored);
+    if matches!(finished, Ok(Finished::Unsuitable)) {
+        explored.begin_anew();
+        finished = search(exhaustive, Reduction::Source, &mut team, &mut explored);
+    }
+    match finished {
+        Ok(finished) => explored.complete = finished == Finished::Complete,
+        Err(Stop::Stopped) => {}
+        Err(Stop::Failed(error)) => return Err(error),
+    }
+    Ok(explored)
 }
 
 /// Explores with a reduction.

@@ -22,7 +22,7 @@
 //! - [`symbols`]: addresses to functions, source lines and variables; stacks.
 //!
 //! Inside: `worker` (a process under the shim and its commands), `region` (the memory shared with
-//! it), `patching` (patches in the shim's format), `shim` (the embedded library).
+//! it), `runner` and `team` (executions for a search of all schedules), `patching` (patches in the shim's format), `shim` (the embedded library).
 
 pub mod atomics;
 mod closed;
@@ -47,6 +47,7 @@ pub mod program;
 #[expect(unsafe_code, reason = "maps the memory that is shared with a worker")]
 mod region;
 mod replay;
+mod runner;
 mod sample;
 mod semaphores;
 #[expect(unsafe_code, reason = "anonymous files need a system call that std does not have")]

@@ -63,6 +63,12 @@ impl Outside {
         self.world.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
+    /// Whether there is nobody.
+    pub(crate) fn is_empty(&self) -> bool {
+        let world = self.lock();
+        matches!(world.programs, Programs::None) && !world.has_peers()
+    }
+
     /// Whether every execution finds a fresh world.
     pub(crate) fn forgets(&self) -> bool {
         self.cache == Cache::None

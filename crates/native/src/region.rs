@@ -87,10 +87,15 @@ impl Mapping {
     /// Waits until it is our turn, at most `patience`; says whether it is.
     pub(crate) fn is_our_turn(&self, patience: Duration) -> bool {
         let worker = Turn::Worker as u32;
-        if self.turn.load(Ordering::Acquire) == worker {
+        if !self.has_turn() {
             futex(self.turn.as_ptr(), libc::FUTEX_WAIT, worker, Some(patience));
         }
-        self.turn.load(Ordering::Acquire) != worker
+        self.has_turn()
+    }
+
+    /// Whether it is our turn.
+    pub(crate) fn has_turn(&self) -> bool {
+        self.turn.load(Ordering::Acquire) != Turn::Worker as u32
     }
 
     /// What came of the last command.

@@ -32,7 +32,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// What the step touches by that.
-    pub(crate) fn parts(self) -> impl Iterator<Item = Part> {
+    pub(crate) fn parts(self) -> impl Iterator<Item = Part> + Clone {
         const TURN: u64 = 6;
         let part = |mode, process: u8| {
             let object = TURN | u64::from(process) << PROCESS_BITS;

@@ -1,175 +1,86 @@
-//! Several workers for one search, which does not notice.
+//! Workers for one search, which does not notice that they run ahead.
 //!
 //! A search over schedules asks for one execution after the other, and each may change what it asks
-//! for next. But most of what is waiting to be explored will be asked for as it is now. So while one
-//! worker runs what was asked for, others run what will be, and if that is asked for indeed, word by
-//! word, it is there. An execution depends on nothing but what is asked for, so neither the result nor
-//! any count depends on the number of workers.
+//! for next. But most of what is waiting to be explored will be asked for as it is now. So a worker is
+//! asked for several executions at once, and runs what will be needed while the search looks at what
+//! was; others run what is needed after that. If it is asked for indeed, word by word, it is there. An
+//! execution depends on nothing but what is asked for, so neither the result nor any count depends on
+//! the number of workers.
 
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::exhaustive::{Exhaustive, Order, Performed, Runner, Stop, Touch};
+use crate::exhaustive::{Exhaustive, Order, Touch};
+use crate::runner::{Performed, Runner, Stop};
 use crate::worker::Modules;
 use everypath_explore::reduction::{Alternative, Choice, Executed, Executor, Run};
 use everypath_explore::{Control, Progress};
-use everypath_shim_abi::{Notice, Outcome};
+use everypath_shim_abi::{MAX_ORDERS, Notice, Outcome};
 use std::collections::BTreeSet;
-use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread;
 
-/// A search that is shorter is done before others have started.
+/// A search that is shorter is done before other workers have started.
 const SHORT: u64 = 300;
-/// Each helper hears of so many executions in advance.
-const EACH: usize = 3;
+/// A worker that others wait for is asked for so many executions at once.
+const FEW: usize = 8;
 /// So many executions are kept that nobody has asked for.
 const KEPT: usize = 256;
 
-/// What is to be run, and what was, ahead of the search.
-#[derive(Default)]
-struct Board {
-    wanted: Vec<Order>,
-    running: Vec<Order>,
-    done: Vec<(Order, Performed)>,
-    closed: bool,
-}
-
-/// Shared by the search and its helpers.
-struct Shared<'a> {
+/// What runs the executions of a search.
+pub(crate) struct Team<'a> {
     exhaustive: &'a Exhaustive,
     control: &'a Control,
     modules: Modules,
-    board: Mutex<Board>,
-    news: Condvar,
-}
-
-impl Shared<'_> {
-    fn board(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().expect("nobody panics while holding it")
-    }
-
-    fn wait<'b>(&self, board: MutexGuard<'b, Board>) -> MutexGuard<'b, Board> {
-        self.news.wait(board).expect("nobody panics while holding it")
-    }
-
-    /// Replaces what is wanted, the most urgent first.
-    fn want(&self, orders: Vec<Order>) {
-        let mut board = self.board();
-        let Board { wanted, running, done, .. } = &mut *board;
-        *wanted = orders;
-        wanted.retain(|order| !running.contains(order) && !done.iter().any(|(of, _)| of == order));
-        let superfluous = done.len().saturating_sub(KEPT);
-        done.drain(..superfluous);
-        if !wanted.is_empty() {
-            self.news.notify_all();
-        }
-    }
-
-    /// An execution, if it was run ahead or is about to be.
-    fn take(&self, order: &Order) -> Option<Performed> {
-        let mut board = self.board();
-        board.wanted.retain(|wanted| wanted != order);
-        loop {
-            if let Some(at) = board.done.iter().position(|(done, _)| done == order) {
-                return Some(board.done.remove(at).1);
-            }
-            if !board.running.contains(order) {
-                return None;
-            }
-            board = self.wait(board);
-        }
-    }
-
-    /// The next execution to run ahead; none if the search is over.
-    fn next(&self) -> Option<Order> {
-        let mut board = self.board();
-        while !board.closed && board.wanted.is_empty() {
-            board = self.wait(board);
-        }
-        if board.closed {
-            return None;
-        }
-        let order = board.wanted.remove(0);
-        board.running.push(order.clone());
-        Some(order)
-    }
-
-    /// Runs executions ahead until the search is over. What fails is left to the search, which will
-    /// run it itself if it needs it, and say why it fails.
-    fn help(&self) {
-        let launch = &self.exhaustive.launch;
-        let Ok(mut runner) = Runner::join(launch, self.control, &self.modules) else { return };
-        while let Some(order) = self.next() {
-            let performed = runner.perform(&order, &launch.setup);
-            let mut board = self.board();
-            board.running.retain(|running| *running != order);
-            let failed = performed.is_err();
-            board.done.extend(performed.ok().map(|performed| (order, performed)));
-            self.news.notify_all();
-            if failed {
-                return;
-            }
-        }
-    }
-}
-
-/// Ends the helpers, however the search ends.
-struct Closing<'a>(&'a Shared<'a>);
-
-impl Drop for Closing<'_> {
-    fn drop(&mut self) {
-        // Whoever panicked while holding it is about to end everything anyway.
-        if let Ok(mut board) = self.0.board.lock() {
-            board.closed = true;
-        }
-        self.0.news.notify_all();
-    }
-}
-
-/// What runs the executions of a search.
-pub(crate) struct Team<'a> {
-    runner: Runner<'a>,
-    shared: &'a Shared<'a>,
-    /// Starts the helpers.
-    start: &'a dyn Fn(),
-    helpers: usize,
+    members: Vec<Runner<'a>>,
+    /// Whether workers run while the search thinks.
+    overlaps: bool,
+    /// The execution that will be asked for next.
+    next: Option<Order>,
+    /// What will probably be asked for after that, and nobody runs.
+    likely: Vec<Order>,
+    /// What was run ahead.
+    done: Vec<(Order, Performed)>,
     runs: u64,
+    hits: u64,
     last: (Outcome, Option<Execution>),
     notices: BTreeSet<Notice>,
 }
 
-/// Runs a search with as many workers as it may have.
-pub(crate) fn with<R>(
-    exhaustive: &Exhaustive,
-    control: &Control,
-    search: impl FnOnce(&mut Team<'_>) -> Result<R, Error>,
-) -> Result<R, Error> {
-    let (modules, board, news) = (Modules::default(), Mutex::default(), Condvar::new());
-    let shared = Shared { exhaustive, control, modules, board, news };
-    let helpers = exhaustive.workers.saturating_sub(1);
-    thread::scope(|scope| {
-        let shared = &shared;
-        let start = || {
-            for _ in 0..helpers {
-                scope.spawn(|| shared.help());
-            }
+impl<'a> Team<'a> {
+    /// Starts the first worker.
+    pub(crate) fn start(exhaustive: &'a Exhaustive, control: &'a Control) -> Result<Self, Error> {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let overlaps = exhaustive.workers.min(processors) > 1;
+        let mut team = Team {
+            exhaustive,
+            control,
+            modules: Modules::default(),
+            members: Vec::new(),
+            overlaps,
+            next: None,
+            likely: Vec::new(),
+            done: Vec::new(),
+            runs: 0,
+            hits: 0,
+            last: (Outcome::default(), None),
+            notices: BTreeSet::new(),
         };
-        let _closing = Closing(shared);
-        let runner = Runner::join(&exhaustive.launch, control, &shared.modules)?;
-        let last = (Outcome::default(), None);
-        let notices = BTreeSet::new();
-        search(&mut Team { runner, shared, start: &start, helpers, runs: 0, last, notices })
-    })
-}
+        team.members.push(team.another()?);
+        Ok(team)
+    }
 
-impl Team<'_> {
+    /// Starts a worker.
+    fn another(&self) -> Result<Runner<'a>, Error> {
+        Runner::join(&self.exhaustive.launch, self.control, &self.modules, self.overlaps)
+    }
+
     /// How many atomic instructions are patched.
     pub(crate) fn sites(&self) -> usize {
-        self.runner.worker().sites()
+        self.members.first().map_or(0, |runner| runner.worker().sites())
     }
 
     /// How many messages to peers were answered without asking them.
     pub(crate) fn hits(&self) -> u64 {
-        self.runner.worker().counters().cache_hits
+        self.hits
     }
 
     /// What was strange.
@@ -179,12 +90,81 @@ impl Team<'_> {
 
     /// Says how far the search has come.
     pub(crate) fn publish(&self, progress: &Progress) {
-        self.shared.control.publish(*progress);
+        self.control.publish(*progress);
     }
 
     /// How the last execution ended, and all of it if it is not as expected; told once.
     pub(crate) fn last(&mut self) -> (Outcome, Option<Execution>) {
         (self.last.0, self.last.1.take())
+    }
+
+    /// How many executions a worker is asked for.
+    fn at_once(&self) -> usize {
+        if self.overlaps { FEW } else { MAX_ORDERS }
+    }
+
+    /// Whether an execution was run, or is about to be.
+    fn knows(&self, order: &Order) -> bool {
+        self.done.iter().any(|(done, _)| done == order)
+            || self.members.iter().any(|runner| runner.is_running(order))
+    }
+
+    /// An execution that was asked for.
+    fn perform(&mut self, order: &Order) -> Result<Performed, Stop> {
+        loop {
+            if let Some(at) = self.done.iter().position(|(done, _)| done == order) {
+                return Ok(self.done.remove(at).1);
+            }
+            let running = self.members.iter().position(|runner| runner.is_running(order));
+            match running {
+                Some(at) => self.gather(at, order)?,
+                None => {
+                    let at = self.free_member(order)?;
+                    let ahead = (self.at_once() - 1).min(self.likely.len());
+                    let orders = [order.clone()].into_iter().chain(self.likely.drain(..ahead));
+                    self.members[at].begin(orders.collect())?;
+                }
+            }
+            self.use_the_idle()?;
+        }
+    }
+
+    /// A worker that has nothing to do, or soon will.
+    fn free_member(&mut self, order: &Order) -> Result<usize, Stop> {
+        let idle = self.members.iter().position(|runner| !runner.is_busy());
+        let at = idle.unwrap_or(0);
+        while self.members[at].is_busy() {
+            self.members[at].hurry();
+            self.gather(at, order)?;
+        }
+        Ok(at)
+    }
+
+    /// Waits for a worker. If it fails at what was only likely to be asked for, another one takes its
+    /// place: whoever asks for that will be told why it fails.
+    fn gather(&mut self, at: usize, order: &Order) -> Result<(), Stop> {
+        let present = self.members[at].present().cloned();
+        match self.members[at].next() {
+            Ok(news) => self.done.extend(news),
+            Err(Stop::Failed(_)) if present.as_ref() != Some(order) => {
+                self.members[at] = self.another().map_err(Stop::Failed)?;
+            }
+            Err(stop) => return Err(stop),
+        }
+        let superfluous = self.done.len().saturating_sub(KEPT);
+        self.done.drain(..superfluous);
+        Ok(())
+    }
+
+    /// Gives workers without work something that will probably be asked for.
+    fn use_the_idle(&mut self) -> Result<(), Stop> {
+        for runner in self.members.iter_mut().filter(|runner| self.overlaps && !runner.is_busy()) {
+            let ahead = FEW.min(self.likely.len());
+            if ahead > 0 {
+                runner.begin(self.likely.drain(..ahead).collect())?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -199,26 +179,33 @@ impl Executor for Team<'_> {
         sleep: &[Alternative<Touch>],
     ) -> Result<Executed<Touch>, Stop> {
         self.runs += 1;
-        let order = Order::new(schedule, known, sleep);
-        let setup = &self.shared.exhaustive.launch.setup;
-        let Performed { executed, outcome, unexpected, notices } = match self.shared.take(&order) {
-            Some(performed) => performed,
-            None => self.runner.perform(&order, setup)?,
-        };
-        self.last = (outcome, unexpected);
-        self.notices.extend(notices);
-        Ok(executed)
+        let next = self.next.take();
+        let order = next.unwrap_or_else(|| Order::new(schedule, known, sleep));
+        let performed = self.perform(&order)?;
+        self.hits += performed.hits;
+        self.last = (performed.outcome, performed.unexpected);
+        self.notices.extend(performed.notices);
+        Ok(performed.executed)
     }
 
-    fn foresight(&self) -> usize {
-        if self.runs < SHORT { 0 } else { self.helpers * EACH }
+    fn foresight(&mut self, next: &Run<Touch>) -> usize {
+        let order = Order::new(&next.schedule, next.known, &next.sleep);
+        let has_room = self.overlaps && self.members.iter().any(|runner| !runner.is_busy());
+        let wants = has_room || !self.knows(&order);
+        self.next = Some(order);
+        self.likely.clear();
+        if wants { self.at_once() } else { 0 }
     }
 
     fn foresee(&mut self, likely: Vec<Run<Touch>>) {
-        if self.runs == SHORT {
-            (self.start)();
+        // One processor is the search's.
+        let members = self.exhaustive.workers.saturating_sub(1).max(1);
+        if self.runs >= SHORT && self.members.len() < members {
+            // Who does not start is not needed.
+            self.members.extend(self.another());
         }
-        let order = |run: &Run<Touch>| Order::new(&run.schedule, run.known, &run.sleep);
-        self.shared.want(likely.iter().map(order).collect());
+        let orders = likely.iter().map(|run| Order::new(&run.schedule, run.known, &run.sleep));
+        let orders = orders.filter(|order| !self.knows(order) && self.next.as_ref() != Some(order));
+        self.likely = orders.collect();
     }
 }

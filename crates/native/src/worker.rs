@@ -6,6 +6,7 @@ mod tests;
 
 use crate::closed::{self, Companion, System};
 use crate::error::Error;
+use crate::exhaustive::Order;
 use crate::joint::Reply as GrantedWish;
 use crate::judge::{Judge, Left, PlacedFile, placed};
 use crate::outside::Outside;
@@ -15,15 +16,17 @@ use crate::region::Mapping;
 use everypath_explore::Control;
 use everypath_shim_abi::{
     Asked, Choice, Command, Counters, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry, Notice, OUTPUTS,
-    Outcome, Pending, Policy, Question, Reply, Request, Restart, Setup, ThreadEntry, text,
+    Outcome, Pending, Policy, Question, Record, Reply, Request, Restart, Setup, ThreadEntry, text,
 };
 use everypath_trace::Violation;
 use process::{Process, Start};
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -139,6 +142,38 @@ pub(crate) enum From {
     Saved(u32),
 }
 
+/// How much was kept of executions that were looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Kept {
+    events: usize,
+    ends: usize,
+    alternatives: usize,
+}
+
+/// One of several executions of a command.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) outcome: Outcome,
+    pub(crate) events: Vec<Event>,
+    pub(crate) alternatives: Vec<Vec<Pending>>,
+}
+
+/// Writes values into cells, as many as there is room for: how many.
+fn fill<T: Copy>(cells: &[Cell<T>], values: &[T]) -> usize {
+    cells.iter().zip(values).map(|(cell, &value)| cell.set(value)).count()
+}
+
+/// Lists that lie one behind the other, each with its end.
+fn split<T: Copy>(all: &[Cell<T>], ends: impl Iterator<Item = u32>) -> Vec<Vec<T>> {
+    let mut start = 0;
+    ends.map(|end| {
+        let these = Mapping::copy_of(&all[start..end as usize]);
+        start = end as usize;
+        these
+    })
+    .collect()
+}
+
 /// A running worker: the program, and the others of its system if there are any.
 #[derive(Debug)]
 pub(crate) struct Worker {
@@ -225,10 +260,20 @@ impl Worker {
         if control.stopped() {
             return Ok(None);
         }
+        self.begin(command);
+        self.finish(control)
+    }
+
+    /// Gives a command.
+    fn begin(&mut self, command: Command) {
         if command.request == Request::Run {
             self.outside.lock().begin_execution();
         }
         self.first.region.hand_over(command);
+    }
+
+    /// Waits for the reply to the last command; none if somebody stopped the search meanwhile.
+    pub(crate) fn finish(&mut self, control: &Control) -> Result<Option<Reply>, Error> {
         while self.is_answered_unless(control)? {
             if self.first.region.last_reply().outcome != Outcome::Asking {
                 return match self.first.refusal() {
@@ -328,7 +373,7 @@ impl Worker {
             {
                 return Err(Error::Defect(format!("the worker died ({status})")));
             }
-            let now = self.first.region.progress.load(std::sync::atomic::Ordering::Relaxed);
+            let now = self.first.region.progress.load(Ordering::Relaxed);
             still = if now == progress { still + 1 } else { 0 };
             progress = now;
             if still >= self.watchdog {
@@ -353,30 +398,77 @@ impl Worker {
         self.ask(Command { request: Request::Run, prefix, count: 1, ..command })
     }
 
-    /// Runs one execution that follows a schedule and then goes on by itself, without what sleeps;
-    /// none if somebody stopped the search meanwhile. What could be taken in the first `known`
-    /// steps is not told.
-    pub(crate) fn explore(
-        &mut self,
-        schedule: &[Choice],
-        known: usize,
-        sleep: &[Pending],
-        control: &Control,
-    ) -> Result<Option<Reply>, Error> {
-        for (cell, &choice) in self.first.region.schedule.iter().zip(schedule) {
-            cell.set(choice);
+    /// Begins executions that follow a schedule each and then go on by themselves, without what
+    /// sleeps, one after the other as long as they are as expected. What could be taken in the first
+    /// steps that are known is not told. An attentive worker does not sleep between commands.
+    pub(crate) fn explore(&mut self, orders: &[Order], attentive: bool) {
+        let region = &self.first.region;
+        region.hurry.store(0, Ordering::Relaxed);
+        region.recorded.store(0, Ordering::Relaxed);
+        let command = Command {
+            request: Request::Run,
+            policy: Policy::First,
+            count: orders.len() as u64,
+            attentive,
+            ..Command::default()
+        };
+        let command = match orders {
+            [only] => {
+                fill(&region.schedule, &only.schedule);
+                let sleeping = fill(&region.sleep, &only.sleep);
+                region.sleep_count.set(sleeping as u32);
+                let (prefix, known) = (only.schedule.len() as u32, only.known as u32);
+                Command { prefix, known, ..command }
+            }
+            several => {
+                let (mut choices, mut sleeping) = (0, 0);
+                for (order, cell) in several.iter().zip(&region.orders) {
+                    choices += fill(&region.ordered_choices[choices..], &order.schedule);
+                    let slept = fill(&region.ordered_sleep[sleeping..], &order.sleep);
+                    sleeping += slept;
+                    cell.set(everypath_shim_abi::Order {
+                        prefix: order.schedule.len() as u32,
+                        known: order.known as u32,
+                        sleeping: slept as u32,
+                    });
+                }
+                command
+            }
+        };
+        self.begin(command);
+    }
+
+    /// How many of them have been run as expected and can be looked at.
+    pub(crate) fn recorded(&self) -> usize {
+        self.first.region.recorded.load(Ordering::Acquire) as usize
+    }
+
+    /// Whether all of them were run, or something asks for attention.
+    pub(crate) fn has_paused(&self) -> bool {
+        self.first.region.has_turn()
+    }
+
+    /// Asks for a reply after the execution that is being run.
+    pub(crate) fn hurry(&self) {
+        self.first.region.hurry.store(1, Ordering::Relaxed);
+    }
+
+    /// What came of one of them, which begins where those before it end.
+    pub(crate) fn record(&self, number: usize, known: usize, at: &mut Kept) -> Recorded {
+        let region = &self.first.region;
+        let Record { outcome, steps, alternatives } = region.records[number].get();
+        let steps = steps as usize;
+        let ends = steps.saturating_sub(known);
+        let begin = *at;
+        at.events += steps;
+        at.ends += ends;
+        at.alternatives += alternatives as usize;
+        let ends = region.recorded_ends[begin.ends..at.ends].iter().map(Cell::get);
+        Recorded {
+            outcome,
+            events: Mapping::copy_of(&region.recorded_events[begin.events..at.events]),
+            alternatives: split(&region.recorded_alternatives[begin.alternatives..], ends),
         }
-        for (cell, &sleeping) in self.first.region.sleep.iter().zip(sleep) {
-            cell.set(sleeping);
-        }
-        self.first.region.sleep_count.set(sleep.len().min(self.first.region.sleep.len()) as u32);
-        let prefix = schedule.len() as u32;
-        let (request, policy) = (Request::Run, Policy::First);
-        let known = known as u32;
-        self.ask_unless(
-            Command { request, policy, prefix, known, count: 1, ..Command::default() },
-            control,
-        )
     }
 
     /// Runs one execution that follows a schedule as far as it can, and then goes on by itself.
@@ -423,16 +515,10 @@ impl Worker {
 
     /// What could have been taken at each step from `first` on, in the last execution.
     pub(crate) fn alternatives(&self, first: usize) -> Vec<Vec<Pending>> {
-        let mut start = 0;
-        let ends = &self.first.region.alternative_ends;
-        (first..self.first.region.last_reply().steps as usize)
-            .map(|step| {
-                let end = ends[step].get() as usize;
-                let these = Mapping::copy_of(&self.first.region.alternatives[start..end]);
-                start = end;
-                these
-            })
-            .collect()
+        let region = &self.first.region;
+        let steps = region.last_reply().steps as usize;
+        let ends = region.alternative_ends[first.min(steps)..steps].iter().map(Cell::get);
+        split(&region.alternatives, ends)
     }
 
     /// What was strange in the executions of the last command.

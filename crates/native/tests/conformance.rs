@@ -56,6 +56,11 @@ fn memory() {
 }
 
 #[test]
+fn static_memory() {
+    conforms("statics.c", &C);
+}
+
+#[test]
 fn files() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let given = folder.path().join("given");

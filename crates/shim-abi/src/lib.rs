@@ -4,6 +4,8 @@
 //! - [`Operation`], [`Event`], [`Choice`]: what threads do, and what was chosen.
 //! - [`Footprint`]: what a step touches, from which follows which steps depend on each other.
 //! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
+//! - [`Order`], [`Record`]: several executions that are asked for at once, and what came of them.
+//! - [`Patience`]: how long each waits for the other without sleeping.
 //! - [`Question`]: what a program asks in the middle of an execution, because only a peer knows it.
 //! - [`Datagrams`], [`Delivery`]: what the network may do to datagrams, and what it did.
 //! - [`Passage`]: what passed between sockets.
@@ -23,9 +25,11 @@ mod file;
 mod footprint;
 mod notice;
 mod operation;
+mod order;
 mod outcome;
 mod partition;
 mod passage;
+mod patience;
 mod question;
 mod random;
 mod region;
@@ -38,9 +42,11 @@ pub use footprint::{ABANDONED, CLOSED, Footprint, Mode, Part, Pending, Relation}
 pub use notice::{MAX_NOTICES, Notice, Strangeness};
 pub use operation::{Choice, Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of_network};
 pub use operation::{connected_to, connecting, moved, socket_key};
+pub use order::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
 pub use outcome::{Outcome, Waiting};
 pub use partition::NetworkChange;
 pub use passage::{Passage, Passing};
+pub use patience::Patience;
 pub use question::{Asked, Glance, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Sight, Wish};
 pub use random::Splitmix;
 pub use region::{

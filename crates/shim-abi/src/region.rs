@@ -1,4 +1,5 @@
 use crate::notice::{MAX_NOTICES, Notice};
+use crate::order::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
 use crate::question::MAX_MESSAGE;
 use crate::{
     Choice, Event, Faults, Operation, Outcome, Pending, Phase, Question, Splitmix, Waiting,
@@ -280,8 +281,12 @@ pub struct Command {
     pub seed: u64,
     /// The number of the first execution.
     pub first: u64,
-    /// How many executions at most; up to [`MAX_BATCH`] if their classes are wanted.
+    /// How many executions at most; up to [`MAX_BATCH`] if their classes are wanted. With
+    /// [`Policy::First`] and more than one, they are those of [`Region::orders`].
     pub count: u64,
+    /// Whether the next command will come soon, and somebody else has a processor meanwhile: then it
+    /// is awaited without sleeping.
+    pub attentive: bool,
 }
 
 /// What came of it.
@@ -465,6 +470,25 @@ pub struct Region {
     pub alternative_ends: [Cell<u32>; MAX_EVENTS],
     /// What could have been taken at each step that is not known.
     pub alternatives: [Cell<Pending>; MAX_ALTERNATIVES],
+    /// The executions that a command asks for if they are several.
+    pub orders: [Cell<Order>; MAX_ORDERS],
+    /// What they follow.
+    pub ordered_choices: [Cell<Choice>; MAX_ORDERED],
+    /// What sleeps after that.
+    pub ordered_sleep: [Cell<Pending>; MAX_ORDERS * 2 * MAX_THREADS],
+    /// The worker shall return after the execution that it runs.
+    pub hurry: AtomicU32,
+    /// How many of them have been run and kept.
+    pub recorded: AtomicU32,
+    /// What came of each.
+    pub records: [Cell<Record>; MAX_ORDERS],
+    /// Their steps.
+    pub recorded_events: [Cell<Event>; MAX_ORDERED],
+    /// Where the alternatives of each step end that was not known, counted from the first of its
+    /// execution.
+    pub recorded_ends: [Cell<u32>; MAX_ORDERED],
+    /// What could have been taken.
+    pub recorded_alternatives: [Cell<Pending>; MAX_ORDERED_ALTERNATIVES],
     /// How many entries [`Region::notices`] has.
     pub notice_count: Cell<u32>,
     /// What was strange in the executions of the last command.

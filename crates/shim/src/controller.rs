@@ -91,8 +91,15 @@ fn run(command: &Command) {
     RUNNING.store(true, Relaxed);
     system::stay_together();
     region().notice_count.set(0);
+    let ordered = crate::orders::are_given(command);
+    if ordered {
+        crate::orders::begin();
+    }
     for number in 0..command.count {
         reset();
+        if ordered {
+            crate::orders::take_over(number);
+        }
         region().random.set(Splitmix::of(command.seed, command.first + number));
         scheduler::begin();
         match setup().restart {
@@ -106,7 +113,11 @@ fn run(command: &Command) {
         reply(|reply| reply.executions = number + 1);
         let abandoned = region().reply.get().outcome == Outcome::Abandoned;
         count(|counters| counters.abandoned += u64::from(abandoned));
-        if !is_expected() {
+        let goes_on = match ordered {
+            true => crate::orders::keep(number, is_expected()),
+            false => is_expected(),
+        };
+        if !goes_on {
             return;
         }
     }
@@ -150,7 +161,7 @@ fn go_on() {
     if setup().judged && is_expected() {
         crate::contents::settle();
     }
-    if !is_expected() {
+    if !is_expected() && region().reply.get().outcome != Outcome::Redundant {
         describe_threads();
     }
 }

@@ -7,7 +7,7 @@
 //! - `state`: what is part of every snapshot. Everything static in this library is not.
 //! - `context`, `carrier`: fibers, and kernel threads as the other way to carry them.
 //! - `scheduler`: points, choices, waits and wakes. `controller`: executions and commands.
-//! - `classes`: which executions are equivalent.
+//! - `orders`: several executions of one command. `classes`: which executions are equivalent.
 //! - `snapshot`, `tracking`, `untouched`: copies of the program, whole, by written pages, or without
 //!   those that were never written. `fingerprint`: the hash of its state.
 //! - `contents`: what an execution leaves behind, to be judged.
@@ -42,6 +42,7 @@ mod libc;
 mod mapping;
 mod memory;
 mod net;
+mod orders;
 mod output;
 mod partition;
 mod process;

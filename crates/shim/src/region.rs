@@ -1,10 +1,11 @@
 //! The memory shared with the checker.
 
 use crate::sys::{number, sys};
+use core::cell::Cell;
 use core::mem::size_of;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use everypath_commtree::Memory;
-use everypath_shim_abi::{Counters, Region, Reply, Setup, Turn, VERSION};
+use everypath_shim_abi::{Counters, Patience, Region, Reply, Setup, Turn, VERSION};
 
 /// The descriptor under which the checker hands the region over.
 pub(crate) const DESCRIPTOR: usize = 198;
@@ -102,10 +103,21 @@ pub(crate) fn count(change: impl FnOnce(&mut Counters)) {
     change(unsafe { &mut *region().counters.as_ptr() });
 }
 
+/// How long is waited for the turn before sleeping.
+struct OfController(Cell<Patience>);
+// SAFETY: only the controller uses it. JUSTIFICATION: a static must be `Sync`.
+unsafe impl Sync for OfController {}
+static PATIENCE: OfController = OfController(Cell::new(Patience::new()));
+
 /// Hands the turn to the checker and waits for it to come back.
 pub(crate) fn hand_over() {
     give_back();
     let turn = &own().turn;
+    if own().command.get().attentive {
+        let mut patience = PATIENCE.0.get();
+        patience.wait(|| turn.load(Ordering::Acquire) == Turn::Worker as u32);
+        PATIENCE.0.set(patience);
+    }
     while turn.load(Ordering::Acquire) != Turn::Worker as u32 {
         wait(turn, Turn::Checker as u32);
     }

@@ -35,8 +35,8 @@ use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, Event, MAX_EVENTS, Operation, Outcome, Phase, Policy, TIMEOUT, TimeMode,
-    Waiting,
+    Choice, Command, Event, MAX_EVENTS, Operation, Order, Outcome, Phase, Policy, TIMEOUT,
+    TimeMode, Waiting,
 };
 
 /// How many steps the execution has taken.
@@ -79,6 +79,12 @@ pub(crate) fn obey(command: &Command) {
     given::obey(command);
     pct::obey(command);
     systematic::obey(command);
+}
+
+/// Takes over what an order asks for.
+pub(crate) fn follow(order: Order) {
+    given::follow(order.prefix);
+    systematic::follow(order);
 }
 
 /// Begins an execution, whose generator is set.

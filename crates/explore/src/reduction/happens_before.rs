@@ -136,7 +136,7 @@ impl<F: Footprint> HappensBefore<F> {
         let (uses, races) = (Vec::new(), Vec::new());
         let (end, replaced) = (0, None);
         self.steps.push(StepRecord { identity, first, end, introduced, replaced, uses, races });
-        let parts = step.footprint.parts();
+        let parts: Vec<F::Part> = step.footprint.parts().collect();
         let does = parts.iter().take_while(|&&part| !F::is_separable(part)).count();
         self.add_event(actor, &parts[..does], after);
         self.events[first].is_grant = step.resumes;

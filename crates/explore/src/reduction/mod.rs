@@ -62,7 +62,7 @@ pub trait Footprint: Clone {
     type Part: Copy;
 
     /// The parts, in the order in which they happen.
-    fn parts(&self) -> Vec<Self::Part>;
+    fn parts(&self) -> impl Iterator<Item = Self::Part> + Clone;
 
     /// What a part can be related to.
     fn scope(part: Self::Part) -> Scope;
@@ -81,7 +81,7 @@ pub trait Footprint: Clone {
 
     /// Whether the step can be swapped with no other.
     fn is_everything(&self) -> bool {
-        self.parts().into_iter().any(|part| Self::scope(part) == Scope::Everything)
+        self.parts().any(|part| Self::scope(part) == Scope::Everything)
     }
 
     /// Whether the step may never be taken although it could have been, or may keep others from being
@@ -93,7 +93,6 @@ pub trait Footprint: Clone {
 }
 
 /// Whether what two steps of different actors do can be swapped.
-fn commute<F: Footprint>(some: &[F::Part], others: &[F::Part]) -> bool {
-    some.iter()
-        .all(|&part| others.iter().all(|&other| F::relation(part, other) != Relation::Racing))
+fn commute<F: Footprint>(mut some: impl Iterator<Item = F::Part>, others: &[F::Part]) -> bool {
+    some.all(|part| others.iter().all(|&other| F::relation(part, other) != Relation::Racing))
 }

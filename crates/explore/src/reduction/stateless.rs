@@ -103,8 +103,9 @@ pub trait Executor {
         sleep: &[Alternative<Self::Footprint>],
     ) -> Result<Executed<Self::Footprint>, Self::Error>;
 
-    /// How many executions it would like to hear of in advance.
-    fn foresight(&self) -> usize {
+    /// How many executions it would like to hear of in advance, beyond the next one, which is asked
+    /// for after that.
+    fn foresight(&mut self, _next: &Run<Self::Footprint>) -> usize {
         0
     }
 
@@ -138,7 +139,7 @@ impl<F: Footprint> Alternative<F> {
     }
 
     fn leaf(&self, outcome: u16) -> Branch<F::Part> {
-        let (key, parts) = (self.key(), self.footprint.parts());
+        let (key, parts) = (self.key(), self.footprint.parts().collect());
         Branch { key, outcome, parts, then: Vec::new() }
     }
 }
@@ -265,7 +266,7 @@ fn still_asleep<F: Footprint>(
     taken: &Branch<F::Part>,
 ) -> Vec<Alternative<F>> {
     sleep.retain(|sleeping| {
-        sleeping.actor != taken.key.actor && commute::<F>(&sleeping.footprint.parts(), &taken.parts)
+        sleeping.actor != taken.key.actor && commute::<F>(sleeping.footprint.parts(), &taken.parts)
     });
     sleep
 }
@@ -317,12 +318,12 @@ impl<F: Footprint> Stateless<F> {
         mut visit: impl FnMut(&Self, &mut E, &Executed<F>) -> ControlFlow<()>,
     ) -> Result<Finished, E::Error> {
         loop {
-            match executor.foresight() {
+            let next = self.next();
+            match executor.foresight(&next) {
                 0 => {}
                 most => executor.foresee(self.likely(most)),
             }
-            let Run { schedule, known, sleep } = self.next();
-            let executed = executor.run(&schedule, known, &sleep)?;
+            let executed = executor.run(&next.schedule, next.known, &next.sleep)?;
             let enough = visit(self, executor, &executed).is_break();
             if self.reduction == Reduction::Optimal && !optimal_dpor::is_suitable(&executed) {
                 return Ok(if enough { Finished::Stopped } else { Finished::Unsuitable });
@@ -445,7 +446,8 @@ impl<F: Footprint> Stateless<F> {
         } else {
             (Key { actor, by_itself: None }, outcome)
         };
-        let taken = Branch { key, outcome, parts: step.footprint.parts(), then: Vec::new() };
+        let parts = step.footprint.parts().collect();
+        let taken = Branch { key, outcome, parts, then: Vec::new() };
         let sleep = self.frames.last().map_or_else(Vec::new, Frame::sleep_after);
         let mut branches = mem::take(&mut self.ahead);
         if !branches.is_empty() {
@@ -494,8 +496,9 @@ impl<F: Footprint> Stateless<F> {
         let sequence = Sequence::new(&self.order, planned);
         let frame = &mut self.frames[at];
         let asleep = frame.sleep.iter();
-        let mut sleepers: Vec<Sleeper<F::Part>> =
-            asleep.map(|of| Sleeper { key: of.key(), parts: of.footprint.parts() }).collect();
+        let mut sleepers: Vec<Sleeper<F::Part>> = asleep
+            .map(|of| Sleeper { key: of.key(), parts: of.footprint.parts().collect() })
+            .collect();
         sleepers.push(Sleeper { key: frame.taken.key, parts: frame.taken.parts.clone() });
         wakeup_tree::insert(&mut frame.branches, sleepers, sequence.clone());
         let asleep = frame.sleep.iter().any(|of| sequence.begins_with(of.key(), None, race.later));

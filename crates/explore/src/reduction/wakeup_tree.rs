@@ -104,7 +104,8 @@ impl<'a, F: Footprint> Sequence<'a, F> {
     fn can_begin_with(&self, key: Key, parts: &[F::Part]) -> bool {
         match self.position(key) {
             Some(at) => self.planned[at].key == key && self.is_first(at),
-            None => (0..self.planned.len()).all(|at| commute::<F>(parts, self.parts(at))),
+            None => (0..self.planned.len())
+                .all(|at| commute::<F>(parts.iter().copied(), self.parts(at))),
         }
     }
 
@@ -138,7 +139,7 @@ impl<'a, F: Footprint> Sequence<'a, F> {
         for sleeper in sleepers {
             let wakes = |at: usize| {
                 self.planned[at].key.actor != sleeper.key.actor
-                    && !commute::<F>(&sleeper.parts, self.parts(at))
+                    && !commute::<F>(sleeper.parts.iter().copied(), self.parts(at))
             };
             let before = self.position(sleeper.key).unwrap_or(self.planned.len());
             if (0..before).any(|at| needed[at] && wakes(at)) {
@@ -195,7 +196,9 @@ pub fn insert<F: Footprint>(
         let key = level[at].key;
         let parts = &level[at].parts;
         sleepers.extend(level[..at].iter().map(sleeper));
-        sleepers.retain(|one| one.key.actor != key.actor && commute::<F>(&one.parts, parts));
+        sleepers.retain(|one| {
+            one.key.actor != key.actor && commute::<F>(one.parts.iter().copied(), parts)
+        });
         if let Some(first) = sequence.position(key) {
             let Planned { outcome, .. } = sequence.begin_at(first);
             let same = |branch: &Branch<F::Part>| branch.key == key && branch.outcome == outcome;

@@ -72,8 +72,8 @@ pub(crate) struct Touch(pub(crate) Footprint);
 
 impl reduction::Footprint for Touch {
     type Part = Part;
-    fn parts(&self) -> Vec<Part> {
-        self.0.parts().collect()
+    fn parts(&self) -> impl Iterator<Item = Part> + Clone {
+        self.0.parts()
     }
     fn is_separable(part: Part) -> bool {
         part.mode == Mode::Acquire

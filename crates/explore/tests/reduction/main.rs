@@ -344,7 +344,7 @@ impl Executor for Foresighted<'_> {
         self.interpreter.run(schedule, known, sleep)
     }
 
-    fn foresight(&self) -> usize {
+    fn foresight(&mut self, _next: &Run<Touch>) -> usize {
         4
     }
 

@@ -10,9 +10,11 @@ use std::ops::Range;
 
 /// What Rust's std keeps for itself, in the words of its symbols: how many threads panic, which
 /// every lock looks at and which poisons no lock but that of the thread that panics; and the locks
-/// of the list of stacks, which every thread takes when it ends. The order in which threads come by
+/// of the list of stacks, which every thread takes when it ends; and the key by which destructors are
+/// called, which the first thread makes that needs it. The order in which threads come by
 /// there is nothing that a program can see, but each would multiply the schedules.
-const LEFT_OUT: [&str; 2] = ["GLOBAL_PANIC_COUNT", "stack_overflow11thread_info"];
+const LEFT_OUT: [&str; 3] =
+    ["GLOBAL_PANIC_COUNT", "stack_overflow11thread_info", "thread_local5guard3key6enable5DTORS"];
 
 /// Bytes of the file and where they are loaded, without the load base.
 pub(super) struct Section<'a> {

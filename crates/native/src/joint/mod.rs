@@ -17,8 +17,8 @@ pub(crate) use wishes::Wishes;
 
 use crate::error::Error;
 use crate::execution::{Execution, ExitCodes};
-use crate::exhaustive::{Runner, Stop};
 use crate::outside::Outside;
+use crate::runner::{Runner, Stop};
 use crate::worker::Launch;
 use confirm::{Claim, confirm};
 use everypath_commtree::joint::{

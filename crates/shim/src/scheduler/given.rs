@@ -22,6 +22,12 @@ pub(super) fn obey(command: &Command) {
     USED.store(0, Relaxed);
 }
 
+/// Takes over how many choices an order has.
+pub(super) fn follow(prefix: u32) {
+    COUNT.store(prefix, Relaxed);
+    USED.store(0, Relaxed);
+}
+
 /// Whether choices are left.
 pub(super) fn are_left() -> bool {
     used() < COUNT.load(Relaxed)

@@ -11,7 +11,7 @@ use crate::state::{State, Status, Thread};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, MAX_ALTERNATIVES, Outcome, Pending, Request, TIMEOUT, TimeMode,
+    Choice, Command, MAX_ALTERNATIVES, Order, Outcome, Pending, Request, TIMEOUT, TimeMode,
 };
 
 /// How many alternatives were written down in this execution.
@@ -28,6 +28,13 @@ pub(super) fn obey(command: &Command) {
         SLEEPING.store(region().sleep_count.get(), Relaxed);
         KNOWN.store(command.known, Relaxed);
     }
+}
+
+/// Takes over what an order asks for.
+pub(super) fn follow(order: Order) {
+    WRITTEN.store(0, Relaxed);
+    SLEEPING.store(order.sleeping, Relaxed);
+    KNOWN.store(order.known, Relaxed);
 }
 
 /// The step that a thread could take.

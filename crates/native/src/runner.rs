@@ -1,0 +1,228 @@
+//! A worker that runs executions for a search of all schedules.
+
+use crate::error::Error;
+use crate::execution::Execution;
+use crate::exhaustive::{Order, Touch, alternative, taken};
+use crate::symmetry::Symmetry;
+use crate::worker::{Kept, Launch, Modules, Recorded, Worker};
+use everypath_explore::Control;
+use everypath_explore::reduction::{self, Alternative, Ended, Executed, Executor};
+use everypath_shim_abi::{
+    Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Patience, Pending, Reply, Setup,
+};
+
+/// A worker that runs executions for the search.
+pub(crate) struct Runner<'a> {
+    worker: Worker,
+    control: &'a Control,
+    setup: Setup,
+    /// How many executions can be asked for at once: what peers are asked belongs to one.
+    most: usize,
+    reply: Reply,
+    symmetry: Symmetry,
+    /// Whether the worker runs while the search thinks, each on a processor of its own.
+    attentive: bool,
+    patience: Patience,
+    flight: Option<Flight>,
+}
+
+/// Executions that the worker was asked for.
+struct Flight {
+    orders: Vec<Order>,
+    /// How many of them were looked at.
+    seen: usize,
+    kept: Kept,
+}
+
+/// Why there is no execution.
+pub(crate) enum Stop {
+    /// Somebody stopped it.
+    Stopped,
+    /// The worker cannot go on.
+    Failed(Error),
+}
+
+/// An execution that was run.
+pub(crate) struct Performed {
+    /// As the search sees it.
+    pub(crate) executed: Executed<Touch>,
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+    /// All of it, if it is not as expected; without its number.
+    pub(crate) unexpected: Option<Execution>,
+    /// What was strange.
+    pub(crate) notices: Vec<Notice>,
+    /// How many messages to peers were answered without asking them.
+    pub(crate) hits: u64,
+}
+
+impl<'a> Runner<'a> {
+    /// Starts a worker.
+    pub(crate) fn start(launch: &Launch, control: &'a Control) -> Result<Self, Error> {
+        Runner::join(launch, control, &Modules::default(), false)
+    }
+
+    /// Starts a worker beside others.
+    pub(crate) fn join(
+        launch: &Launch,
+        control: &'a Control,
+        modules: &Modules,
+        attentive: bool,
+    ) -> Result<Self, Error> {
+        let worker = Worker::start(launch, modules)?;
+        let symmetry = Symmetry::of(launch);
+        let most = if launch.outside.is_empty() { MAX_ORDERS } else { 1 };
+        let (setup, reply, flight) = (launch.setup, Reply::default(), None);
+        let patience = Patience::new();
+        Ok(Runner { worker, control, setup, most, reply, symmetry, attentive, patience, flight })
+    }
+
+    /// The worker itself.
+    pub(crate) fn worker(&self) -> &Worker {
+        &self.worker
+    }
+
+    /// How the last execution ended.
+    pub(crate) fn reply(&self) -> &Reply {
+        &self.reply
+    }
+
+    /// Begins to run executions, one after the other as long as they are as expected: the first of
+    /// them, and as many of the others as can be asked for at once.
+    pub(crate) fn begin(&mut self, mut orders: Vec<Order>) -> Result<(), Stop> {
+        if self.control.stopped() {
+            return Err(Stop::Stopped);
+        }
+        let mut choices = 0;
+        let fitting = orders.iter().take(self.most).take_while(|order| {
+            choices += order.schedule.len();
+            choices <= MAX_ORDERED
+        });
+        let fitting = fitting.count().max(1);
+        orders.truncate(fitting);
+        self.worker.explore(&orders, self.attentive);
+        self.flight = Some(Flight { orders, seen: 0, kept: Kept::default() });
+        Ok(())
+    }
+
+    /// Whether executions are under way.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.flight.is_some()
+    }
+
+    /// Whether an execution is under way.
+    pub(crate) fn is_running(&self, order: &Order) -> bool {
+        self.flight.as_ref().is_some_and(|flight| flight.orders[flight.seen..].contains(order))
+    }
+
+    /// The execution that is being run.
+    pub(crate) fn present(&self) -> Option<&Order> {
+        self.flight.as_ref().and_then(|flight| flight.orders.get(self.worker.recorded()))
+    }
+
+    /// Runs nothing after the present execution.
+    pub(crate) fn hurry(&self) {
+        self.worker.hurry();
+    }
+
+    /// Waits for the next executions that are done.
+    pub(crate) fn next(&mut self) -> Result<Vec<(Order, Performed)>, Stop> {
+        let Some(mut flight) = self.flight.take() else { return Ok(Vec::new()) };
+        if self.has_news(flight.seen) {
+            let news = self.look_at(&mut flight);
+            self.flight = Some(flight);
+            return Ok(news);
+        }
+        let hits = self.worker.counters().cache_hits;
+        let reply = self.worker.finish(self.control).map_err(Stop::Failed)?;
+        let reply = reply.ok_or(Stop::Stopped)?;
+        self.reply = reply;
+        let mut news = self.look_at(&mut flight);
+        if reply.executions as usize > flight.seen {
+            let order = flight.orders.swap_remove(flight.seen);
+            let hits = self.worker.counters().cache_hits - hits;
+            let performed = Performed { hits, ..self.last(&order) };
+            news.push((order, performed));
+        }
+        Ok(news)
+    }
+
+    /// Whether more than the given number of executions are done while others are under way; looks
+    /// for a while if that is worth it.
+    fn has_news(&mut self, seen: usize) -> bool {
+        if !self.attentive {
+            return false;
+        }
+        let is_done = || self.worker.recorded() > seen || self.worker.has_paused();
+        let is_done = self.patience.wait(is_done);
+        is_done && !self.worker.has_paused()
+    }
+
+    /// What came of executions that were not looked at.
+    fn look_at(&self, flight: &mut Flight) -> Vec<(Order, Performed)> {
+        let mut news = Vec::new();
+        for number in flight.seen..self.worker.recorded() {
+            let order = flight.orders[number].clone();
+            let recorded = self.worker.record(number, order.known, &mut flight.kept);
+            let Recorded { outcome, events, alternatives } = recorded;
+            let executed = self.executed(&order, outcome, &events, alternatives);
+            let (unexpected, notices, hits) = (None, Vec::new(), 0);
+            news.push((order, Performed { executed, outcome, unexpected, notices, hits }));
+        }
+        flight.seen += news.len();
+        news
+    }
+
+    /// The last execution of all, of which the worker still has everything; it is kept if it is not as
+    /// expected.
+    fn last(&self, order: &Order) -> Performed {
+        let Reply { outcome, detail, .. } = self.reply;
+        let alternatives = self.worker.alternatives(order.known);
+        let executed = self.executed(order, outcome, &self.worker.events(), alternatives);
+        let in_vain = matches!(executed.ended, Ended::Redundant | Ended::Astray);
+        let expected = in_vain || self.setup.expects(outcome, detail);
+        let unexpected = (!expected).then(|| Execution::of(&self.worker, &self.reply, 0));
+        let notices = self.worker.notices();
+        Performed { executed, outcome, unexpected, notices, hits: 0 }
+    }
+
+    /// An execution as the search sees it.
+    fn executed(
+        &self,
+        order: &Order,
+        outcome: Outcome,
+        events: &[Event],
+        alternatives: Vec<Vec<Pending>>,
+    ) -> Executed<Touch> {
+        Executed {
+            steps: taken(events, &self.symmetry),
+            alternatives: alternatives
+                .into_iter()
+                .map(|these| these.into_iter().map(alternative).collect())
+                .collect(),
+            ended: match outcome {
+                Outcome::Redundant => Ended::Redundant,
+                Outcome::Exited | Outcome::Deadlock | Outcome::Idle => Ended::Complete,
+                Outcome::Diverged if events.len() >= order.known => Ended::Astray,
+                _ => Ended::Cut,
+            },
+        }
+    }
+}
+
+impl Executor for Runner<'_> {
+    type Footprint = Touch;
+    type Error = Stop;
+
+    fn run(
+        &mut self,
+        schedule: &[reduction::Choice],
+        known: usize,
+        sleep: &[Alternative<Touch>],
+    ) -> Result<Executed<Touch>, Stop> {
+        self.begin(vec![Order::new(schedule, known, sleep)])?;
+        let news = self.next()?;
+        let (_, performed) = news.into_iter().next().expect("an execution was asked for");
+        Ok(performed.executed)
+    }
+}
