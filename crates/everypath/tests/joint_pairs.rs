@@ -38,9 +38,11 @@ impl Dice {
         program
     }
 
-    /// A server and a client.
-    fn pair(&mut self, words: &[&str]) -> [String; 2] {
-        [self.program(words, "l7000 a", " a"), self.program(words, "c7000", " c7000")]
+    /// A server and a client, who meet at a port or at a socket of the Unix family.
+    fn pair(&mut self, words: &[&str], place: &str) -> [String; 2] {
+        let connects = format!("c{place}");
+        let server = self.program(words, &format!("l{place} a"), " a");
+        [server, self.program(words, &connects, &format!(" {connects}"))]
     }
 }
 
@@ -77,7 +79,7 @@ fn generated_pairs_end_in_the_same_ways_on_their_own_and_together() {
     let programs = Programs::new(&[TALKER]);
     let (mut compared, mut several) = (0, 0);
     for seed in 0..PAIRS {
-        let pair = Dice(seed).pair(&WORDS);
+        let pair = Dice(seed).pair(&WORDS, ["7000", "door"][seed as usize % 2]);
         let pair = pair.each_ref().map(String::as_str);
         let Some(closed) = exit_codes(&programs, "", pair) else { continue };
         let Some(joint) = exit_codes(&programs, "--joint", pair) else { continue };
@@ -168,7 +170,7 @@ fn listed_histories_of_generated_pairs_are_those_of_closed_systems() {
     let mut compared = 0;
     for seed in 0..12 {
         // Who uses what it has closed sees an error, but does nothing with others.
-        let [server, client] = Dice(seed).pair(&WORDS[..20]);
+        let [server, client] = Dice(seed).pair(&WORDS[..20], "7000");
         for pair in [[&*server, &client], [&client, &server]] {
             let Some(closed) = exit_codes(&programs, "", pair) else { continue };
             let Some(joint) = histories(&programs, pair) else { continue };

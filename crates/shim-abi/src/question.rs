@@ -40,14 +40,15 @@ pub enum Asked {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Wish {
-    /// To be connected to at the port `name[0]`, by `name[1]` at a time.
+    /// To be connected to at `address`, by `name[1]` at a time.
     #[default]
     Listen,
-    /// Not to be connected to any more.
+    /// Not to be connected to any more, at the listener `position`.
     Unlisten,
-    /// A connection to the port `name[0]`, the thread's number `name[1]`.
+    /// A connection to `address`, the thread's number `name[1]`.
     Connect,
-    /// A connection of another program to the port `name[0]`; `name[2]` says whether it waits.
+    /// A connection of another program to the listener `position`; `name[2]` says whether it
+    /// waits.
     Accept,
     /// To send the bytes in `Region::message` on the connection `position`.
     Send,
@@ -66,7 +67,7 @@ pub enum Wish {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Granted {
-    /// It was done; a new connection is `position`.
+    /// It was done; a new connection or listener is `position`.
     #[default]
     Done,
     /// `length` bytes in `Region::message`.
@@ -100,20 +101,23 @@ pub enum Sight {
     Input,
     /// Nothing comes after that.
     End,
+    /// The other end, of the Unix family, is closed.
+    Gone,
     /// The connection is broken.
     Broken,
 }
 
 impl Sight {
     /// All of them, each at the place that it has as a number.
-    pub const ALL: [Sight; 4] = [Sight::Waits, Sight::Input, Sight::End, Sight::Broken];
+    pub const ALL: [Sight; 5] =
+        [Sight::Waits, Sight::Input, Sight::End, Sight::Gone, Sight::Broken];
 }
 
 /// Something that a program looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glance {
-    /// Whether somebody waits to be accepted at a port.
-    Connections(u16),
+    /// Whether somebody waits to be accepted by the listener with this number.
+    Connections(u32),
     /// Whether something came on the connection with this number, and whether it makes a
     /// difference that nothing comes after it.
     Bytes(u32, bool),
@@ -128,7 +132,7 @@ impl Glance {
     /// As it stands in a message.
     pub fn to_bytes(self) -> [u8; Glance::LENGTH] {
         let (kind, number) = match self {
-            Glance::Connections(port) => (0, u32::from(port)),
+            Glance::Connections(listener) => (0, listener),
             Glance::Bytes(connection, sees_end) => (1 + u8::from(sees_end), connection),
         };
         let [a, b, c, d] = number.to_le_bytes();
@@ -140,7 +144,7 @@ impl Glance {
         let [kind, a, b, c, d] = bytes;
         let number = u32::from_le_bytes([a, b, c, d]);
         match kind {
-            0 => Glance::Connections(number as u16),
+            0 => Glance::Connections(number),
             _ => Glance::Bytes(number, kind == 2),
         }
     }

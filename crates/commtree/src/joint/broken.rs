@@ -1,4 +1,5 @@
-//! Connections that the network breaks, so often at most in one history of a side.
+//! Connections that the network breaks, so often at most in one history of a side. Those of the
+//! Unix family do not use it.
 
 use super::{Act, Answer, EventId, Link, Readiness, Request, Side, Watched};
 use std::vec;
@@ -31,7 +32,9 @@ impl Side {
         if self.count_breaks(past) >= self.breaks || matches!(request, Request::Shut(_)) {
             return Vec::new();
         }
-        let is_open = |link: &Link| !self.is_broken(past, *link) && !self.is_told(past, *link);
+        let is_open = |link: &Link| {
+            !link.port.is_unix() && !self.is_broken(past, *link) && !self.is_told(past, *link)
+        };
         let links: Vec<Link> = request.links().filter(is_open).collect();
         links.into_iter().map(|link| self.break_after(past, link)).collect()
     }
@@ -47,7 +50,10 @@ impl Side {
         };
         let links = events.iter().filter_map(|event| made(act(event)));
         let is_open = |link: &Link| {
-            !is_used(*link) && !self.is_broken(events, *link) && !self.is_told(events, *link)
+            !link.port.is_unix()
+                && !is_used(*link)
+                && !self.is_broken(events, *link)
+                && !self.is_told(events, *link)
         };
         let links: Vec<Link> = links.filter(is_open).collect();
         let mut found = vec![events.to_vec()];

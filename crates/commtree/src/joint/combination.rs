@@ -1,5 +1,7 @@
 use super::set::Set;
-use super::{Act, Answer, Event, EventId, HistoryId, Link, Readiness, Request, Side, Watched};
+use super::{
+    Act, Answer, Event, EventId, HistoryId, Link, Port, Readiness, Request, Side, Watched,
+};
 use std::collections::BTreeMap;
 use std::vec;
 use std::vec::Vec;
@@ -18,7 +20,7 @@ pub struct Combination<'a> {
     /// Where the events of each side begin, and where they end.
     pub(super) starts: Vec<usize>,
     links: BTreeMap<Link, Ends>,
-    listeners: BTreeMap<u16, Listening>,
+    listeners: BTreeMap<Port, Listening>,
     /// What happens if nothing is left out.
     pub(super) happens: Set,
 }
@@ -281,6 +283,7 @@ impl<'a> Combination<'a> {
                         let closing = closing.filter(|_| self.may_break(at, link));
                         broken.into_iter().chain(closing).collect()
                     }
+                    Readiness::Gone => closing.into_iter().collect(),
                     Readiness::End => over.collect(),
                     _ => sends.next().map(|(_, at)| *at).into_iter().chain(over).collect(),
                 }
@@ -306,7 +309,7 @@ impl<'a> Combination<'a> {
     }
 
     /// Connections to a port that were not accepted before an event.
-    fn waiting(&self, at: usize, port: u16) -> impl Iterator<Item = (usize, Link)> {
+    fn waiting(&self, at: usize, port: Port) -> impl Iterator<Item = (usize, Link)> {
         let past = &self.places[at].past;
         let connects = self.listeners.get(&port).map_or(&[][..], |port| &port.connects);
         connects.iter().copied().filter(|(_, link)| {
@@ -447,12 +450,14 @@ impl<'a> Combination<'a> {
     /// What can be seen when so much has happened: everything that is there, or any part of it, since
     /// it may have come later; but something.
     fn seen(&self, at: usize, watched: &[Watched], done: &Set) -> Vec<Vec<Readiness>> {
-        const SOMETHING: [Readiness; 3] = [Readiness::Input, Readiness::End, Readiness::Broken];
+        const SOMETHING: [Readiness; 4] =
+            [Readiness::Input, Readiness::End, Readiness::Gone, Readiness::Broken];
         let mut all = vec![Vec::new()];
         for &watched in watched {
             let can_be = |found: &Readiness| {
                 let is_seen = match watched {
-                    Watched::Bytes { sees_end, .. } => *found != Readiness::End || sees_end,
+                    Watched::Bytes { sees_end, .. } if *found == Readiness::End => sees_end,
+                    Watched::Bytes { link, .. } => *found != Readiness::Gone || link.port.is_unix(),
                     Watched::Connections { .. } => *found == Readiness::Input,
                 };
                 let brought = self.bringing(at, watched, *found).filter(|_| is_seen);
@@ -498,7 +503,7 @@ impl<'a> Combination<'a> {
     }
 
     /// Whether a connection waits to be accepted in the end.
-    fn has_connection(&self, port: u16) -> bool {
+    fn has_connection(&self, port: Port) -> bool {
         self.listeners.get(&port).is_some_and(|listening| {
             let is_free = |link| self.links.get(link).is_none_or(|ends| ends.accept.is_none());
             let mut connects = listening.connects.iter();

@@ -4,7 +4,7 @@
 //! Of a program's history, others see conversations, one on each connection. Whether a conversation
 //! is right is told from those of the right program in which as much was received.
 
-use super::{Act, Answer, Event, Link, Request, Script, Watched};
+use super::{Act, Answer, Event, Link, Port, Request, Script, Watched};
 use std::collections::{BTreeMap, BTreeSet};
 use std::vec::Vec;
 
@@ -23,7 +23,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Failure {
     /// The port of the connection.
-    pub port: u16,
+    pub port: Port,
     /// In which way it is not right.
     pub kind: Kind,
     /// What had been received by then.
@@ -63,7 +63,7 @@ impl Conversation {
 
     /// What is not right about this, if the other one is, and how much was right before; none if
     /// what they received cannot be compared.
-    fn differs(&self, right: &Conversation, port: u16) -> Option<(usize, Option<Failure>)> {
+    fn differs(&self, right: &Conversation, port: Port) -> Option<(usize, Option<Failure>)> {
         let both = self.received.len().min(right.received.len());
         if self.received[..both] != right.received[..both] {
             return None;

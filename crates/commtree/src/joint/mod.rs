@@ -27,6 +27,7 @@ pub mod failures;
 mod killed;
 mod linearise;
 mod network;
+mod port;
 mod rounds;
 mod script;
 mod set;
@@ -37,6 +38,7 @@ pub use combination::Combination;
 pub use killed::PROCESS;
 pub use linearise::{Linearised, Performed};
 pub use network::Network;
+pub use port::Port;
 pub use rounds::{Joint, Surprise};
 pub use script::Script;
 pub use side::{Event, EventId, History, HistoryId, Side};
@@ -49,7 +51,7 @@ pub struct Link {
     /// The side that connected.
     pub side: usize,
     /// The port it connected to.
-    pub port: u16,
+    pub port: Port,
     /// The thread that connected.
     pub maker: u64,
     /// Which connection of this thread it is.
@@ -62,21 +64,21 @@ pub enum Request {
     /// To be connected to from now on, by so many at a time before they are accepted.
     Listen {
         /// Where.
-        port: u16,
+        port: Port,
         /// How many may wait.
         backlog: usize,
     },
     /// Not to be connected to any more. Connections that wait are closed.
     Unlisten {
         /// Where.
-        port: u16,
+        port: Port,
     },
     /// A new connection.
     Connect(Link),
     /// The connection that has waited longest.
     Accept {
         /// Where.
-        port: u16,
+        port: Port,
         /// Whether it waits for one.
         waits: bool,
     },
@@ -118,7 +120,7 @@ pub enum Watched {
     /// Whether somebody waits to be accepted.
     Connections {
         /// Where.
-        port: u16,
+        port: Port,
     },
     /// Whether something can be received.
     Bytes {
@@ -154,6 +156,8 @@ pub enum Readiness {
     Input,
     /// Nothing comes after what is there.
     End,
+    /// The other end is closed, which only sockets of the Unix family are told apart from the end.
+    Gone,
     /// The connection is broken.
     Broken,
 }

@@ -1,4 +1,4 @@
-use super::{Answer, Link, Readiness, Request, Watched};
+use super::{Answer, Link, Port, Readiness, Request, Watched};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Vec;
 
@@ -37,7 +37,7 @@ struct Listener {
 /// one program do, between several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Network {
-    listeners: BTreeMap<u16, Listener>,
+    listeners: BTreeMap<Port, Listener>,
     /// Of each connection, the end that connected and the end that accepts.
     links: BTreeMap<Link, [End; 2]>,
 }
@@ -49,6 +49,11 @@ impl Network {
 
     fn far_end(&self, side: usize, link: Link) -> Option<&End> {
         self.links.get(&link).map(|ends| &ends[usize::from(link.side == side)])
+    }
+
+    /// Whether the other end of a connection is closed.
+    fn is_gone(&self, side: usize, link: Link) -> bool {
+        self.far_end(side, link).is_some_and(|far| far.is_closed)
     }
 
     /// What comes of a request of a side now; none if it has to wait.
@@ -118,6 +123,7 @@ impl Network {
             }
             Watched::Bytes { link, sees_end } => match self.end(side, link) {
                 Some(End { far: Far::Broken, breaks: true, .. }) => Readiness::Broken,
+                Some(_) if link.port.is_unix() && self.is_gone(side, link) => Readiness::Gone,
                 Some(End { far: Far::Finished | Far::Broken, .. }) if sees_end => Readiness::End,
                 Some(end) if end.far != Far::Open || !end.inbox.is_empty() => Readiness::Input,
                 _ => Readiness::Waits,

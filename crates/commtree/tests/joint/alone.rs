@@ -2,7 +2,7 @@
 
 use crate::program::{Ending, Move, Op, Program, Running};
 use everypath_commtree::joint::{
-    Act, Answer, EventId, History, Joint, Linearised, Link, Request, Side, Watched,
+    Act, Answer, EventId, History, Joint, Linearised, Link, Port, Request, Side, Watched,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ struct Execution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Thing {
     Semaphore,
-    Port(u16),
+    Port(Port),
     Sending(Link),
     Receiving(Link),
 }

@@ -1,6 +1,7 @@
 //! Programs at random.
 
-use crate::program::{Op, Program};
+use crate::program::{Op, Program, port};
+use everypath_commtree::joint::Port;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -10,6 +11,10 @@ fn waits() -> impl Strategy<Value = bool> {
     prop_oneof![3 => Just(true), 1 => Just(false)]
 }
 
+fn ports() -> impl Strategy<Value = Port> {
+    (1..3u16).prop_map(port)
+}
+
 fn op(slots: usize) -> impl Strategy<Value = Op> {
     let slot = 0..slots;
     prop_oneof![
@@ -17,7 +22,7 @@ fn op(slots: usize) -> impl Strategy<Value = Op> {
             .prop_map(|(slot, length, byte)| Op::Send { slot, length, byte }),
         4 => (slot.clone(), 1..4usize, waits())
             .prop_map(|(slot, most, waits)| Op::Receive { slot, most, waits }),
-        2 => (slot.clone(), slot.clone(), option::of(1..3u16), any::<bool>(), any::<bool>())
+        2 => (slot.clone(), slot.clone(), option::of(ports()), any::<bool>(), any::<bool>())
             .prop_map(|(one, other, port, sees_end, waits)| {
                 Op::Look { slots: [one, other], port, sees_end, waits }
             }),
@@ -33,14 +38,14 @@ fn op(slots: usize) -> impl Strategy<Value = Op> {
 
 /// A server on two ports and a client of both, or less.
 pub(crate) fn pair() -> impl Strategy<Value = Vec<Program>> {
-    let accept = (0..2usize, 1..3u16, waits());
+    let accept = (0..2usize, ports(), waits());
     let accept = accept.prop_map(|(slot, port, waits)| Op::Accept { slot, port, waits });
     let server_first = vec(accept, 1..3);
-    let client_first = vec((0..2usize, 1..3u16), 1..3).prop_map(|connects| {
+    let client_first = vec((0..2usize, ports()), 1..3).prop_map(|connects| {
         connects.into_iter().map(|(slot, port)| Op::Connect { slot, port }).collect::<Vec<_>>()
     });
     let body = || vec(vec(op(2), 1..4), 1..3);
-    let listens = prop_oneof![Just(vec![1]), Just(vec![1, 2])];
+    let listens = prop_oneof![Just(vec![port(1)]), Just(vec![port(1), port(2)])];
     (listens, server_first, body(), client_first, body()).prop_map(
         |(listens, server, server_threads, client, client_threads)| {
             vec![
@@ -53,8 +58,8 @@ pub(crate) fn pair() -> impl Strategy<Value = Vec<Program>> {
 
 /// Programs whose threads connect and accept, three of them, each of which may do both.
 pub(crate) fn several() -> impl Strategy<Value = Vec<Program>> {
-    let thread = |own: u16| {
-        let others: Vec<u16> = (1..4).filter(|&port| port != own).collect();
+    let thread = |own: Port| {
+        let others: Vec<Port> = (1..4).map(port).filter(|&port| port != own).collect();
         let begin = prop_oneof![
             waits().prop_map(move |waits| Op::Accept { slot: 0, port: own, waits }),
             proptest::sample::select(others).prop_map(|port| Op::Connect { slot: 0, port }),
@@ -65,12 +70,12 @@ pub(crate) fn several() -> impl Strategy<Value = Vec<Program>> {
             thread
         })
     };
-    let program = move |own: u16| {
+    let program = move |own: Port| {
         vec(thread(own), 1..3).prop_map(move |threads| Program {
             listens: vec![own],
             first: vec![],
             threads,
         })
     };
-    (program(1), program(2), program(3)).prop_map(|(a, b, c)| vec![a, b, c])
+    (program(port(1)), program(port(2)), program(port(3))).prop_map(|(a, b, c)| vec![a, b, c])
 }

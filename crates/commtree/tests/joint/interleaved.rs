@@ -73,9 +73,9 @@ fn answers(network: &Network, side: usize, request: &Request) -> BTreeSet<Answer
     network.answer(side, request).into_iter().chain(lost).collect()
 }
 
-/// Whether a connection is broken already, or a program knows that it is.
+/// Whether a connection is broken already, or a program knows that it is, or it cannot break.
 fn is_over(running: &Running, broken: &BTreeSet<Link>, link: Link) -> bool {
     let is_told =
         |act: &Act| act.answer == Answer::Reset && act.request.links().any(|on| on == link);
-    broken.contains(&link) || running.acts.iter().flatten().any(is_told)
+    link.port.is_unix() || broken.contains(&link) || running.acts.iter().flatten().any(is_told)
 }

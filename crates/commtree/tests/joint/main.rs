@@ -8,7 +8,7 @@ mod interleaved;
 mod program;
 
 use alone::jointly;
-use everypath_commtree::joint::{Act, Answer, Event, Request, Side};
+use everypath_commtree::joint::{Act, Answer, Event, Port, Request, Side};
 use generated::{pair, several};
 use interleaved::closed;
 use program::{Op, Program};
@@ -53,7 +53,8 @@ proptest! {
 #[test]
 fn an_event_is_told_from_others_by_what_was_before_it() {
     let mut side = Side::default();
-    let act = Act { request: Request::Listen { port: 1, backlog: 0 }, answer: Answer::Done };
+    let act =
+        Act { request: Request::Listen { port: Port::Inet(1), backlog: 0 }, answer: Answer::Done };
     let first = side.event(0, act.clone(), vec![]);
     let second = side.event(0, act.clone(), vec![first]);
     assert_eq!(side.event(0, act.clone(), vec![]), first);
@@ -67,13 +68,14 @@ fn an_event_is_told_from_others_by_what_was_before_it() {
 fn who_looks_sees_that_a_connection_broke_until_another_is_told() {
     let send = Op::Send { slot: 0, length: 1, byte: 1 };
     let look = Op::Look { slots: [0, 0], port: None, sees_end: false, waits: false };
-    let connect = Op::Connect { slot: 0, port: 1 };
+    let connect = Op::Connect { slot: 0, port: Port::Inet(1) };
     let client = Program {
         listens: vec![],
         first: vec![connect],
         threads: vec![vec![send], vec![send, look]],
     };
-    let accept = Op::Accept { slot: 0, port: 1, waits: true };
-    let server = Program { listens: vec![1], first: vec![accept], threads: vec![vec![send]] };
+    let accept = Op::Accept { slot: 0, port: Port::Inet(1), waits: true };
+    let server =
+        Program { listens: vec![Port::Inet(1)], first: vec![accept], threads: vec![vec![send]] };
     agree(&[client, server], 0).unwrap();
 }

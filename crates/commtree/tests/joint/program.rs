@@ -1,18 +1,23 @@
 //! Small programs, in the middle of an execution.
 
-use everypath_commtree::joint::{Act, Answer, Link, Request, Watched};
+use everypath_commtree::joint::{Act, Answer, Link, Port, Request, Watched};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// One of few ports: the second is a name of the Unix family.
+pub(crate) fn port(number: u16) -> Port {
+    if number == 2 { Port::Unix(b"two") } else { Port::Inet(number) }
+}
 
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Connect {
         slot: usize,
-        port: u16,
+        port: Port,
     },
     Accept {
         slot: usize,
-        port: u16,
+        port: Port,
         waits: bool,
     },
     Send {
@@ -37,7 +42,7 @@ pub(crate) enum Op {
     /// Looks at two connections, or at one and a listener.
     Look {
         slots: [usize; 2],
-        port: Option<u16>,
+        port: Option<Port>,
         sees_end: bool,
         waits: bool,
     },
@@ -58,7 +63,7 @@ pub(crate) enum Op {
 /// A program: what it does first, by itself; then its threads.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    pub(crate) listens: Vec<u16>,
+    pub(crate) listens: Vec<Port>,
     pub(crate) first: Vec<Op>,
     pub(crate) threads: Vec<Vec<Op>>,
 }

@@ -2,6 +2,7 @@
 // thread of their own; those before the first one come first, and what they connected is seen by
 // all threads, which begin with the last connection.
 //   l7000  listen       c7000  connect      a   accept at the port that was listened on last
+//   lname, cname        the same with a socket of the Unix family
 //   sTEXT  send         ?TEXT  send one of these characters, by choice
 //   r3     receive up to so many bytes      w3  receive exactly so many
 //   =TEXT  fail unless this was received last; `=` alone is the end, `=!` an error
@@ -14,6 +15,7 @@
 //   j      accept without waiting           n   connect without waiting from now on
 //   %      in the end, exit with a code that tells what was sent, received and seen
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -27,6 +29,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 __attribute__((weak)) unsigned everypath_choose(unsigned ways);
@@ -46,12 +49,26 @@ static void digest(struct thread *self, unsigned value) {
     self->digest = (self->digest * 31 + value) % 1000003;
 }
 
-static struct sockaddr_in port(const char *number) {
-    return (struct sockaddr_in){
+union address {
+    struct sockaddr any;
+    struct sockaddr_in inet;
+    struct sockaddr_un local;
+};
+
+// The address that a word names: a port, or else a file.
+static union address place(const char *name, socklen_t *length) {
+    union address address = {.inet = {
         .sin_family = AF_INET,
-        .sin_port = htons(atoi(number)),
+        .sin_port = htons(atoi(name)),
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-    };
+    }};
+    *length = sizeof address.inet;
+    if (!isdigit(*name)) {
+        address.local = (struct sockaddr_un){.sun_family = AF_UNIX};
+        strncpy(address.local.sun_path, name, sizeof address.local.sun_path - 1);
+        *length = sizeof address.local;
+    }
+    return address;
 }
 
 static void must(int succeeded, const char *word) {
@@ -61,21 +78,22 @@ static void must(int succeeded, const char *word) {
     }
 }
 
-static int open_socket(const char *number, int listens) {
-    int made = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
-    struct sockaddr_in address = port(number);
+static int open_socket(const char *name, int listens) {
+    socklen_t size;
+    union address address = place(name, &size);
+    int made = socket(address.any.sa_family, SOCK_STREAM, 0), yes = 1;
     setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (listens) {
-        must(bind(made, (struct sockaddr *)&address, sizeof address) == 0, "bind");
+        must(bind(made, &address.any, size) == 0, "bind");
         must(listen(made, 1) == 0, "listen");
     } else if (waits) {
-        must(connect(made, (struct sockaddr *)&address, sizeof address) == 0, "connect");
+        must(connect(made, &address.any, size) == 0, "connect");
     } else {
         struct pollfd writable = {made, POLLOUT, 0};
         int error = 0;
         socklen_t length = sizeof error;
         fcntl(made, F_SETFL, O_NONBLOCK);
-        connect(made, (struct sockaddr *)&address, sizeof address);
+        connect(made, &address.any, size);
         must(poll(&writable, 1, -1) == 1, "poll");
         getsockopt(made, SOL_SOCKET, SO_ERROR, &error, &length);
         must(error == 0, "connect");

@@ -3,7 +3,7 @@
 use super::JointSearch;
 use crate::execution::Execution;
 use everypath_commtree::joint::{
-    Answer, Combination, Linearised, Link, Performed, Request, Side, Watched,
+    Answer, Combination, Linearised, Link, Performed, Port, Request, Side, Watched,
 };
 use everypath_explore::Control;
 use everypath_shim_abi::{IdleMode, Outcome};
@@ -103,7 +103,7 @@ pub(super) fn deserted(sides: &[Side]) -> Option<Link> {
         events.map(|&event| side.get(event).act.request.clone()).collect::<Vec<_>>()
     };
     let requests: Vec<Request> = sides.iter().flat_map(acts).collect();
-    let listened = |at: u16| {
+    let listened = |at: Port| {
         requests
             .iter()
             .any(|request| matches!(request, Request::Listen { port, .. } if *port == at))

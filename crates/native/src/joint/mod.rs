@@ -7,6 +7,7 @@
 
 mod confirm;
 mod judge;
+mod places;
 mod script;
 mod wishes;
 mod words;
@@ -192,7 +193,7 @@ pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointE
     let scripts = search.environment.iter().flat_map(|environment| &environment.scripts);
     let scripts = scripts.map(|script| joint.side_mut(count).play(script)).collect::<Option<_>>();
     let programs: Programs = Arc::new(Mutex::new(joint));
-    let listeners = Arc::default();
+    let places = Arc::default();
     let most = search.events.unwrap_or(DEFAULT_EVENTS) as usize;
     let mut exploration = Exploration {
         search,
@@ -214,7 +215,7 @@ pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointE
         },
     };
     for (side, (_, launch)) in search.programs.iter().enumerate() {
-        let wishes = Wishes::new(&exploration.programs, side, most, &listeners);
+        let wishes = Wishes::new(&exploration.programs, side, most, &places);
         let outside = Outside::of_programs(wishes);
         let mut launch = Launch { outside: outside.clone(), ..launch.clone() };
         launch.setup.joint = true;
@@ -258,7 +259,7 @@ impl Exploration<'_> {
         let names = self.search.names();
         if let Some(asked) = judge::deserted(joint.sides()) {
             let (name, port) = (names[asked.side], asked.port);
-            return Some(format!("{name} connects to port {port}, on which no program listens"));
+            return Some(format!("{name} connects to {port}, on which no program listens"));
         }
         if let Some(surprise) = joint.surprise() {
             let what = words::sentence(&names, &surprise);

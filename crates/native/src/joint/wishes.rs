@@ -1,10 +1,13 @@
 //! What a program that is explored on its own is answered in the middle of an execution, and the
 //! history that comes of it.
 
+use super::places::Places;
 use super::script::Reply;
 use crate::exhaustive::{Touch, taken};
 use crate::symmetry::Symmetry;
-use everypath_commtree::joint::{Act, Answer, EventId, Joint, Link, Readiness, Request, Watched};
+use everypath_commtree::joint::{
+    Act, Answer, EventId, Joint, Link, Port, Readiness, Request, Watched,
+};
 use everypath_explore::reduction::Taken;
 use everypath_explore::reduction::happens_before::HappensBefore;
 use everypath_shim_abi::{Asked, Event, Glance, Granted, Question, Sight, Wish};
@@ -21,6 +24,7 @@ fn sight(found: Readiness) -> Sight {
         Readiness::Waits => Sight::Waits,
         Readiness::Input => Sight::Input,
         Readiness::End => Sight::End,
+        Readiness::Gone => Sight::Gone,
         Readiness::Broken => Sight::Broken,
     }
 }
@@ -40,8 +44,7 @@ pub(crate) struct Wishes {
     side: usize,
     /// How many events a history may have.
     most: usize,
-    /// Which program listens at a port, in some execution.
-    listeners: Arc<Mutex<BTreeMap<u16, usize>>>,
+    places: Arc<Mutex<Places>>,
     execution: Execution,
 }
 
@@ -51,6 +54,8 @@ struct Execution {
     /// Events, and the step of each.
     log: Vec<(usize, EventId)>,
     links: Vec<Link>,
+    /// Where the program began to listen.
+    listeners: Vec<Port>,
     sent: BTreeMap<Link, usize>,
     /// What threads wish that can be granted in several ways.
     offers: BTreeMap<u64, Offer>,
@@ -100,13 +105,13 @@ impl Wishes {
         programs: &Programs,
         side: usize,
         most: usize,
-        listeners: &Arc<Mutex<BTreeMap<u16, usize>>>,
+        places: &Arc<Mutex<Places>>,
     ) -> Self {
         Wishes {
             programs: Arc::clone(programs),
             side,
             most,
-            listeners: Arc::clone(listeners),
+            places: Arc::clone(places),
             execution: Execution::default(),
         }
     }
@@ -197,23 +202,26 @@ impl Wishes {
 
     /// What the program wishes, in the words of histories.
     fn request(&mut self, question: &Question, message: &[u8]) -> Result<Request, String> {
-        let [port, number, waits, _] = question.name;
-        let (port, waits) = (port as u16, waits != 0);
+        let [_, number, waits, _] = question.name;
+        let waits = waits != 0;
         let link = self.link(question.position);
         let link = || link.clone();
+        let listener = self.listener(question.position);
+        let address = &question.address[..question.address_length as usize];
+        let places = || self.places.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         Ok(match question.wish {
             Wish::Listen => {
-                self.listens(port)?;
+                let port = places().listen(address, self.side)?;
                 Request::Listen { port, backlog: number as usize }
             }
-            Wish::Unlisten => Request::Unlisten { port },
+            Wish::Unlisten => Request::Unlisten { port: listener? },
             Wish::Connect => Request::Connect(Link {
                 side: self.side,
-                port,
+                port: places().port(address)?,
                 maker: question.thread,
                 which: number,
             }),
-            Wish::Accept => Request::Accept { port, waits },
+            Wish::Accept => Request::Accept { port: listener?, waits },
             Wish::Send => {
                 let link = link()?;
                 let sent = self.execution.sent.entry(link).or_default();
@@ -243,27 +251,20 @@ impl Wishes {
         link.ok_or_else(|| "the program uses a connection that is not there".to_string())
     }
 
+    /// Where the listener with a number listens.
+    fn listener(&self, number: u32) -> Result<Port, String> {
+        let port = self.execution.listeners.get(number as usize).copied();
+        port.ok_or_else(|| "the program uses a listener that is not there".to_string())
+    }
+
     /// Something that is looked at, in the words of histories.
     fn watched(&self, glance: Glance) -> Result<Watched, String> {
         Ok(match glance {
-            Glance::Connections(port) => Watched::Connections { port },
+            Glance::Connections(number) => Watched::Connections { port: self.listener(number)? },
             Glance::Bytes(number, sees_end) => {
                 Watched::Bytes { link: self.link(number)?, sees_end }
             }
         })
-    }
-
-    /// Notes who listens at a port.
-    fn listens(&self, port: u16) -> Result<(), String> {
-        let mut listeners = self.listeners.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match *listeners.entry(port).or_insert(self.side) {
-            same if same == self.side => Ok(()),
-            other => Err(format!(
-                "programs {} and {} both listen on port {port}; give them ports of their own",
-                other + 1,
-                self.side + 1
-            )),
-        }
     }
 
     /// The events of this execution that happened before a step.
@@ -339,6 +340,10 @@ impl Wishes {
         match (&act.request, &act.answer) {
             (_, Answer::Never) => {
                 execution.waiting.insert(thread);
+            }
+            (Request::Listen { port, .. }, _) => {
+                reply.position = execution.listeners.len() as u32;
+                execution.listeners.push(*port);
             }
             (Request::Connect(link), Answer::Done) | (_, Answer::Accepted(link)) => {
                 reply.position = execution.links.len() as u32;

@@ -52,7 +52,7 @@ impl Words<'_> {
     /// What a look at several things comes to.
     fn look(&mut self, at: &[Watched], answer: &Answer) -> String {
         let mut named = |watched: &Watched| match *watched {
-            Watched::Connections { port } => format!("connections to port {port}"),
+            Watched::Connections { port } => format!("connections to {port}"),
             Watched::Bytes { link, .. } => self.connection(link),
         };
         let (what, found): (_, Vec<String>) = match answer {
@@ -70,21 +70,21 @@ impl Words<'_> {
         let name = self.names[side];
         let waits = *answer == Answer::Never;
         let what = match request {
-            Request::Listen { port, .. } => format!("listens on port {port}"),
-            Request::Unlisten { port } => format!("no longer listens on port {port}"),
+            Request::Listen { port, .. } => format!("listens on {port}"),
+            Request::Unlisten { port } => format!("no longer listens on {port}"),
             Request::Connect(link) if waits => {
-                format!("waits for ever to connect to port {}", link.port)
+                format!("waits for ever to connect to {}", link.port)
             }
             Request::Connect(link) if *answer == Answer::Refused => {
-                format!("is refused at port {}", link.port)
+                format!("is refused at {}", link.port)
             }
             Request::Connect(link) => {
-                format!("connects to port {} ({})", link.port, self.connection(*link))
+                format!("connects to {} ({})", link.port, self.connection(*link))
             }
             Request::Accept { port, .. } => match answer {
                 Answer::Accepted(link) => format!("accepts {}", self.connection(*link)),
-                Answer::Nothing => format!("finds no connection to port {port}"),
-                _ => format!("waits for ever for a connection to port {port}"),
+                Answer::Nothing => format!("finds no connection to {port}"),
+                _ => format!("waits for ever for a connection to {port}"),
             },
             Request::Send { link, bytes } => {
                 let on = self.connection(*link);

@@ -61,7 +61,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
     }
     loop {
         if let Some(listener) = stream::listener(&to) {
-            joint::refuse_own(&to);
+            joint::refuse_own();
             call.want = Want::Room { listener: listener as u16 };
             return connect_here(call, number, to);
         }

@@ -11,7 +11,7 @@ use super::message::Pieces;
 use super::ready::{self, IN, NORMAL_IN, NORMAL_OUT, OUT, READ_HANG_UP};
 use super::remote::{self, Remote};
 use super::{End, Kind, Object, Patience, Stage, Want};
-use super::{faults, happened, object, stream, transfer};
+use super::{faults, happened, is_unix, object, stream, transfer};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
@@ -20,6 +20,7 @@ use crate::scheduler::{STEPS, Woken, step, wait};
 use crate::state::state;
 use crate::sys::errno;
 use core::sync::atomic::Ordering::Relaxed;
+use everypath_commtree::Name;
 use everypath_shim_abi::{
     Asked, Glance, Granted, MAX_MESSAGE, Operation, Question, Sight, TimeMode, Waiting, Wish,
 };
@@ -108,52 +109,59 @@ fn about(socket: &Object) -> Question {
     Question { position: socket.remote.get().handle(), ..Question::default() }
 }
 
-fn at(address: &Address, waits: bool) -> Question {
-    let name = [u64::from(address.port()), 0, u64::from(waits), 0];
-    Question { name, ..Question::default() }
+/// A listener, as other programs know it.
+fn listener(socket: &Object) -> Question {
+    Question { position: socket.counter.get() as u32, ..Question::default() }
 }
 
 /// Tells that the program listens.
 pub(super) fn listen(socket: &Object) {
-    let local = socket.local.get();
-    if is_on() && local.is_inet() {
+    if is_on() {
         let backlog = u64::from(socket.backlog.get().saturating_sub(1));
-        let name = [u64::from(local.port()), backlog, 0, 0];
-        wish(Wish::Listen, Question { name, ..Question::default() });
+        let name = Name([0, backlog, 0, 0]);
+        let (_, answer) =
+            wish(Wish::Listen, remote::question(Asked::Wish, name, &socket.local.get()));
+        socket.counter.set(u64::from(answer.position));
     }
 }
 
 /// Tells that it does not any more.
 pub(super) fn unlisten(socket: &Object) {
-    let local = socket.local.get();
-    if is_on() && local.is_inet() {
-        wish(Wish::Unlisten, at(&local, false));
+    if is_on() {
+        wish(Wish::Unlisten, listener(socket));
     }
 }
 
-/// Refuses a connection of the program to itself, if others could use the same listener.
-pub(super) fn refuse_own(to: &Address) {
-    if is_on() && to.is_inet() {
+/// Refuses a connection of the program to itself: others could use the same listener.
+pub(super) fn refuse_own() {
+    if is_on() {
         stop!("the program connects to itself, which --joint does not model");
+    }
+}
+
+/// Refuses that a program receives no more, if the other end would be told.
+pub(super) fn refuse_to_stop_receiving(socket: &Object) {
+    if is_joint(socket) && is_unix(socket) {
+        stop!(
+            "the program shuts down receiving on a Unix socket that leads to another one, which \
+             --joint does not model"
+        );
     }
 }
 
 /// Connects to another program.
 pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, i32> {
-    if to.family() == UNIX {
-        stop!("the program connects to a Unix socket of another one, which --joint does not model");
-    }
     let socket = object(number);
     let thread = state().current();
     let which = thread.connections.get();
     thread.connections.set(which + 1);
-    let name = [u64::from(to.port()), u64::from(which), 0, 0];
-    match wish(Wish::Connect, Question { name, ..Question::default() }) {
+    let name = Name([0, u64::from(which), 0, 0]);
+    match wish(Wish::Connect, remote::question(Asked::Wish, name, &to)) {
         (Granted::Done, answer) => {
             stream::name(socket, &to)?;
             socket.foreign.set(to);
             stand(socket, answer.position);
-            if waits {
+            if waits || is_unix(socket) {
                 return Ok(0);
             }
             socket.stage.set(Stage::Connecting);
@@ -182,11 +190,8 @@ fn stand(socket: &Object, handle: u32) {
 /// Accepts a connection of another program; none if there will be none.
 pub(super) fn accept(listener: usize, patience: Patience) -> Result<Option<usize>, i32> {
     let queue = object(listener);
-    if !queue.local.get().is_inet() {
-        return Ok(None);
-    }
-    let question = at(&queue.local.get(), is_endless(patience));
-    let (granted, answer) = wish(Wish::Accept, question);
+    let name = [0, 0, u64::from(is_endless(patience)), 0];
+    let (granted, answer) = wish(Wish::Accept, Question { name, ..self::listener(queue) });
     queue.sight.set(Sight::Waits);
     match granted {
         Granted::Accepted => {}
@@ -199,7 +204,10 @@ pub(super) fn accept(listener: usize, patience: Patience) -> Result<Option<usize
     let family = queue.family.get();
     socket.family.set(family);
     socket.local.set(queue.local.get().concrete());
-    socket.foreign.set(Address::loopback(family).with_port(remote::CLIENT_PORTS));
+    socket.foreign.set(match family {
+        UNIX => Address::any(UNIX),
+        _ => Address::loopback(family).with_port(remote::CLIENT_PORTS),
+    });
     stand(socket, answer.position);
     Ok(Some(number))
 }
@@ -218,6 +226,11 @@ pub(super) fn send(number: usize, pieces: Pieces) -> Result<usize, i32> {
             Granted::Reset => {
                 broke(socket);
                 return if sent > 0 { Ok(sent) } else { Err(errno::ECONNRESET) };
+            }
+            // On this machine, who sends finds out at once.
+            Granted::Lost if is_unix(socket) => {
+                socket.shut_sending.set(true);
+                return if sent > 0 { Ok(sent) } else { Err(errno::EPIPE) };
             }
             // The other machine takes it and answers that nobody is there.
             Granted::Lost => {
@@ -316,7 +329,7 @@ pub(super) fn refuse_edges(number: usize, sees_edges: bool) {
 pub(super) fn readiness(socket: &Object) -> (bool, End) {
     let end = match socket.sight.get() {
         Sight::Waits | Sight::Input => socket.partner_end.get(),
-        Sight::End => End::Finished,
+        Sight::End | Sight::Gone => End::Finished,
         Sight::Broken => End::Gone,
     };
     (socket.sight.get() != Sight::Waits, end)
@@ -345,9 +358,7 @@ impl Looked {
         }
         let glance = match (it.kind.get(), it.stage.get()) {
             (Kind::Epoll, _) => return,
-            (Kind::Stream, Stage::Listening) if it.local.get().is_inet() => {
-                Glance::Connections(it.local.get().port())
-            }
+            (Kind::Stream, Stage::Listening) => Glance::Connections(it.counter.get() as u32),
             (Kind::Stream, Stage::Connecting | Stage::Connected) if is_joint(it) => {
                 if it.shut_receiving.get() {
                     return;

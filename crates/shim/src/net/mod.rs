@@ -149,7 +149,8 @@ pub(crate) struct Object {
     error: Cell<i32>,
     /// Goes up whenever something happens that may let somebody go on.
     activity: Cell<u32>,
-    /// An event's counter; when a timer expires.
+    /// An event's counter; when a timer expires; the number of a listener among those that other
+    /// programs know.
     counter: Cell<u64>,
     /// Whether an event is a semaphore; how often a timer expires after that.
     interval: Cell<u64>,

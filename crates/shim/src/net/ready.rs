@@ -83,16 +83,15 @@ fn of_stream(number: usize) -> u32 {
     };
     let over = end != End::Open || socket.shut_receiving.get();
     let both = over && (socket.shut_sending.get() || end == End::Gone);
+    let is_gone = match remote::is_remote(socket) {
+        true => socket.sight.get() == Sight::Gone,
+        false => super::is_unix(socket) && partner(socket).is_none(),
+    };
     let bit = |set: bool, bits: u32| if set { bits } else { 0 };
     bit(waiting || over, IN)
         | bit(over, READ_HANG_UP)
         | bit(room || socket.shut_sending.get(), OUT)
-        | bit(
-            both || super::is_unix(socket)
-                && partner(socket).is_none()
-                && !remote::is_remote(socket),
-            HANG_UP,
-        )
+        | bit(both || is_gone, HANG_UP)
         | bit(socket.error.get() != 0 || socket.sight.get() == Sight::Broken, ERROR)
 }
 

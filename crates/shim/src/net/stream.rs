@@ -339,6 +339,7 @@ pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize
         }
     }
     if how != 1 {
+        joint::refuse_to_stop_receiving(socket);
         socket.shut_receiving.set(true);
         if let Some(other) = partner(socket) {
             happened(other);

@@ -3,7 +3,9 @@
 
 use crate::usage::Usage;
 use everypath_native::histories::failures::{Failure, Kind};
-use everypath_native::histories::{Act, Answer, Event, Link, Readiness, Request, Script, Watched};
+use everypath_native::histories::{
+    Act, Answer, Event, Link, Port, Readiness, Request, Script, Watched,
+};
 use everypath_native::{Environment, Finish};
 use everypath_trace::Coverage;
 use serde::{Deserialize, Serialize};
@@ -34,7 +36,7 @@ pub(super) struct Listing {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Told {
     kind: KindName,
-    port: u16,
+    port: Place,
     after: Bytes,
     expected: Bytes,
     shown: Bytes,
@@ -83,24 +85,53 @@ struct Happened {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Connection {
     program: String,
-    port: u16,
+    port: Place,
     maker: u64,
     which: u64,
+}
+
+/// Where programs find each other: a port, or a name of the Unix family, a character a byte.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Place {
+    Port(u16),
+    Name(String),
+}
+
+impl From<Port> for Place {
+    fn from(port: Port) -> Self {
+        match port {
+            Port::Inet(number) => Place::Port(number),
+            Port::Unix(name) => Place::Name(name.iter().map(|&byte| char::from(byte)).collect()),
+        }
+    }
+}
+
+impl Place {
+    fn to_port(&self) -> Port {
+        match self {
+            Place::Port(number) => Port::Inet(*number),
+            Place::Name(name) => {
+                let byte = |letter: char| u8::try_from(letter).unwrap_or(b'?');
+                Port::unix(&name.chars().map(byte).collect::<Vec<u8>>())
+            }
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Asked {
     Listen {
-        port: u16,
+        port: Place,
         backlog: usize,
     },
     Unlisten {
-        port: u16,
+        port: Place,
     },
     Connect(Connection),
     Accept {
-        port: u16,
+        port: Place,
         #[serde(default = "always", skip_serializing_if = "is_always")]
         waits: bool,
     },
@@ -137,7 +168,7 @@ fn is_always(waits: &bool) -> bool {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Sought {
-    Connections { port: u16 },
+    Connections { port: Place },
     Bytes { on: Connection, sees_end: bool },
 }
 
@@ -148,6 +179,7 @@ enum Seen {
     Waits,
     Input,
     End,
+    Gone,
     Broken,
 }
 
@@ -322,7 +354,7 @@ impl Told {
             Kind::Silence => KindName::Silence,
         };
         let (after, expected, shown) = (Bytes(after), Bytes(expected), Bytes(shown));
-        Told { kind, port, after, expected, shown, behaviours, propagates: None }
+        Told { kind, port: port.into(), after, expected, shown, behaviours, propagates: None }
     }
 
     /// The failure in words.
@@ -344,14 +376,14 @@ impl Told {
             true => String::new(),
             false => format!(" after {}", quoted(&self.after)),
         };
-        format!("port {}{after}: {what}", self.port)
+        format!("{}{after}: {what}", self.port.to_port())
     }
 }
 
 impl Connection {
     fn new(link: Link, names: &[String]) -> Self {
         let Link { side, port, maker, which } = link;
-        Connection { program: names[side].clone(), port, maker, which }
+        Connection { program: names[side].clone(), port: port.into(), maker, which }
     }
 }
 
@@ -359,10 +391,14 @@ impl Happened {
     fn new(event: &Event, names: &[String]) -> Self {
         let on = |link: &Link| Connection::new(*link, names);
         let request = match &event.act.request {
-            Request::Listen { port, backlog } => Asked::Listen { port: *port, backlog: *backlog },
-            Request::Unlisten { port } => Asked::Unlisten { port: *port },
+            Request::Listen { port, backlog } => {
+                Asked::Listen { port: (*port).into(), backlog: *backlog }
+            }
+            Request::Unlisten { port } => Asked::Unlisten { port: (*port).into() },
             Request::Connect(link) => Asked::Connect(on(link)),
-            Request::Accept { port, waits } => Asked::Accept { port: *port, waits: *waits },
+            Request::Accept { port, waits } => {
+                Asked::Accept { port: (*port).into(), waits: *waits }
+            }
             Request::Send { link, bytes } => {
                 Asked::Send { on: on(link), bytes: Bytes(bytes.clone()) }
             }
@@ -371,7 +407,7 @@ impl Happened {
             }
             Request::Look { at, waits } => {
                 let sought = |watched: &Watched| match watched {
-                    Watched::Connections { port } => Sought::Connections { port: *port },
+                    Watched::Connections { port } => Sought::Connections { port: (*port).into() },
                     Watched::Bytes { link, sees_end } => {
                         Sought::Bytes { on: on(link), sees_end: *sees_end }
                     }
@@ -396,6 +432,7 @@ impl Happened {
                     Readiness::Waits => Seen::Waits,
                     Readiness::Input => Seen::Input,
                     Readiness::End => Seen::End,
+                    Readiness::Gone => Seen::Gone,
                     Readiness::Broken => Seen::Broken,
                 };
                 Answered::Ready(found.iter().map(seen).collect())
@@ -430,16 +467,20 @@ impl Happened {
             let Connection { program, port, maker, which } = on;
             Ok::<Link, Usage>(Link {
                 side: side(program)?,
-                port: *port,
+                port: port.to_port(),
                 maker: *maker,
                 which: *which,
             })
         };
         let request = match &self.request {
-            Asked::Listen { port, backlog } => Request::Listen { port: *port, backlog: *backlog },
-            Asked::Unlisten { port } => Request::Unlisten { port: *port },
+            Asked::Listen { port, backlog } => {
+                Request::Listen { port: port.to_port(), backlog: *backlog }
+            }
+            Asked::Unlisten { port } => Request::Unlisten { port: port.to_port() },
             Asked::Connect(on) => Request::Connect(link(on)?),
-            Asked::Accept { port, waits } => Request::Accept { port: *port, waits: *waits },
+            Asked::Accept { port, waits } => {
+                Request::Accept { port: port.to_port(), waits: *waits }
+            }
             Asked::Send { on, bytes } => Request::Send { link: link(on)?, bytes: bytes.0.clone() },
             Asked::Receive { on, most, waits } => {
                 Request::Receive { link: link(on)?, most: *most, waits: *waits }
@@ -447,7 +488,9 @@ impl Happened {
             Asked::Look { at, waits } => {
                 let watched = |sought: &Sought| {
                     Ok(match sought {
-                        Sought::Connections { port } => Watched::Connections { port: *port },
+                        Sought::Connections { port } => {
+                            Watched::Connections { port: port.to_port() }
+                        }
                         Sought::Bytes { on, sees_end } => {
                             Watched::Bytes { link: link(on)?, sees_end: *sees_end }
                         }
@@ -474,6 +517,7 @@ impl Happened {
                     Seen::Waits => Readiness::Waits,
                     Seen::Input => Readiness::Input,
                     Seen::End => Readiness::End,
+                    Seen::Gone => Readiness::Gone,
                     Seen::Broken => Readiness::Broken,
                 };
                 Answer::Ready(seen.iter().map(found).collect())
