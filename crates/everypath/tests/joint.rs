@@ -184,6 +184,92 @@ fn connections_end_and_break() {
 }
 
 #[test]
+fn unix_sockets_are_streams_on_one_machine() {
+    let programs = Programs::new(&[TALKER]);
+    for (server, client, expected) in [
+        ("./talker ldoor a r2 sc x u", "./talker cdoor sab r1 =c r1 =", holds()),
+        ("./talker ldoor a r1 x u", "./talker cdoor sab r1 =!", holds()),
+        ("./talker ldoor a r9 r1 = sz x u", "./talker cdoor sab h r1 =z r1 =", holds()),
+        // Who sends too late finds out at once, and breaks nothing.
+        ("./talker ldoor a x u", "./talker n cdoor q-1 sa r1 =", holds()),
+        (
+            "./talker ldoor a x u",
+            "./talker c7000 r1",
+            json!(["inconclusive", "sampled", null, null]),
+        ),
+        ("./talker ldoor a", "./talker cdoor r1 =a", violates("exit-code")),
+    ] {
+        let result = jointly(&programs, "", &[server], client);
+        assert_eq!(verdict(&result), expected, "{server}, {client}: {}", result.1);
+    }
+    let twice = ["./talker ldoor", "./talker ldoor"];
+    let reason = reason(&jointly(&programs, "", &twice, "./talker cdoor"));
+    assert!(reason.contains("both listen on socket door; give each a name"), "{reason}");
+}
+
+/// Programs that send each other datagrams, and what comes of it, jointly and as a closed system.
+#[test]
+fn datagrams_are_queued_as_they_were_sent() {
+    let programs = Programs::new(&[TALKER]);
+    let echo = "./talker b7001 e9 M";
+    let (says_a, says_b) = ("./talker b7001 @7000 ma", "./talker b7002 @7000 mb");
+    for (options, others, first, expected) in [
+        ("", vec![echo], "./talker b7000 @7001 ma e9 =a", holds()),
+        // Its port is chosen, and known to who was sent something from there.
+        ("", vec![echo], "./talker b @7001 ma e9 =a", holds()),
+        ("", vec![echo], "./talker b O7001 ma e9 =a", holds()),
+        ("", vec!["./talker b7001 @7000 ma mb"], "./talker b7000 e9 =a e9 =b", holds()),
+        // Who of two was first is open,
+        ("", vec![says_a, says_b], "./talker b7000 e9 =a", violates("exit-code")),
+        // unless one of them told the other.
+        (
+            "",
+            vec!["./talker b7001 @7000 ma @7002 mb", "./talker b7002 e9 @7000 mc"],
+            "./talker b7000 e9 =a e9 =c",
+            holds(),
+        ),
+        // Connected sockets hear one other, but may have heard others before.
+        ("", vec![says_a, says_b], "./talker b7000 O7001 e9 =a", violates("exit-code")),
+        // Nobody is there any more.
+        ("", vec!["./talker b7001 X"], "./talker b7000 @7001 ma", holds()),
+        ("", vec![says_a], "./talker b7000 y9 =a", violates("exit-code")),
+        ("", vec![says_a], "./talker b7000 p-1 y9 =a", holds()),
+        ("", vec![says_a], "./talker b7000 p0 y9 =a", violates("exit-code")),
+        ("", vec![says_a], "./talker b7000 / e9 / e9", holds()),
+        // Servers wait for more; who waits for one other does not.
+        ("", vec!["./talker b7001 e9"], "./talker b7000", holds()),
+        ("", vec!["./talker b7001 O7000 e9"], "./talker b7000", violates("idle")),
+        ("", vec!["./talker b7001 e9"], "./talker b7000 O7001 e9", violates("idle")),
+        // A stream besides.
+        ("", vec!["./talker b7001 l7000 a e9 M"], "./talker b c7000 @7001 ma P-1 e9 =a", holds()),
+        ("--udp-multiply 1,0", vec![says_a], "./talker b7000 z9 =a", violates("exit-code")),
+        ("--udp-multiply 1,0", vec![says_a], "./talker b7000 p-1 y9 =a", holds()),
+        ("--udp-multiply 1,2", vec![says_a], "./talker b7000 e9 z9 = z9 =!", violates("exit-code")),
+    ] {
+        let joint = jointly(&programs, options, &others, first);
+        let case = format!("{others:?}, {first}");
+        assert_eq!(verdict(&joint), expected, "{case}: {}", joint.1);
+        let with: String = others.iter().map(|other| format!("--with '{other}' ")).collect();
+        let (_, closed) = programs.check(&format!("{options} {with} -- {first}"));
+        let both = [&joint.1, &closed]
+            .map(|result| json!([result["verdict"], result["violation"]["property"]]));
+        assert_eq!(both[0], both[1], "{case}");
+    }
+}
+
+#[test]
+fn hasty_nodes_elect_two_leaders() {
+    let programs = Programs::new(&["closed/election_node.c", "closed/election_watch.c"]);
+    let elect = |how: &str| {
+        let nodes = [1, 2, 3].map(|node| format!("./election_node 7000 {node} 3 {how}"));
+        jointly(&programs, "", &nodes.each_ref().map(String::as_str), "./election_watch 7000 3")
+    };
+    assert_eq!(verdict(&elect("hasty")), violates("assertion"));
+    assert_eq!(programs.everypath("replay everypath-trace.json").status.code(), Some(1));
+    assert_eq!(verdict(&elect("")), holds());
+}
+
+#[test]
 fn who_does_not_wait_finds_something_or_nothing() {
     let programs = Programs::new(&[TALKER]);
     let says_a = "./talker l7000 a sa";
@@ -275,6 +361,9 @@ fn failures_that_others_see_are_listed() {
     let programs = Programs::new(&[TALKER]);
     let right = "./talker l7000 a r1 +a sb x u";
     let client = "./talker c7000 sa r1 r1";
+    let datagrams =
+        emit(&programs, "./talker b7000 e9", "./talker b7000 e9", "./talker b @7000 ma");
+    assert!(reason(&datagrams).contains("failures on connections only"), "{datagrams:?}");
     for (component, shown) in [
         // By choice, right or wrong.
         ("./talker l7000 a r1 ?bc x u", vec!["wrong-data 61 62 63"]),
@@ -390,6 +479,27 @@ fn what_is_not_modelled_is_said() {
         ("", vec!["./talker l7000 a"], "./talker c7000 / x / q-1", "closes what another one may"),
         ("", vec!["./talker l7000 a"], "./talker c7000 / x / r1", "closes what another one may"),
         ("", vec!["./talker c7000"], "./talker l7000 a / u / a", "closes what another one may"),
+        (
+            "",
+            vec!["./talker b7001"],
+            "./talker b7000 @7005 ma",
+            "port 7005, to which no program is",
+        ),
+        ("", vec!["./talker b7000"], "./talker b7000", "both receive datagrams at port 7000"),
+        ("", vec!["./talker b7001"], "./talker b7000 / @7000 ma", "a datagram to itself"),
+        (
+            "",
+            vec!["./talker b7001 @7002 ma", "./talker b7002 y9 +a b7005"],
+            "./talker b7000 @7005 ma",
+            "nobody is bound to it when nothing else can happen",
+        ),
+        (
+            "--idle ok",
+            vec!["./talker b7001 X"],
+            "./talker b7000 O7001 ma / e9 / ma",
+            "refused while several threads run",
+        ),
+        ("", vec!["./talker b7001 X b7001"], "./talker b7000", "by two sockets"),
         ("--max-executions 3", vec!["./talker l7000 a ?abc"], "./talker c7000 r1", "limit of 3"),
     ] {
         let reason = reason(&jointly(&programs, options, &others, client));
@@ -410,6 +520,8 @@ fn options_that_do_not_fit_are_refused() {
         ("check --joint --with \"'\" -- ./talker", "is no command"),
         ("check --joint --emit f --with ./talker -- ./talker", "--reference 'COMMAND'"),
         ("check --joint --reference ./talker --with ./talker -- ./talker", "for --emit FILE"),
+        ("check --joint --udp-window 2 --with ./talker -- ./talker", "leave --udp-window and"),
+        ("check --joint --udp-budget loss=1 --with ./talker -- ./talker", "leave --udp-window and"),
         ("check --against missing.json -- ./talker", "missing.json"),
         ("check --against talker -- ./talker", "--against talker"),
         ("check --joint --kill 1 --with ./talker -- ./talker", "name a file with --emit"),

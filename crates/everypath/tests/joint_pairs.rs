@@ -18,6 +18,10 @@ const WORDS: [&str; 21] = [
     "q-1", "q9", "Q0", "E9", "x",
 ];
 
+/// What threads do with a datagram socket.
+const POSTED: [&str; 13] =
+    ["ma", "mb", "M", "M", "e9", "e9", "y9", "z9", "+a", "v", "t", "p0", "p-1"];
+
 impl Dice {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
@@ -36,6 +40,14 @@ impl Dice {
             program += &format!(" /{first}{}", self.words(words));
         }
         program
+    }
+
+    /// Two programs that send each other datagrams; the port of one may be chosen for it.
+    fn correspondents(&mut self) -> [String; 2] {
+        let begins = ["b7000 @7001", "b7000 @7001", "b @7001 ma", "b O7001 ma"];
+        let begin = begins[self.below(begins.len())];
+        let [one, other] = [begin, "b7001 @7000"].map(|begin| self.program(&POSTED, begin, " v"));
+        if self.below(2) == 0 { [one, other] } else { [other, one] }
     }
 
     /// A server and a client, who meet at a port or at a socket of the Unix family.
@@ -93,6 +105,32 @@ fn generated_pairs_end_in_the_same_ways_on_their_own_and_together() {
         assert_eq!(joint, closed, "seed {seed}: {other} | {command}");
     }
     assert!(compared >= 16 && several >= 6, "{compared} pairs, {several} with several endings");
+}
+
+/// The same with datagrams, which may be lost or come twice.
+#[test]
+fn generated_correspondents_end_in_the_same_ways_on_their_own_and_together() {
+    let programs = Programs::new(&[TALKER]);
+    let (mut compared, mut several) = (0, 0);
+    for seed in 0..48 {
+        let options = ["", "", "--udp-multiply 1,0,2"][seed as usize % 3];
+        let pair = Dice(seed).correspondents();
+        let pair = pair.each_ref().map(String::as_str);
+        let Some(closed) = exit_codes(&programs, options, pair) else { continue };
+        let Some(joint) = exit_codes(&programs, &format!("--joint {options}"), pair) else {
+            continue;
+        };
+        assert_eq!(joint, closed, "seed {seed}: {options} {pair:?}");
+        compared += 1;
+        several += usize::from(closed.len() > 1);
+        let [other, command] = pair.map(|command| command.replace(" %", ""));
+        let [closed, joint] = ["", "--joint"].map(|mode| {
+            let options = format!("{mode} {options}");
+            check(&programs, &options, &other, &command)["verdict"].clone()
+        });
+        assert_eq!(joint, closed, "seed {seed}: {options} {other} | {command}");
+    }
+    assert!(compared >= 24 && several >= 6, "{compared} pairs, {several} with several endings");
 }
 
 /// Bytes that are written as digits.

@@ -61,16 +61,25 @@ pub enum Wish {
     Shut,
     /// To be rid of it.
     Close,
+    /// To be sent datagrams at `address`: from the port one below `name[0]` only, unless that is 0;
+    /// `name[1]` says whether it was not before, `name[3]` whether any port will do.
+    Bind,
+    /// Not to be sent any more at the port `position`.
+    Unbind,
+    /// To send the datagram in `Region::message` from the port `position` to `address`.
+    SendTo,
+    /// A datagram that came to the port `position`; `name[2]` says whether it waits.
+    ReceiveFrom,
 }
 
 /// What comes of a wish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Granted {
-    /// It was done; a new connection or listener is `position`.
+    /// It was done; a new connection or listener is `position`, and so is the port for datagrams.
     #[default]
     Done,
-    /// `length` bytes in `Region::message`.
+    /// `length` bytes in `Region::message`; a datagram came from the port `position`.
     Bytes,
     /// The connection `position`.
     Accepted,
@@ -121,6 +130,8 @@ pub enum Glance {
     /// Whether something came on the connection with this number, and whether it makes a
     /// difference that nothing comes after it.
     Bytes(u32, bool),
+    /// Whether a datagram came to a port.
+    Datagrams(u16),
 }
 
 impl Glance {
@@ -134,6 +145,7 @@ impl Glance {
         let (kind, number) = match self {
             Glance::Connections(listener) => (0, listener),
             Glance::Bytes(connection, sees_end) => (1 + u8::from(sees_end), connection),
+            Glance::Datagrams(port) => (3, u32::from(port)),
         };
         let [a, b, c, d] = number.to_le_bytes();
         [kind, a, b, c, d]
@@ -145,6 +157,7 @@ impl Glance {
         let number = u32::from_le_bytes([a, b, c, d]);
         match kind {
             0 => Glance::Connections(number),
+            3 => Glance::Datagrams(number as u16),
             _ => Glance::Bytes(number, kind == 2),
         }
     }

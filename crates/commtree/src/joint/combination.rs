@@ -1,3 +1,4 @@
+use super::datagrams::Mailbox;
 use super::set::Set;
 use super::{
     Act, Answer, Event, EventId, HistoryId, Link, Port, Readiness, Request, Side, Watched,
@@ -21,6 +22,7 @@ pub struct Combination<'a> {
     pub(super) starts: Vec<usize>,
     links: BTreeMap<Link, Ends>,
     listeners: BTreeMap<Port, Listening>,
+    pub(super) mailboxes: BTreeMap<u16, Mailbox>,
     /// What happens if nothing is left out.
     pub(super) happens: Set,
 }
@@ -86,6 +88,7 @@ impl<'a> Combination<'a> {
             starts: vec![0],
             links: BTreeMap::new(),
             listeners: BTreeMap::new(),
+            mailboxes: BTreeMap::new(),
             happens: Set::new(total),
         };
         for (number, (side, history)) in all().enumerate() {
@@ -143,7 +146,7 @@ impl<'a> Combination<'a> {
             (Request::Shut(link), _) => self.near(side, *link).shut = Some(at),
             (Request::Close(link), _) => self.near(side, *link).close = Some(at),
             (Request::Break(link), _) => self.links.entry(*link).or_default().broken = Some(at),
-            _ => {}
+            _ => self.enter_datagram(at, &event.act),
         }
         let needs = None;
         self.places.push(Place { side, number, event, past: Set::new(total), received, needs });
@@ -229,7 +232,7 @@ impl<'a> Combination<'a> {
                 let seen = watched.iter().zip(found).filter(|(_, it)| **it != Readiness::Waits);
                 return seen.map(|(watched, found)| self.bringing(at, *watched, *found)).collect();
             }
-            _ => return Some(Vec::new()),
+            _ => return self.needed_for_datagram(at, &event.act),
         };
         needed.map(|place| vec![vec![place]])
     }
@@ -269,6 +272,7 @@ impl<'a> Combination<'a> {
     /// there are none.
     fn bringing(&self, at: usize, watched: Watched, found: Readiness) -> Option<Vec<usize>> {
         let places: Vec<usize> = match watched {
+            Watched::Datagrams { port } => self.next_datagrams(at, port),
             Watched::Connections { port } => self.waiting(at, port).map(|(at, _)| at).collect(),
             Watched::Bytes { link, .. } => {
                 let side = self.places[at].side;
@@ -442,7 +446,7 @@ impl<'a> Combination<'a> {
                 let bytes = new.map(|&(end, _)| Answer::Bytes(far.stream[*received..end].to_vec()));
                 answers.extend(bytes);
             }
-            _ => {}
+            request => answers.extend(self.answers_about_datagrams(at, request, done)),
         }
         answers
     }
@@ -458,7 +462,9 @@ impl<'a> Combination<'a> {
                 let is_seen = match watched {
                     Watched::Bytes { sees_end, .. } if *found == Readiness::End => sees_end,
                     Watched::Bytes { link, .. } => *found != Readiness::Gone || link.port.is_unix(),
-                    Watched::Connections { .. } => *found == Readiness::Input,
+                    Watched::Connections { .. } | Watched::Datagrams { .. } => {
+                        *found == Readiness::Input
+                    }
                 };
                 let brought = self.bringing(at, watched, *found).filter(|_| is_seen);
                 brought.is_some_and(|one_of| one_of.iter().any(|place| done.contains(*place)))
@@ -482,9 +488,11 @@ impl<'a> Combination<'a> {
         waiting.any(|place| match &place.event.act.request {
             Request::Receive { link, .. } => self.has_input(place.side, *link),
             Request::Accept { port, .. } => self.has_connection(*port),
+            Request::ReceiveFrom { port, .. } => self.has_datagram(*port),
             Request::Look { at, .. } => at.iter().any(|watched| match *watched {
                 Watched::Bytes { link, .. } => self.has_input(place.side, link),
                 Watched::Connections { port } => self.has_connection(port),
+                Watched::Datagrams { port } => self.has_datagram(port),
             }),
             _ => false,
         })

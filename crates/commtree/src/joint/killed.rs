@@ -20,9 +20,17 @@ impl Side {
                 Act { request: Request::Listen { port, .. }, .. } => {
                     held.push(Request::Unlisten { port: *port });
                 }
-                Act { request: gone @ (Request::Close(_) | Request::Unlisten { .. }), .. } => {
-                    held.retain(|it| it != gone);
+                Act { request: Request::Bind { port, .. }, .. } => {
+                    let gone = Request::Unbind { port: *port };
+                    if !held.contains(&gone) {
+                        held.push(gone);
+                    }
                 }
+                Act {
+                    request:
+                        gone @ (Request::Close(_) | Request::Unlisten { .. } | Request::Unbind { .. }),
+                    ..
+                } => held.retain(|it| it != gone),
                 _ => {}
             }
         }
@@ -60,8 +68,15 @@ impl Side {
             let event = self.get(event);
             event.thread != PROCESS && event.act.answer != Answer::Never
         };
-        let listens =
-            |&&event: &&EventId| matches!(self.get(event).act.request, Request::Listen { .. });
+        let opens = |event: EventId| {
+            matches!(self.get(event).act.request, Request::Listen { .. } | Request::Bind { .. })
+        };
+        let listens = |&&event: &&EventId| match self.get(event).act.request {
+            Request::Listen { .. } => true,
+            // Whoever is bound later is no server.
+            Request::Bind { .. } => self.get(event).past.iter().all(|&before| opens(before)),
+            _ => false,
+        };
         let steps: Vec<EventId> =
             self.history(history).events.iter().filter(is_step).copied().collect();
         let mut points: BTreeSet<Vec<EventId>> = BTreeSet::new();

@@ -1,6 +1,6 @@
 use super::combination::{Combination, Place};
 use super::set::Set;
-use super::{Answer, EventId, Network, Request, Watched};
+use super::{Act, Answer, EventId, Network, Request, Watched};
 use std::collections::BTreeSet;
 use std::vec::Vec;
 
@@ -150,9 +150,20 @@ impl Search<'_, '_> {
             !done.contains(at)
                 && self.allowed.contains(at)
                 && past.is_subset(done)
+                && self.is_in_order(act, done)
                 && (act.answer == Answer::Never || network.allows(*side, &act.request, &act.answer))
         };
         (0..self.combination.places.len()).filter(can).collect()
+    }
+
+    /// Whether a datagram that is sent now is received when those who receive it say so.
+    fn is_in_order(&self, act: &Act, done: &Set) -> bool {
+        match (&act.request, &act.answer) {
+            (Request::SendTo { from, to, .. }, Answer::Done) if self.is_strict => {
+                self.combination.is_in_order((*from, *to), &self.allowed, done)
+            }
+            _ => true,
+        }
     }
 
     /// Whether an event that can happen now may as well happen now, since of what is still to come
@@ -177,8 +188,10 @@ impl Search<'_, '_> {
                 })
             }
             (Request::Receive { .. } | Request::Accept { .. } | Request::Listen { .. }, _) => true,
-            (Request::Look { .. }, _) => true,
-            (Request::Send { .. }, answer) if *answer != Answer::Done => true,
+            (Request::Look { .. } | Request::ReceiveFrom { .. }, _) => true,
+            (Request::Send { .. } | Request::SendTo { .. }, answer) if *answer != Answer::Done => {
+                true
+            }
             _ if !self.is_strict => false,
             (Request::Send { link, .. }, _) => {
                 // Whoever gets less than it asked for must be faster, and so must who looked.
@@ -212,6 +225,21 @@ impl Search<'_, '_> {
             (Request::Break(link), _) => {
                 !to_come(&|_, request, _| request.links().any(|on| on == *link))
             }
+            // In which order datagrams are sent follows from how they are received.
+            (Request::SendTo { to, .. }, _) => !to_come(&|_, request, answer| {
+                looks(request, answer, Watched::Datagrams { port: *to })
+            }),
+            (Request::Bind { port, only }, _) => !to_come(&|_, request, answer| match request {
+                Request::SendTo { from, to, .. } if to == port => {
+                    let is_taken = only.is_none_or(|only| only == *from);
+                    is_taken == (*answer == Answer::Lost)
+                }
+                _ => false,
+            }),
+            (Request::Unbind { port }, _) => !to_come(&|_, request, answer| {
+                matches!(request, Request::SendTo { to, .. } if to == port)
+                    && *answer == Answer::Done
+            }),
             (Request::Connect(_) | Request::Unlisten { .. }, _) => false,
         }
     }

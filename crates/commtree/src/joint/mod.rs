@@ -23,6 +23,7 @@
 
 mod broken;
 mod combination;
+mod datagrams;
 pub mod failures;
 mod killed;
 mod linearise;
@@ -109,6 +110,35 @@ pub enum Request {
     Shut(Link),
     /// To be rid of this end.
     Close(Link),
+    /// To be sent datagrams at a port from now on, by anybody or from one port only. What has come
+    /// by then stays.
+    Bind {
+        /// Where.
+        port: u16,
+        /// From where only, if not from everywhere.
+        only: Option<u16>,
+    },
+    /// Not to be sent datagrams there any more. Those that have come are lost.
+    Unbind {
+        /// Where.
+        port: u16,
+    },
+    /// To send a datagram. It waits for somebody to be there.
+    SendTo {
+        /// From which port of its own.
+        from: u16,
+        /// Where to.
+        to: u16,
+        /// What, maybe nothing.
+        bytes: Vec<u8>,
+    },
+    /// The datagram that came first of those that were not received.
+    ReceiveFrom {
+        /// At which port of its own.
+        port: u16,
+        /// Whether it waits for one.
+        waits: bool,
+    },
     /// Nothing that a program asks: the network breaks a connection. What the side that tells of it
     /// has not received by then is lost, and both ends find out.
     Break(Link),
@@ -128,6 +158,11 @@ pub enum Watched {
         link: Link,
         /// Whether it makes a difference that nothing comes after what is there.
         sees_end: bool,
+    },
+    /// Whether a datagram can be received.
+    Datagrams {
+        /// Where.
+        port: u16,
     },
 }
 
@@ -166,9 +201,10 @@ impl Request {
     /// Whether it may wait for others.
     pub fn waits(&self) -> bool {
         match self {
-            Request::Connect(_) => true,
+            Request::Connect(_) | Request::SendTo { .. } => true,
             Request::Accept { waits, .. }
             | Request::Receive { waits, .. }
+            | Request::ReceiveFrom { waits, .. }
             | Request::Look { waits, .. } => *waits,
             _ => false,
         }
@@ -183,6 +219,8 @@ impl Request {
                 | Request::Shut(_)
                 | Request::Close(_)
                 | Request::Break(_)
+                | Request::Bind { .. }
+                | Request::Unbind { .. }
         )
     }
 
@@ -190,9 +228,10 @@ impl Request {
     fn unaided(&self) -> Option<Answer> {
         match self {
             _ if self.waits() => None,
-            Request::Accept { .. } | Request::Receive { .. } | Request::Look { .. } => {
-                Some(Answer::Nothing)
-            }
+            Request::Accept { .. }
+            | Request::Receive { .. }
+            | Request::ReceiveFrom { .. }
+            | Request::Look { .. } => Some(Answer::Nothing),
             _ => Some(Answer::Done),
         }
     }
@@ -210,7 +249,7 @@ impl Request {
         };
         one.into_iter().chain(several.iter().filter_map(|watched| match watched {
             Watched::Bytes { link, .. } => Some(*link),
-            Watched::Connections { .. } => None,
+            Watched::Connections { .. } | Watched::Datagrams { .. } => None,
         }))
     }
 
@@ -219,6 +258,7 @@ impl Request {
         match self {
             Request::Accept { port, .. } => what == Watched::Connections { port: *port },
             Request::Receive { link, .. } => what.is_same(Watched::bytes(*link)),
+            Request::ReceiveFrom { port, .. } => what == Watched::Datagrams { port: *port },
             Request::Look { at, .. } => at.iter().any(|watched| watched.is_same(what)),
             _ => false,
         }
@@ -252,13 +292,21 @@ pub enum Answer {
     Done,
     /// These bytes; when offered for [`Request::Receive`], all that are there.
     Bytes(Vec<u8>),
+    /// This datagram.
+    Datagram {
+        /// The port that it came from.
+        from: u16,
+        /// What it says.
+        bytes: Vec<u8>,
+    },
     /// This connection was accepted.
     Accepted(Link),
     /// Nothing more comes on the connection.
     End,
     /// The other end broke the connection.
     Reset,
-    /// The bytes went to an end that is closed: the program does not see that yet.
+    /// The bytes went to an end that is closed: the program does not see that yet. The datagram went
+    /// to a port that does not take it, or not any more.
     Lost,
     /// Nobody listens there any more.
     Refused,

@@ -33,6 +33,15 @@ struct Listener {
     queue: VecDeque<Link>,
 }
 
+/// A port to which datagrams are sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Mailbox {
+    is_open: bool,
+    /// Where they must come from.
+    only: Option<u16>,
+    queue: VecDeque<(u16, Vec<u8>)>,
+}
+
 /// The network between programs, at one moment of an execution of all of them: what streams inside
 /// one program do, between several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +49,7 @@ pub struct Network {
     listeners: BTreeMap<Port, Listener>,
     /// Of each connection, the end that connected and the end that accepts.
     links: BTreeMap<Link, [End; 2]>,
+    mailboxes: BTreeMap<u16, Mailbox>,
 }
 
 impl Network {
@@ -61,6 +71,17 @@ impl Network {
         match request {
             Request::Listen { .. } | Request::Unlisten { .. } => Some(Answer::Done),
             Request::Shut(_) | Request::Close(_) | Request::Break(_) => Some(Answer::Done),
+            Request::Bind { .. } | Request::Unbind { .. } => Some(Answer::Done),
+            Request::SendTo { from, to, .. } => {
+                let Mailbox { is_open, only, .. } = self.mailboxes.get(to)?;
+                let is_taken = *is_open && only.is_none_or(|only| only == *from);
+                Some(if is_taken { Answer::Done } else { Answer::Lost })
+            }
+            Request::ReceiveFrom { port, .. } => {
+                let first = self.mailboxes.get(port).and_then(|mailbox| mailbox.queue.front());
+                let first = first.cloned().map(|(from, bytes)| Answer::Datagram { from, bytes });
+                first.or_else(|| request.unaided())
+            }
             Request::Connect(link) => match self.listeners.get(&link.port)? {
                 listener if !listener.is_open => Some(Answer::Refused),
                 // The kernel takes one more than it was asked for.
@@ -121,6 +142,13 @@ impl Network {
                     false => Readiness::Waits,
                 }
             }
+            Watched::Datagrams { port } => {
+                let mailbox = self.mailboxes.get(&port);
+                match mailbox.is_some_and(|mailbox| !mailbox.queue.is_empty()) {
+                    true => Readiness::Input,
+                    false => Readiness::Waits,
+                }
+            }
             Watched::Bytes { link, sees_end } => match self.end(side, link) {
                 Some(End { far: Far::Broken, breaks: true, .. }) => Readiness::Broken,
                 Some(_) if link.port.is_unix() && self.is_gone(side, link) => Readiness::Gone,
@@ -169,6 +197,21 @@ impl Network {
                 *far = (*far).max(Far::Finished);
             }
             (Request::Close(link), _) => self.close(*link, usize::from(link.side != side)),
+            (Request::Bind { port, only }, _) => {
+                let mailbox = self.mailboxes.entry(*port).or_default();
+                (mailbox.is_open, mailbox.only) = (true, *only);
+            }
+            (Request::Unbind { port }, _) => {
+                let mailbox = self.mailboxes.entry(*port).or_default();
+                *mailbox = Mailbox::default();
+            }
+            (Request::SendTo { from, to, bytes }, Answer::Done) => {
+                let queue = &mut self.mailboxes.entry(*to).or_default().queue;
+                queue.push_back((*from, bytes.clone()));
+            }
+            (Request::ReceiveFrom { port, .. }, Answer::Datagram { .. }) => {
+                self.mailboxes.entry(*port).or_default().queue.pop_front();
+            }
             (Request::Break(link), _) => {
                 let ends = self.links.entry(*link).or_default();
                 ends[usize::from(link.side != side)].inbox.clear();

@@ -1,4 +1,4 @@
-use super::{Event, EventId, History, HistoryId, Side};
+use super::{Event, EventId, History, HistoryId, Request, Side};
 use std::vec::Vec;
 
 /// A history by itself, apart from its side: events know those before them by their places.
@@ -8,6 +8,13 @@ pub struct Script {
     pub events: Vec<Event>,
     /// How it ended, in whatever way its owner tells ends apart.
     pub end: u64,
+}
+
+impl Script {
+    /// Whether it tells of datagrams.
+    pub fn has_datagrams(&self) -> bool {
+        self.events.iter().any(|event| matches!(event.act.request, Request::Bind { .. }))
+    }
 }
 
 impl Side {

@@ -56,7 +56,7 @@ impl Side {
         }
         let known = self.answers.get(&(past.to_vec(), request.essence()));
         let mut offers: Vec<Answer> = Vec::new();
-        for answer in request.unaided().iter().chain(known.into_iter().flatten()) {
+        for answer in self.assumed(past, request).iter().chain(known.into_iter().flatten()) {
             let answer = request.fitted(answer);
             if !offers.contains(&answer) && !self.is_belied(past, request, &answer) {
                 offers.push(answer);
@@ -67,6 +67,18 @@ impl Side {
             offers.push(request.unaided().unwrap_or(Answer::Never));
         }
         offers
+    }
+
+    /// What can come of a request whatever is learnt: what needs nothing of others, and for a
+    /// datagram what came of one before it on the same way.
+    fn assumed(&self, past: &[EventId], request: &Request) -> Option<Answer> {
+        let Request::SendTo { from, to, .. } = request else { return request.unaided() };
+        let was_taken = past.iter().map(|&event| &self.get(event).act).any(|act| {
+            let is_same = matches!(&act.request,
+                Request::SendTo { from: by, to: at, .. } if (by, at) == (from, to));
+            is_same && act.answer == Answer::Done
+        });
+        was_taken.then_some(Answer::Done)
     }
 
     /// Whether the side has seen before that more is there than an answer says: something that
@@ -86,9 +98,12 @@ impl Side {
                         let is_it = |(at, _): &(&Watched, _)| at.is_same(what);
                         at.iter().zip(found).find(is_it).map_or(seen, |(_, found)| seen.max(*found))
                     }
-                    (Request::Receive { .. } | Request::Accept { .. }, _) if request.sees(what) => {
-                        Readiness::Waits
-                    }
+                    (
+                        Request::Receive { .. }
+                        | Request::ReceiveFrom { .. }
+                        | Request::Accept { .. },
+                        _,
+                    ) if request.sees(what) => Readiness::Waits,
                     _ => seen,
                 }
             })
@@ -99,6 +114,9 @@ impl Side {
                 is_there(Watched::Connections { port: *port })
             }
             (Request::Receive { link, .. }, Answer::Nothing) => is_there(Watched::bytes(*link)),
+            (Request::ReceiveFrom { port, .. }, Answer::Nothing) => {
+                is_there(Watched::Datagrams { port: *port })
+            }
             (Request::Look { at, .. }, Answer::Nothing) => at.iter().copied().any(is_there),
             (Request::Look { at, .. }, Answer::Ready(found)) => {
                 let is_less = |(at, found): (&Watched, &Readiness)| {
@@ -112,7 +130,7 @@ impl Side {
 
     /// Notes that an answer is possible; whether that is new.
     pub(super) fn learn(&mut self, past: &[EventId], request: &Request, answer: Answer) -> bool {
-        if request.unaided().as_ref() == Some(&answer) {
+        if self.assumed(past, request).as_ref() == Some(&answer) {
             return false;
         }
         let known = self.answers.entry((past.to_vec(), request.essence())).or_default();

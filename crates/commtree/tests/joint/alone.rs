@@ -23,6 +23,8 @@ enum Thing {
     Port(Port),
     Sending(Link),
     Receiving(Link),
+    SendingTo(u16),
+    Mailbox(u16),
 }
 
 fn things(request: &Request) -> Vec<Thing> {
@@ -31,12 +33,17 @@ fn things(request: &Request) -> Vec<Thing> {
         | Request::Unlisten { port }
         | Request::Accept { port, .. } => vec![Thing::Port(port)],
         Request::Connect(_) => Vec::new(),
+        Request::SendTo { to, .. } => vec![Thing::SendingTo(to)],
+        Request::Bind { port, .. }
+        | Request::Unbind { port }
+        | Request::ReceiveFrom { port, .. } => vec![Thing::Mailbox(port)],
         Request::Send { link, .. } => vec![Thing::Sending(link)],
         Request::Receive { link, .. } => vec![Thing::Receiving(link)],
         Request::Look { ref at, .. } => {
             let thing = |watched: &Watched| match *watched {
                 Watched::Connections { port } => Thing::Port(port),
                 Watched::Bytes { link, .. } => Thing::Receiving(link),
+                Watched::Datagrams { port } => Thing::Mailbox(port),
             };
             at.iter().map(thing).collect()
         }

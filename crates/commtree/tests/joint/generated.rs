@@ -36,6 +36,46 @@ fn op(slots: usize) -> impl Strategy<Value = Op> {
     ]
 }
 
+/// What is done with datagrams by a program with one of these ports.
+fn datagram_op() -> impl Strategy<Value = Op> {
+    let to = 1..5u16;
+    prop_oneof![
+        4 => (to.clone(), 1..3u8).prop_map(|(to, byte)| Op::SendTo { to, byte }),
+        5 => (0..2usize, waits()).prop_map(|(which, waits)| Op::ReceiveFrom { which, waits }),
+        2 => Just(Op::SendBack),
+        1 => (0..2usize, option::of(to)).prop_map(|(which, from)| Op::Only { which, from }),
+        2 => waits().prop_map(|waits| Op::Watch { slot: 0, waits }),
+        1 => Just(Op::Post),
+        1 => Just(Op::Wait),
+        1 => (1..3u8).prop_map(|byte| Op::SkipIf { byte }),
+    ]
+}
+
+/// Programs that send each other datagrams, the first of them at two ports.
+pub(crate) fn correspondents(most: usize) -> impl Strategy<Value = Vec<Program>> {
+    let body = move || vec(vec(datagram_op(), 1..5), 1..3);
+    vec(body(), 2..=most).prop_map(|bodies| {
+        let program = |(number, threads): (u16, Vec<Vec<Op>>)| {
+            let binds = if number == 1 { vec![1, 4] } else { vec![number] };
+            Program { listens: vec![], binds, first: vec![], threads }
+        };
+        (1..).zip(bodies).map(program).collect()
+    })
+}
+
+/// A server and a client who send each other datagrams besides.
+pub(crate) fn mixed() -> impl Strategy<Value = Vec<Program>> {
+    (pair(), vec(vec(datagram_op(), 1..3), 2)).prop_map(|(mut programs, datagrams)| {
+        for ((program, ops), port) in programs.iter_mut().zip(datagrams).zip(1..) {
+            program.binds = vec![port];
+            program.threads.truncate(1);
+            program.threads[0].truncate(2);
+            program.threads[0].extend(ops);
+        }
+        programs
+    })
+}
+
 /// A server on two ports and a client of both, or less.
 pub(crate) fn pair() -> impl Strategy<Value = Vec<Program>> {
     let accept = (0..2usize, ports(), waits());
@@ -49,8 +89,8 @@ pub(crate) fn pair() -> impl Strategy<Value = Vec<Program>> {
     (listens, server_first, body(), client_first, body()).prop_map(
         |(listens, server, server_threads, client, client_threads)| {
             vec![
-                Program { listens: vec![], first: client, threads: client_threads },
-                Program { listens, first: server, threads: server_threads },
+                Program { listens: vec![], binds: vec![], first: client, threads: client_threads },
+                Program { listens, binds: vec![], first: server, threads: server_threads },
             ]
         },
     )
@@ -73,6 +113,7 @@ pub(crate) fn several() -> impl Strategy<Value = Vec<Program>> {
     let program = move |own: Port| {
         vec(thread(own), 1..3).prop_map(move |threads| Program {
             listens: vec![own],
+            binds: vec![],
             first: vec![],
             threads,
         })

@@ -9,7 +9,7 @@ mod program;
 
 use alone::jointly;
 use everypath_commtree::joint::{Act, Answer, Event, Port, Request, Side};
-use generated::{pair, several};
+use generated::{correspondents, mixed, pair, several};
 use interleaved::closed;
 use program::{Op, Program};
 use proptest::prelude::*;
@@ -45,6 +45,21 @@ proptest! {
     }
 
     #[test]
+    fn two_correspondents_end_as_they_do_when_interleaved(programs in correspondents(2)) {
+        agree(&programs, 0)?;
+    }
+
+    #[test]
+    fn three_correspondents_end_as_they_do_when_interleaved(programs in correspondents(3)) {
+        agree(&programs, 0)?;
+    }
+
+    #[test]
+    fn streams_and_datagrams_end_as_they_do_when_interleaved(programs in mixed()) {
+        agree(&programs, 0)?;
+    }
+
+    #[test]
     fn three_programs_end_as_they_do_when_interleaved(programs in several()) {
         agree(&programs, 0)?;
     }
@@ -71,11 +86,13 @@ fn who_looks_sees_that_a_connection_broke_until_another_is_told() {
     let connect = Op::Connect { slot: 0, port: Port::Inet(1) };
     let client = Program {
         listens: vec![],
+        binds: vec![],
         first: vec![connect],
         threads: vec![vec![send], vec![send, look]],
     };
     let accept = Op::Accept { slot: 0, port: Port::Inet(1), waits: true };
-    let server =
-        Program { listens: vec![Port::Inet(1)], first: vec![accept], threads: vec![vec![send]] };
+    let listens = vec![Port::Inet(1)];
+    let (first, threads) = (vec![accept], vec![vec![send]]);
+    let server = Program { listens, binds: vec![], first, threads };
     agree(&[client, server], 0).unwrap();
 }

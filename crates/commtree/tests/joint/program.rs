@@ -46,6 +46,28 @@ pub(crate) enum Op {
         sees_end: bool,
         waits: bool,
     },
+    /// Sends a datagram from its first port.
+    SendTo {
+        to: u16,
+        byte: u8,
+    },
+    /// Sends what was received last back to where the last datagram came from.
+    SendBack,
+    /// Receives a datagram at one of its ports.
+    ReceiveFrom {
+        which: usize,
+        waits: bool,
+    },
+    /// Takes datagrams from one port only from now on, or from all again.
+    Only {
+        which: usize,
+        from: Option<u16>,
+    },
+    /// Looks at all its ports for datagrams, and at a connection.
+    Watch {
+        slot: usize,
+        waits: bool,
+    },
     Shut {
         slot: usize,
     },
@@ -64,12 +86,27 @@ pub(crate) enum Op {
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) listens: Vec<Port>,
+    /// Where it is sent datagrams.
+    pub(crate) binds: Vec<u16>,
     pub(crate) first: Vec<Op>,
     pub(crate) threads: Vec<Vec<Op>>,
 }
 
 /// The operations of a program's thread, by number; the first is the one that starts the others.
 impl Program {
+    /// With which requests it begins: each in a way that it ends with, too.
+    fn opens(&self) -> Vec<[Request; 2]> {
+        let listens = self
+            .listens
+            .iter()
+            .map(|&port| [Request::Listen { port, backlog: 1 }, Request::Unlisten { port }]);
+        let binds = self
+            .binds
+            .iter()
+            .map(|&port| [Request::Bind { port, only: None }, Request::Unbind { port }]);
+        listens.chain(binds).collect()
+    }
+
     pub(crate) fn thread(&self, number: usize) -> &[Op] {
         match number.checked_sub(1) {
             None => &self.first,
@@ -96,7 +133,10 @@ pub(crate) struct Running {
     pub(crate) shut: BTreeSet<Link>,
     pub(crate) open: BTreeSet<Link>,
     pub(crate) posted: u32,
-    pub(crate) listening: usize,
+    /// Where the last datagram of each thread came from.
+    pub(crate) sender: Vec<Option<u16>>,
+    /// How many of the things it has opened that it begins with, and closed.
+    pub(crate) opened: usize,
     /// Whether it has let go of everything, because all its threads ended.
     pub(crate) ended: bool,
 }
@@ -122,7 +162,8 @@ impl Running {
             shut: BTreeSet::new(),
             open: BTreeSet::new(),
             posted: 0,
-            listening: 0,
+            sender: vec![None; threads],
+            opened: 0,
             ended: false,
         }
     }
@@ -145,19 +186,18 @@ impl Running {
         if self.ended {
             return Vec::new();
         }
-        if let Some(&port) = program.listens.get(self.listening) {
-            let request = Request::Listen { port, backlog: 1 };
-            return vec![Move::Ask { thread: 0, request }];
+        let opens = program.opens();
+        if let Some([request, _]) = opens.get(self.opened) {
+            return vec![Move::Ask { thread: 0, request: request.clone() }];
         }
         let has_ended = |thread: usize| {
             self.next[thread] >= program.thread(thread).len() && !self.waits(thread)
         };
         let threads = || 0..=program.threads.len();
         if threads().all(has_ended) {
-            let ports = &program.listens[self.listening - program.listens.len()..];
-            let unlisten = ports.first().map(|&port| Request::Unlisten { port });
+            let left = opens.get(self.opened - opens.len()).map(|[_, request]| request.clone());
             let close = self.open.first().map(|&link| Request::Close(link));
-            let request = close.or(unlisten.filter(|_| self.listening < 2 * program.listens.len()));
+            let request = close.or(left);
             return request.map(|request| Move::Ask { thread: 9, request }).into_iter().collect();
         }
         let goes_on = |&thread: &usize| {
@@ -215,6 +255,43 @@ impl Running {
             Op::Close { .. } => internal,
             Op::Wait if self.posted == 0 => Vec::new(),
             Op::Post | Op::Wait | Op::SkipIf { .. } => internal,
+            op => self.datagram_moves(program, thread, op),
+        }
+    }
+
+    /// The moves of a thread that does something with datagrams.
+    fn datagram_moves(&self, program: &Program, thread: usize, op: Op) -> Vec<Move> {
+        let ask = |request| vec![Move::Ask { thread, request }];
+        let internal = vec![Move::Internal { thread }];
+        let send_to = |to: u16, bytes: &[u8]| match program.binds.first() {
+            Some(&from) if !program.binds.contains(&to) => {
+                ask(Request::SendTo { from, to, bytes: bytes.to_vec() })
+            }
+            _ => internal.clone(),
+        };
+        match op {
+            Op::SendTo { to, byte } => send_to(to, &[byte]),
+            Op::SendBack => match self.sender[thread] {
+                Some(to) => send_to(to, &self.last[thread]),
+                None => internal,
+            },
+            Op::ReceiveFrom { which, waits } => match program.binds.get(which) {
+                Some(&port) => ask(Request::ReceiveFrom { port, waits }),
+                None => internal,
+            },
+            Op::Only { which, from: only } => match program.binds.get(which) {
+                Some(&port) => ask(Request::Bind { port, only }),
+                None => internal,
+            },
+            Op::Watch { slot, waits } => {
+                let ports = program.binds.iter().map(|&port| Watched::Datagrams { port });
+                let link = self.link(thread, slot).map(Watched::bytes);
+                match ports.chain(link).collect::<Vec<_>>() {
+                    at if at.is_empty() => internal,
+                    at => ask(Request::Look { at, waits }),
+                }
+            }
+            _ => internal,
         }
     }
 
@@ -239,9 +316,13 @@ impl Running {
         request: &Request,
         answer: &Answer,
     ) {
+        let opens = program.opens();
         match request {
-            Request::Listen { .. } | Request::Unlisten { .. } => {
-                self.listening += 1;
+            // Whoever begins or ends does this; a thread that binds does so later.
+            _ if thread == 9 && opens.iter().any(|[_, end]| end == request)
+                || opens.get(self.opened).is_some_and(|[begin, _]| begin == request) =>
+            {
+                self.opened += 1;
                 return;
             }
             Request::Close(link) => {
@@ -270,6 +351,10 @@ impl Running {
                 self.open.insert(*link);
             }
             (_, Answer::Bytes(bytes), _) => self.last[thread] = bytes.clone(),
+            (_, Answer::Datagram { from, bytes }, _) => {
+                self.last[thread] = bytes.clone();
+                self.sender[thread] = Some(*from);
+            }
             (_, _, Request::Shut(link)) => {
                 self.shut.insert(*link);
             }

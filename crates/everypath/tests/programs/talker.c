@@ -13,6 +13,11 @@
 //   Q9     the connection and the listener   E9  the same by epoll   S9  the same by select
 //   g      poll the connection and a pipe of its own, for ever
 //   j      accept without waiting           n   connect without waiting from now on
+//   b7000  make a datagram socket and bind it; `b` alone leaves its port open
+//   @7001  say everything to this port from now on; O7001 connect the socket to it
+//   mTEXT  send a datagram    M  send what was received last to where it came from
+//   e3     receive up to so many bytes of one   y3  without waiting   z3  within a second
+//   p9     poll the datagram socket             P9  it and the connection    X  close it
 //   %      in the end, exit with a code that tells what was sent, received and seen
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -39,7 +44,7 @@ static int tells, waits = 1;
 
 struct thread {
     char **words;
-    int count, connection, listener;
+    int count, connection, listener, mailbox, to;
     // What it sent and received: 300 stands for the end, 301 for an error, 302 for nothing.
     unsigned digest;
     pthread_t thread;
@@ -133,6 +138,24 @@ static int ready(int one, int other, int timeout, char how) {
     return found;
 }
 
+static int open_mailbox(const char *name) {
+    socklen_t size;
+    union address address = place(*name ? name : "0", &size);
+    int made = socket(AF_INET, SOCK_DGRAM, 0);
+    if (*name) must(bind(made, &address.any, size) == 0, "bind");
+    return made;
+}
+
+// Sends a datagram, to the other end of the socket if no port is named, and takes it down.
+static void post(struct thread *self, int to, const char *bytes, int length) {
+    char number[8];
+    socklen_t size;
+    snprintf(number, sizeof number, "%d", to);
+    union address address = place(number, &size);
+    ssize_t sent = sendto(self->mailbox, bytes, length, 0, to ? &address.any : NULL, to ? size : 0);
+    digest(self, sent == length ? 30 : 31);
+}
+
 // Sends, and takes down what was taken.
 static void say(struct thread *self, const char *bytes, int length) {
     if (send(self->connection, bytes, length, MSG_NOSIGNAL) == length)
@@ -143,6 +166,7 @@ static void *run(void *argument) {
     struct thread *self = argument;
     char last[64] = "";
     ssize_t got = 0;
+    int sender = 0;
     for (int i = 0; i < self->count; i++) {
         char *word = self->words[i], *rest = word + 1;
         struct timeval second = {.tv_sec = *word == 'o'};
@@ -204,6 +228,36 @@ static void *run(void *argument) {
             digest(self, (self->listener < 0 ? 1 : 10)
                 + ready(self->connection, self->listener, atoi(rest), *word));
             break;
+        case 'b': self->mailbox = open_mailbox(rest); break;
+        case '@': self->to = atoi(rest); break;
+        case 'O': {
+            socklen_t size;
+            union address address = place(rest, &size);
+            must(connect(self->mailbox, &address.any, size) == 0, word);
+            self->to = 0;
+            break;
+        }
+        case 'm': post(self, self->to, rest, strlen(rest)); break;
+        case 'M': if (sender) post(self, sender, last, strlen(last)); break;
+        case 'e':
+        case 'y':
+        case 'z': {
+            union address from = {0};
+            socklen_t size = sizeof from;
+            second.tv_sec = *word == 'z';
+            memset(last, 0, sizeof last);
+            if (*word != 'y')
+                setsockopt(self->mailbox, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second);
+            got = recvfrom(self->mailbox, last, atoi(rest), *word == 'y' ? MSG_DONTWAIT : 0,
+                &from.any, &size);
+            if (got < 0) digest(self, errno == EAGAIN ? 302 : 301);
+            if (got >= 0) digest(self, sender = ntohs(from.inet.sin_port));
+            for (ssize_t at = 0; at < got; at++) digest(self, last[at]);
+            break;
+        }
+        case 'p': digest(self, 1 + ready(self->mailbox, -1, atoi(rest), 'q')); break;
+        case 'P': digest(self, 1 + ready(self->mailbox, self->connection, atoi(rest), 'q')); break;
+        case 'X': close(self->mailbox); break;
         case '%': tells = 1; break;
         case 'n': waits = 0; break;
         default: fprintf(stderr, "no operation: %s\n", word); _exit(2);
@@ -214,7 +268,7 @@ static void *run(void *argument) {
 
 int main(int argc, char **argv) {
     sem_init(&posted, 0, 0);
-    struct thread threads[8] = {{.words = argv + 1, .connection = -1, .listener = -1}};
+    struct thread threads[8] = {{.words = argv + 1, .connection = -1, .listener = -1, .mailbox = -1}};
     int count = 1;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "/") == 0) threads[count++] = (struct thread){.words = argv + i + 1};
@@ -224,6 +278,8 @@ int main(int argc, char **argv) {
     for (int i = 1; i < count; i++) {
         threads[i].connection = threads[0].connection;
         threads[i].listener = threads[0].listener;
+        threads[i].mailbox = threads[0].mailbox;
+        threads[i].to = threads[0].to;
         pthread_create(&threads[i].thread, NULL, run, &threads[i]);
     }
     for (int i = 1; i < count; i++) pthread_join(threads[i].thread, NULL);

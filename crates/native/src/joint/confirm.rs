@@ -231,7 +231,7 @@ impl Lead {
             let Some(can) = can.filter(|can| can.is_timeout() == (outcome == TIMEOUT)) else {
                 continue;
             };
-            if essence(can.operation) != operation {
+            if outcome != TIMEOUT && essence(can.operation) != operation {
                 // On its own the program had no such step.
                 return Some(Choice { thread, outcome: 0 });
             }

@@ -3,7 +3,7 @@
 use super::JointSearch;
 use crate::execution::Execution;
 use everypath_commtree::joint::{
-    Answer, Combination, Linearised, Link, Performed, Port, Request, Side, Watched,
+    Act, Answer, Combination, Linearised, Link, Performed, Port, Request, Side, Watched,
 };
 use everypath_explore::Control;
 use everypath_shim_abi::{IdleMode, Outcome};
@@ -95,21 +95,56 @@ pub(super) fn check(outcome: Outcome, execution: impl Fn() -> Execution) -> Resu
     }
 }
 
-/// A connection to a port at which no program ever listens, if one is asked for.
-pub(super) fn deserted(sides: &[Side]) -> Option<Link> {
-    let acts = |side: &'_ Side| {
+/// Somewhere where no program ever is, although one asks for somebody there.
+pub(super) enum Deserted {
+    /// To connect.
+    Connection(Link),
+    /// To send a datagram: the side, and the port.
+    Datagram(usize, u16),
+}
+
+impl Deserted {
+    /// What is asked in vain, by whom.
+    pub(super) fn text(&self, names: &[&str]) -> String {
+        match self {
+            Deserted::Connection(Link { side, port, .. }) => {
+                let name = names[*side];
+                format!(
+                    "{name} connects to {port}, on which no program listens; name the one that \
+                     does with --with, or correct the {}",
+                    if port.is_unix() { "name" } else { "port" }
+                )
+            }
+            Deserted::Datagram(side, port) => format!(
+                "{} sends a datagram to port {port}, to which no program is bound; name the one \
+                 that is with --with, or correct the port",
+                names[*side]
+            ),
+        }
+    }
+}
+
+/// A place where no program ever is, if one is asked for.
+pub(super) fn deserted(sides: &[Side]) -> Option<Deserted> {
+    let acts = |(number, side): (usize, &'_ Side)| {
         let histories = side.histories().iter().map(|&history| side.history(history));
         let events = histories.flat_map(|history| history.events.iter());
-        events.map(|&event| side.get(event).act.request.clone()).collect::<Vec<_>>()
+        events.map(|&event| (number, side.get(event).act.request.clone())).collect::<Vec<_>>()
     };
-    let requests: Vec<Request> = sides.iter().flat_map(acts).collect();
+    let requests: Vec<(usize, Request)> = sides.iter().enumerate().flat_map(acts).collect();
     let listened = |at: Port| {
         requests
             .iter()
-            .any(|request| matches!(request, Request::Listen { port, .. } if *port == at))
+            .any(|(_, request)| matches!(request, Request::Listen { port, .. } if *port == at))
     };
-    requests.iter().find_map(|request| match request {
-        Request::Connect(link) if !listened(link.port) => Some(*link),
+    let bound = |at: u16| {
+        requests
+            .iter()
+            .any(|(_, request)| matches!(request, Request::Bind { port, .. } if *port == at))
+    };
+    requests.iter().find_map(|(side, request)| match request {
+        Request::Connect(link) if !listened(link.port) => Some(Deserted::Connection(*link)),
+        Request::SendTo { to, .. } if !bound(*to) => Some(Deserted::Datagram(*side, *to)),
         _ => None,
     })
 }
@@ -120,6 +155,11 @@ pub(super) enum Judged {
     Fine,
     /// Something is wrong, if they happen together, which is not known.
     Unsettled,
+    /// Nobody knows how they go on.
+    Open {
+        /// Why.
+        reason: String,
+    },
     /// Something is wrong.
     Wrong {
         /// The program that shows it.
@@ -162,11 +202,27 @@ impl Judge<'_> {
         if ends.iter().any(|end| end.is_cut) {
             return Judged::Fine;
         }
-        let Some(program) = self.stuck(&ends, &waits) else { return Judged::Fine };
-        match combination.linearise(|_| true, true, &is_stopped) {
-            Linearised::Impossible => Judged::Fine,
-            Linearised::Unsettled => Judged::Unsettled,
-            Linearised::Possible(order) => Judged::Wrong { program, order, is_stuck: true },
+        let kept: Vec<Option<u16>> = histories()
+            .map(|(side, &history)| kept_from_sending(side, &side.history(history).events))
+            .collect();
+        let listens: Vec<bool> = histories()
+            .map(|(side, &history)| listens(side, &side.history(history).events))
+            .collect();
+        let stuck = self.stuck(&ends, &waits, &listens);
+        if stuck.is_none() && kept.iter().all(Option::is_none) {
+            return Judged::Fine;
+        }
+        match (combination.linearise(|_| true, true, &is_stopped), stuck) {
+            (Linearised::Impossible, _) => Judged::Fine,
+            (Linearised::Unsettled, _) => Judged::Unsettled,
+            (Linearised::Possible(_), _) if kept.iter().any(Option::is_some) => {
+                let port = kept.into_iter().flatten().next().unwrap_or_default();
+                Judged::Open { reason: never_taken(port) }
+            }
+            (Linearised::Possible(order), Some(program)) => {
+                Judged::Wrong { program, order, is_stuck: true }
+            }
+            (Linearised::Possible(_), None) => Judged::Fine,
         }
     }
 
@@ -182,21 +238,20 @@ impl Judge<'_> {
     }
 
     /// If nobody can go on, the program that should not have to wait.
-    fn stuck(&self, ends: &[End], waits: &[Waits]) -> Option<usize> {
+    fn stuck(&self, ends: &[End], waits: &[Waits], listens: &[bool]) -> Option<usize> {
         let idle = self.search.programs[0].1.setup.idle;
-        let has_exited = |program: &usize| ends[*program].outcome == Outcome::Exited;
-        let others_exited = (1..ends.len()).all(|program| has_exited(&program));
-        let is_fine = match ends[0].outcome {
-            // Servers wait for more for as long as nobody ends them.
+        // Servers wait for more for as long as nobody ends them.
+        let rests = |program: &usize| match ends[*program].outcome {
             Outcome::Exited => true,
-            Outcome::Idle => match idle {
-                IdleMode::Automatic => waits[0] == Waits::Connections && others_exited,
-                IdleMode::Fine => true,
-                IdleMode::Violation => false,
-            },
+            Outcome::Idle => listens[*program] || idle == IdleMode::Fine,
             _ => false,
         };
-        (!is_fine).then_some(0)
+        let disturbed = (1..ends.len()).find(|program| !rests(program));
+        match (ends[0].outcome, idle) {
+            (Outcome::Exited, _) | (Outcome::Idle, IdleMode::Fine) => disturbed,
+            (Outcome::Idle, IdleMode::Automatic) if waits[0] == Waits::Connections => disturbed,
+            _ => Some(0),
+        }
     }
 }
 
@@ -205,7 +260,7 @@ impl Judge<'_> {
 enum Waits {
     /// There are none.
     Nobody,
-    /// Only for somebody to connect.
+    /// Only for somebody to connect, or for datagrams of anybody.
     Connections,
     /// For connections to be possible, or bytes to come.
     More,
@@ -218,9 +273,12 @@ impl Waits {
         for act in acts.filter(|act| act.answer == Answer::Never) {
             let is_for_connections = match &act.request {
                 Request::Accept { .. } => true,
-                Request::Look { at, .. } => {
-                    at.iter().all(|it| matches!(it, Watched::Connections { .. }))
-                }
+                Request::ReceiveFrom { port, .. } => takes_all(side, events, *port),
+                Request::Look { at, .. } => at.iter().all(|it| match it {
+                    Watched::Connections { .. } => true,
+                    Watched::Datagrams { port } => takes_all(side, events, *port),
+                    Watched::Bytes { .. } => false,
+                }),
                 _ => false,
             };
             waits = match waits {
@@ -230,4 +288,50 @@ impl Waits {
         }
         waits
     }
+}
+
+/// Whether a program takes datagrams of anybody at a port in the end.
+fn takes_all(side: &Side, events: &[u32], at: u16) -> bool {
+    let binds = events.iter().rev().map(|&event| &side.get(event).act.request);
+    let mut binds = binds.filter_map(|request| match request {
+        Request::Bind { port, only } if *port == at => Some(only.is_none()),
+        Request::Unbind { port } if *port == at => Some(false),
+        _ => None,
+    });
+    binds.next().unwrap_or(false)
+}
+
+/// Whether a program that waits can be reached by anybody, and none of its threads is kept from
+/// reaching another one.
+fn listens(side: &Side, events: &[u32]) -> bool {
+    let acts = || events.iter().map(|&event| &side.get(event).act);
+    let is_kept = |act: &Act| {
+        act.answer == Answer::Never
+            && matches!(act.request, Request::Connect(_) | Request::SendTo { .. })
+    };
+    let is_open = |act: &Act| match &act.request {
+        Request::Listen { port, .. } => {
+            let gone = Request::Unlisten { port: *port };
+            !acts().any(|other| other.request == gone)
+        }
+        Request::Bind { port, .. } => takes_all(side, events, *port),
+        _ => false,
+    };
+    acts().any(is_open) && !acts().any(is_kept)
+}
+
+/// Where a program waits for ever to send a datagram, if it does.
+fn kept_from_sending(side: &Side, events: &[u32]) -> Option<u16> {
+    events.iter().map(|&event| &side.get(event).act).find_map(|act| match act.request {
+        Request::SendTo { to, .. } if act.answer == Answer::Never => Some(to),
+        _ => None,
+    })
+}
+
+/// Why there is no verdict if nobody ever takes a datagram.
+fn never_taken(port: u16) -> String {
+    format!(
+        "a datagram is sent to port {port}, and nobody is bound to it when nothing else can happen \
+         any more; what happens then is not modelled with --joint"
+    )
 }

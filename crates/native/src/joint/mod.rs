@@ -173,6 +173,8 @@ struct Exploration<'a> {
     records: Vec<BTreeMap<HistoryId, Record>>,
     /// Programs that cannot go on, as long as nobody listens at a port.
     postponed: Option<Found>,
+    /// Why there is no verdict, whatever else is found.
+    open: Option<String>,
     /// What is wrong, if the search goes on all the same.
     kept: Option<Found>,
     /// The environment's scripts, as histories.
@@ -203,6 +205,7 @@ pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointE
         outsides: Vec::new(),
         records: (0..count).map(|_| BTreeMap::new()).collect(),
         postponed: None,
+        open: None,
         kept: None,
         scripts: scripts.ok_or_else(|| Error::Defect("a script is out of order".into()))?,
         possible: BTreeSet::new(),
@@ -237,7 +240,7 @@ impl Exploration<'_> {
             let is_due = |side: &usize| lock(&self.programs).side(*side).is_to_be_explored();
             let due: Vec<usize> = (0..count).filter(is_due).collect();
             if due.is_empty() {
-                self.explored.reason = self.doubt();
+                self.explored.reason = self.doubt().or(self.open.take());
                 self.explored.complete = self.explored.reason.is_none();
                 if let Some(found) = self.postponed.take().filter(|_| self.explored.complete) {
                     self.keep(found);
@@ -258,8 +261,7 @@ impl Exploration<'_> {
         let joint = lock(&self.programs);
         let names = self.search.names();
         if let Some(asked) = judge::deserted(joint.sides()) {
-            let (name, port) = (names[asked.side], asked.port);
-            return Some(format!("{name} connects to {port}, on which no program listens"));
+            return Some(asked.text(&names));
         }
         if let Some(surprise) = joint.surprise() {
             let what = words::sentence(&names, &surprise);
@@ -396,6 +398,15 @@ impl Exploration<'_> {
         match judge.judge(combination, sides) {
             Judged::Fine => ControlFlow::Continue(()),
             Judged::Unsettled => self.give_up(),
+            // Whether somebody will still be there where nobody was so far is not known yet.
+            Judged::Open { reason } if judge::deserted(sides).is_some() => {
+                self.open.get_or_insert(reason);
+                ControlFlow::Continue(())
+            }
+            Judged::Open { reason } => {
+                self.explored.reason = Some(reason);
+                ControlFlow::Break(None)
+            }
             Judged::Wrong { program, order, is_stuck } => {
                 let histories = combination.histories.to_vec();
                 let found = Found { program, histories, order, is_stuck };

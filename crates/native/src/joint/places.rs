@@ -12,6 +12,12 @@ const INET6: u16 = 10;
 pub(crate) struct Places {
     /// Which program listens there.
     listeners: BTreeMap<Port, usize>,
+    /// Which program receives datagrams there.
+    receivers: BTreeMap<u16, usize>,
+    /// Which programs send datagrams where.
+    senders: BTreeSet<(u16, usize)>,
+    /// Of which family addresses are whose port datagrams are sent to.
+    families: BTreeMap<u16, u16>,
     /// Names of the Unix family.
     names: BTreeSet<&'static [u8]>,
 }
@@ -36,6 +42,53 @@ impl Places {
                 Ok(port)
             }
             _ => Err(unknown()),
+        }
+    }
+
+    /// A port for datagrams, so many behind the one that an address has.
+    fn mailbox(&mut self, address: &[u8], offset: u16) -> Result<u16, String> {
+        let Port::Inet(port) = self.port(address)? else {
+            return Err("the program sends datagrams to no port".into());
+        };
+        let port = port.wrapping_add(offset);
+        let family = u16::from_le_bytes([address[0], address[1]]);
+        if *self.families.entry(port).or_insert(family) != family {
+            return Err(format!(
+                "programs use port {port} for datagrams by IPv4 and by IPv6, which --joint does \
+                 not model"
+            ));
+        }
+        Ok(port)
+    }
+
+    /// Lets a program be sent datagrams at an address, or at a port so many behind.
+    pub(super) fn bind(&mut self, at: &[u8], offset: u16, side: usize) -> Result<u16, String> {
+        let port = self.mailbox(at, offset)?;
+        match *self.receivers.entry(port).or_insert(side) {
+            same if same == side => self.unless_to_itself(port, side),
+            other => Err(format!(
+                "programs {} and {} both receive datagrams at port {port}; give each a port of its \
+                 own",
+                other + 1,
+                side + 1,
+            )),
+        }
+    }
+
+    /// Lets a program send datagrams to an address.
+    pub(super) fn send_to(&mut self, address: &[u8], side: usize) -> Result<u16, String> {
+        let port = self.mailbox(address, 0)?;
+        self.senders.insert((port, side));
+        self.unless_to_itself(port, side)
+    }
+
+    fn unless_to_itself(&self, port: u16, side: usize) -> Result<u16, String> {
+        let receives = self.receivers.get(&port) == Some(&side);
+        match receives && self.senders.contains(&(port, side)) {
+            true => {
+                Err("the program sends datagrams to itself, which --joint does not model".into())
+            }
+            false => Ok(port),
         }
     }
 

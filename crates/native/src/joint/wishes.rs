@@ -10,13 +10,25 @@ use everypath_commtree::joint::{
 };
 use everypath_explore::reduction::Taken;
 use everypath_explore::reduction::happens_before::HappensBefore;
-use everypath_shim_abi::{Asked, Event, Glance, Granted, Question, Sight, Wish};
+use everypath_shim_abi::{Asked, Event, Glance, Granted, MAX_THREADS, Question, Sight, Wish};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// How many bytes may be sent on a connection in one direction: as many as one end can hold, so
 /// that nobody ever waits for space.
 const CAPACITY: usize = 1 << 18;
+
+/// How many bytes of datagrams one socket can hold, so that none is ever lost for want of space, and
+/// how many come with each at most.
+const MAILBOX: usize = 212_992;
+const HEAD: usize = 128;
+
+/// How many of the ports that are chosen for programs are for those before one of several: as in a
+/// system of all of them.
+fn ports_before(side: usize, sides: usize) -> u16 {
+    const EACH: usize = 220;
+    (side * (MAX_THREADS / sides.next_power_of_two()).max(1) * EACH) as u16
+}
 
 /// What a program sees of how far something is.
 fn sight(found: Readiness) -> Sight {
@@ -56,7 +68,11 @@ struct Execution {
     links: Vec<Link>,
     /// Where the program began to listen.
     listeners: Vec<Port>,
+    /// To which of its ports datagrams were sent, and may not be again after that.
+    mailboxes: BTreeSet<u16>,
     sent: BTreeMap<Link, usize>,
+    /// How many bytes of datagrams, with all that comes with them.
+    sent_to: BTreeMap<u16, usize>,
     /// What threads wish that can be granted in several ways.
     offers: BTreeMap<u64, Offer>,
     /// Threads that wait for ever.
@@ -131,11 +147,6 @@ impl Wishes {
         let reply = match question.asked {
             Asked::Wish => self.wish(question, message, events)?,
             Asked::Way => self.choose(question.thread, question.position as usize)?,
-            Asked::Datagram => {
-                return Err("the program sends a datagram to another one, which --joint does not \
-                            model"
-                    .into());
-            }
             _ => return Err("the program asks for a peer, but there are none with --joint".into()),
         };
         self.execution.script.push(reply.clone());
@@ -207,6 +218,7 @@ impl Wishes {
         let link = self.link(question.position);
         let link = || link.clone();
         let listener = self.listener(question.position);
+        let mailbox = question.position as u16;
         let address = &question.address[..question.address_length as usize];
         let places = || self.places.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         Ok(match question.wish {
@@ -242,6 +254,34 @@ impl Wishes {
             }
             Wish::Shut => Request::Shut(link()?),
             Wish::Close => Request::Close(link()?),
+            Wish::Bind => {
+                let [only, is_new, _, is_any] = question.name.map(|word| word as u16);
+                let sides = lock(&self.programs).sides().len();
+                let offset = if is_new & is_any != 0 { ports_before(self.side, sides) } else { 0 };
+                let port = places().bind(address, offset, self.side)?;
+                if is_new != 0 && !self.execution.mailboxes.insert(port) {
+                    return Err(format!(
+                        "the program receives datagrams at port {port} by two sockets, one after \
+                         the other or at once, which --joint does not model"
+                    ));
+                }
+                Request::Bind { port, only: only.checked_sub(1) }
+            }
+            Wish::Unbind => Request::Unbind { port: mailbox },
+            Wish::SendTo => {
+                let to = places().send_to(address, self.side)?;
+                let sides = lock(&self.programs).sides().len();
+                let sent = self.execution.sent_to.entry(to).or_default();
+                *sent += message.len() + HEAD;
+                if *sent > MAILBOX / sides {
+                    return Err(format!(
+                        "the program sends so many datagrams to port {to} that some might find no \
+                         space there, which --joint does not model"
+                    ));
+                }
+                Request::SendTo { from: mailbox, to, bytes: message.to_vec() }
+            }
+            Wish::ReceiveFrom => Request::ReceiveFrom { port: mailbox, waits },
         })
     }
 
@@ -260,6 +300,7 @@ impl Wishes {
     /// Something that is looked at, in the words of histories.
     fn watched(&self, glance: Glance) -> Result<Watched, String> {
         Ok(match glance {
+            Glance::Datagrams(port) => Watched::Datagrams { port },
             Glance::Connections(number) => Watched::Connections { port: self.listener(number)? },
             Glance::Bytes(number, sees_end) => {
                 Watched::Bytes { link: self.link(number)?, sees_end }
@@ -290,6 +331,7 @@ impl Wishes {
         let is_closed = |waiting: &Request| match request {
             Request::Close(link) => waiting.sees(Watched::bytes(*link)),
             Request::Unlisten { port } => waiting.sees(Watched::Connections { port: *port }),
+            Request::Unbind { port } => waiting.sees(Watched::Datagrams { port: *port }),
             _ => false,
         };
         let programs = lock(&self.programs);
@@ -325,6 +367,11 @@ impl Wishes {
                 reply.bytes.clone_from(bytes);
                 Granted::Bytes
             }
+            Answer::Datagram { from, bytes } => {
+                reply.bytes.clone_from(bytes);
+                reply.position = u32::from(*from);
+                Granted::Bytes
+            }
             Answer::Accepted(_) => Granted::Accepted,
             Answer::End => Granted::End,
             Answer::Reset => Granted::Reset,
@@ -341,6 +388,7 @@ impl Wishes {
             (_, Answer::Never) => {
                 execution.waiting.insert(thread);
             }
+            (Request::Bind { port, .. }, _) => reply.position = u32::from(*port),
             (Request::Listen { port, .. }, _) => {
                 reply.position = execution.listeners.len() as u32;
                 execution.listeners.push(*port);

@@ -53,6 +53,7 @@ impl Words<'_> {
     fn look(&mut self, at: &[Watched], answer: &Answer) -> String {
         let mut named = |watched: &Watched| match *watched {
             Watched::Connections { port } => format!("connections to {port}"),
+            Watched::Datagrams { port } => format!("datagrams at port {port}"),
             Watched::Bytes { link, .. } => self.connection(link),
         };
         let (what, found): (_, Vec<String>) = match answer {
@@ -106,6 +107,26 @@ impl Words<'_> {
                 }
             }
             Request::Look { at, .. } => self.look(at, answer),
+            Request::Bind { port, only: None } => format!("is bound to UDP port {port}"),
+            Request::Bind { port, only: Some(from) } => {
+                format!("is bound to UDP port {port}, for datagrams from port {from} only")
+            }
+            Request::Unbind { port } => format!("is no longer bound to UDP port {port}"),
+            Request::SendTo { from, to, bytes } => {
+                let sent = format!("{} from port {from} to port {to}", shown(bytes));
+                match answer {
+                    Answer::Lost => format!("sends {sent}, where nobody takes it"),
+                    Answer::Never => format!("waits for ever to send {sent}"),
+                    _ => format!("sends {sent}"),
+                }
+            }
+            Request::ReceiveFrom { port, .. } => match answer {
+                Answer::Datagram { from, bytes } => {
+                    format!("receives {} from port {from} at port {port}", shown(bytes))
+                }
+                Answer::Nothing => format!("finds no datagram at port {port}"),
+                _ => format!("waits for ever for a datagram at port {port}"),
+            },
             Request::Shut(link) => format!("ends what it sends on {}", self.connection(*link)),
             Request::Close(link) => format!("closes {}", self.connection(*link)),
             Request::Break(link) => format!("loses {}", self.connection(*link)),

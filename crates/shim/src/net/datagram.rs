@@ -9,7 +9,7 @@ use super::message::Pieces;
 use super::outbox::{self, Put};
 use super::transit::{self, Found, HEAD, Head};
 use super::{Call, Kind, Object, Patience, Transfer, Want, failed, happened, is_unix, key, object};
-use super::{partner, remote, stream, touches, until_done, waits};
+use super::{joint, partner, remote, stream, touches, until_done, waits};
 use crate::descriptors;
 use crate::memory::{bytes, load};
 use crate::scheduler::point;
@@ -41,6 +41,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
     step_of_call(descriptor, Operation::Connect, meets, 0)?;
     if to.family() == 0 {
         socket.foreign.set(Address::default());
+        joint::datagrams::bind(number);
         return Ok(0);
     }
     if to.family() != socket.family.get() {
@@ -48,6 +49,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
     }
     let to = to.concrete();
     if is_unix(socket) && receivers(socket, &to).next().is_none() {
+        joint::datagrams::refuse_name(&to);
         return Err(errno::ECONNREFUSED);
     }
     let local = socket.local.get();
@@ -57,6 +59,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
         socket.local.set(Address::loopback(local.family()).with_port(local.port()));
     }
     socket.foreign.set(to);
+    joint::datagrams::bind(number);
     Ok(0)
 }
 
@@ -117,6 +120,9 @@ pub(super) fn send(
         let own = if is_unix(socket) { any } else { stream::with_free_port(Kind::Datagram, any)? };
         socket.local.set(own);
     }
+    if joint::datagrams::hears(socket) {
+        return joint::datagrams::send(descriptor, number, &to, pieces);
+    }
     let is_to_many = to.is_broadcast() || to.is_multicast();
     let is_alone = !is_unix(socket) && !system::is_one_of_several();
     if is_alone && !is_to_many && receivers(socket, &to).next().is_none() {
@@ -152,6 +158,7 @@ pub(super) fn send(
     }
     if is_unix(socket) {
         // Somebody may be there who listens to another.
+        joint::datagrams::refuse_name(&to);
         let taken = super::bound(Kind::Datagram, |other| other.local.get().receives(&to));
         return Err(if taken.is_some() { errno::EPERM } else { errno::ECONNREFUSED });
     }
@@ -234,6 +241,7 @@ fn send_to_partner(
 /// How long the first message is that waits.
 pub(super) fn first_length(number: usize) -> usize {
     outbox::settle(number);
+    joint::datagrams::refuse_to_measure(object(number));
     match transit::look(number) {
         Found::Message(at) => transit::size(number, at) - HEAD,
         Found::Lost | Found::Nothing => 0,
@@ -313,7 +321,11 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
         if let Some(error) = socket.takes_error() {
             return Some(Err(error));
         }
-        let Found::Message(at) = outbox::look(number) else {
+        let found = match found(number, (flags & PEEK != 0, patience))? {
+            Ok(found) => found,
+            Err(error) => return Some(Err(error)),
+        };
+        let Found::Message(at) = found else {
             let over = socket.shut_receiving.get() && socket.waiting() == 0;
             let nothing = Received { length: 0, from: Address::default(), is_truncated: false };
             return over.then_some(Ok(nothing));
@@ -338,6 +350,26 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
     outcome.map_err(failed)?
 }
 
+/// What a look at a socket finds, of what other programs sent if nothing else is there.
+fn found(number: usize, (peeks, patience): (bool, Patience)) -> Option<Result<Found, i32>> {
+    let socket = object(number);
+    loop {
+        if joint::datagrams::asks(socket) {
+            if peeks {
+                joint::refuse_to_peek();
+            }
+            if let Err(error) = joint::datagrams::fetch(number, patience)? {
+                return Some(Err(error));
+            }
+        }
+        // What is lost on its way leaves nothing behind, nor does what never arrives again.
+        let found = outbox::look(number);
+        if found != Found::Nothing || !joint::datagrams::asks(socket) {
+            return Some(Ok(found));
+        }
+    }
+}
+
 /// Does what the system call does.
 pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize, i32> {
     let socket = object(number);
@@ -345,6 +377,7 @@ pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize
         return Err(errno::EINVAL);
     }
     step_of_call(descriptor, Operation::Shutdown, touches(number), 0)?;
+    joint::datagrams::refuse_to_shut_down(socket);
     socket.shut_receiving.set(socket.shut_receiving.get() || how != 1);
     socket.shut_sending.set(socket.shut_sending.get() || how != 0);
     happened(number);
@@ -354,6 +387,7 @@ pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize
 /// The last descriptor of a socket is gone.
 pub(super) fn close(number: usize) {
     outbox::close(number);
+    joint::datagrams::close(object(number));
     if let Some(other) = partner(object(number)) {
         object(other).partner.set(0);
         happened(other);

@@ -5,13 +5,15 @@
 //! if there are several ways a second one chooses among them, before anybody else moves. A wish that
 //! is never granted waits for ever: whatever could grant it would be a way.
 
+pub(super) mod datagrams;
+
 use super::address::{Address, UNIX};
 use super::chronicle::{self, Side};
 use super::message::Pieces;
 use super::ready::{self, IN, NORMAL_IN, NORMAL_OUT, OUT, READ_HANG_UP};
 use super::remote::{self, Remote};
 use super::{End, Kind, Object, Patience, Stage, Want};
-use super::{faults, happened, is_unix, object, stream, transfer};
+use super::{faults, happened, is_unix, object, outbox, stream, transfer, transit};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
@@ -62,9 +64,11 @@ fn is_endless(patience: Patience) -> bool {
 }
 
 /// Waits until time is over, if a call waits for some time: nothing came until then.
-fn wait_out(number: usize, patience: Patience) -> Result<(), i32> {
+fn wait_out(number: usize, operation: Operation, patience: Patience) -> Result<(), i32> {
     let Patience::Until(moment) = patience else { return Ok(()) };
     while state().clock.get() < moment {
+        // Its last step may have been a choice.
+        state().current().announce(operation, super::key(number), 0);
         let woken = wait(Waiting::Network, super::key(number), Some(moment));
         if woken == (Woken::Interrupted { restart: false }) {
             return Err(errno::EINTR);
@@ -84,7 +88,12 @@ fn wish(wish: Wish, question: Question) -> (Granted, Question) {
         remote::ask(Question { asked: Asked::Way, thread, position: which, ..Question::default() });
         answer = region().question.get();
     }
-    let waits = matches!(wish, Wish::Connect | Wish::Accept | Wish::Receive | Wish::Look);
+    let waits = match wish {
+        Wish::Connect | Wish::Accept | Wish::Receive | Wish::Look => true,
+        Wish::SendTo | Wish::ReceiveFrom => true,
+        Wish::Listen | Wish::Unlisten | Wish::Send | Wish::Shut | Wish::Close => false,
+        Wish::Bind | Wish::Unbind => false,
+    };
     if answer.granted == Granted::Never && !waits {
         // There were more events than are to be explored.
         loop {
@@ -195,7 +204,7 @@ pub(super) fn accept(listener: usize, patience: Patience) -> Result<Option<usize
     queue.sight.set(Sight::Waits);
     match granted {
         Granted::Accepted => {}
-        Granted::Nothing => return wait_out(listener, patience).map(|()| None),
+        Granted::Nothing => return wait_out(listener, Operation::Accept, patience).map(|()| None),
         _ => return Ok(None),
     }
     let number = descriptors::free_object().ok_or(errno::EMFILE)?;
@@ -269,7 +278,7 @@ pub(super) fn receive(
     let (granted, answer) = wish(Wish::Receive, Question { name, ..about(socket) });
     socket.sight.set(Sight::Waits);
     match granted {
-        Granted::Nothing => match wait_out(number, patience) {
+        Granted::Nothing => match wait_out(number, Operation::Receive, patience) {
             // What is known of the connection would seem to be something to look at again.
             Ok(()) if transfer::can_receive(number) => Some(Err(errno::EAGAIN)),
             waited => waited.err().map(Err),
@@ -318,7 +327,8 @@ pub(super) fn refuse_to_peek() {
 /// Refuses to tell that something has changed since somebody looked: only what is there is known.
 pub(super) fn refuse_edges(number: usize, sees_edges: bool) {
     let it = object(number);
-    if is_on() && sees_edges && (is_joint(it) || it.stage.get() == Stage::Listening) {
+    let is_watched = is_joint(it) || it.stage.get() == Stage::Listening || datagrams::hears(it);
+    if is_on() && sees_edges && is_watched {
         stop!(
             "the program waits for edges of a connection to another program (EPOLLET), which --joint does not model"
         );
@@ -366,6 +376,14 @@ impl Looked {
                 let sees_end = events & READ_HANG_UP != 0 || it.shut_sending.get();
                 Glance::Bytes(it.remote.get().handle(), sees_end)
             }
+            (Kind::Datagram, _) if datagrams::asks(it) && it.counter.get() != 0 => {
+                Glance::Datagrams(it.counter.get() as u16)
+            }
+            (Kind::Datagram, _) if datagrams::asks(it) => {
+                stop!(
+                    "the program waits for datagrams without a port, which --joint does not model"
+                )
+            }
             _ => {
                 self.has_others = true;
                 return;
@@ -394,8 +412,19 @@ pub(super) fn look(want: Want, patience: Patience) -> Result<(), i32> {
     if !is_on() {
         return Ok(());
     }
+    loop {
+        let is_over = look_once(want, patience)?;
+        // What was there may have been lost on its way.
+        if is_over || ready::is_satisfied(want) {
+            return Ok(());
+        }
+    }
+}
+
+/// Looks once; whether there is no reason to look again.
+fn look_once(want: Want, patience: Patience) -> Result<bool, i32> {
     let Looked { things, count, has_others } = Looked::of(want);
-    let Some((first, _)) = things[..count].first() else { return Ok(()) };
+    let Some((first, _)) = things[..count].first() else { return Ok(true) };
     let patience = if ready::is_satisfied(want) { Patience::None } else { patience };
     let waits = is_endless(patience);
     if waits && has_others {
@@ -416,10 +445,19 @@ pub(super) fn look(want: Want, patience: Patience) -> Result<(), i32> {
                 let seen = usize::from(load::<u8>(place + at));
                 object(*number).sight.set(Sight::ALL[seen % Sight::ALL.len()]);
             }
-            Ok(())
+            let mut is_over = true;
+            for (number, _) in &things[..count] {
+                let is_seen = object(*number).sight.get() != Sight::Waits;
+                if is_seen && datagrams::asks(object(*number)) && transit::decides(*number) {
+                    datagrams::fetch(*number, Patience::None);
+                    outbox::settle(*number);
+                    is_over = false;
+                }
+            }
+            Ok(is_over)
         }
-        Granted::Nothing if has_others => Ok(()),
-        Granted::Nothing => wait_out(*first, patience),
-        _ => wait_in_vain(*first).map(drop),
+        Granted::Nothing if has_others => Ok(true),
+        Granted::Nothing => wait_out(*first, Operation::Poll, patience).map(|()| true),
+        _ => wait_in_vain(*first).map(|_| true),
     }
 }

@@ -149,8 +149,8 @@ pub(crate) struct Object {
     error: Cell<i32>,
     /// Goes up whenever something happens that may let somebody go on.
     activity: Cell<u32>,
-    /// An event's counter; when a timer expires; the number of a listener among those that other
-    /// programs know.
+    /// An event's counter; when a timer expires; the number of a listener, or the port of a datagram
+    /// socket, that other programs know it by.
     counter: Cell<u64>,
     /// Whether an event is a semaphore; how often a timer expires after that.
     interval: Cell<u64>,
@@ -277,6 +277,11 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
     let Transfer { object: number, waits, length, divisible } = thread.transfer.get();
     let number = usize::from(number).checked_sub(1)?;
     let length = length as usize;
+    if joint::datagrams::hears(object(number)) {
+        // Receiving is one look at what others sent, whatever else there is.
+        let looks = thread.operation.get() == Operation::Receive;
+        return looks.then_some((Operation::ReceiveWhole, remote::UNKNOWN));
+    }
     if matches!(object(number).kind.get(), Kind::Datagram | Kind::Outbox) {
         let looks = thread.operation.get() == Operation::Receive;
         if crossing::is_lost(thread, object(number)) || looks && outbox::sees_later(number) {

@@ -34,7 +34,8 @@ pub(super) fn of_object(number: usize) -> u32 {
         Kind::Datagram => {
             caller::invite(number);
             let is_coming = object.waiting() > 0 || outbox::waiting(number).is_some();
-            let has_data = is_coming || object.shut_receiving.get();
+            let is_seen = object.sight.get() != Sight::Waits;
+            let has_data = is_coming || is_seen || object.shut_receiving.get();
             let failed = object.error.get() != 0;
             OUT | if has_data || failed { IN } else { 0 } | if failed { ERROR } else { 0 }
         }
@@ -295,7 +296,8 @@ pub(super) fn has_traffic(want: Want) -> bool {
         let socket = object(number);
         let is_changed = socket.error.get() != 0 || socket.shut_receiving.get();
         let is_coming = socket.waiting() > 0 || outbox::waiting(number).is_some();
-        let is_quiet = !is_changed && !is_coming && !caller::may_come(socket);
+        let may_come = caller::may_come(socket) || joint::datagrams::hears(socket);
+        let is_quiet = !is_changed && !is_coming && !may_come;
         found |= socket.kind.get() == Kind::Datagram && !is_quiet;
     });
     found

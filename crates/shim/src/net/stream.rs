@@ -107,6 +107,7 @@ pub(super) fn bind(descriptor: i32, number: usize, wanted: Address) -> Result<is
     socket.local.set(named);
     socket.is_named.set(named == wanted);
     super::somebody_is_here();
+    joint::datagrams::bind(number);
     Ok(0)
 }
 

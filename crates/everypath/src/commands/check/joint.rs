@@ -43,6 +43,14 @@ pub(super) fn explore(
              FILE, or leave --kill and --tcp-faults out",
         ));
     }
+    let datagrams = args.network.datagrams.rules()?;
+    if datagrams.all().any(|rules| !rules.keeps_order() || rules.is_budgeted()) {
+        return Err(Usage::new(
+            "--joint lets every datagram be lost or arrive several times (--udp-multiply), but not \
+             overtake others, and faults of all programs are not counted together: leave \
+             --udp-window and --udp-budget out, or leave --joint out",
+        ));
+    }
     let listing = args.network.against.as_deref().map(Listing::read).transpose()?;
     let first = launch(args, program)?;
     let programs = match named(args, program, first.folder.as_deref())? {
@@ -79,6 +87,7 @@ pub(super) fn explore(
         found = against(found, &listing, told);
     }
     found.counted = Counted::jointly(&explored, counted(&names, &explored), seconds);
+    found.counted.assumptions.extend(args.network.datagrams.assumption());
     found.trace_path = trace.path();
     Ok(found)
 }

@@ -152,6 +152,22 @@ enum Asked {
     Shut(Connection),
     Close(Connection),
     Break(Connection),
+    Bind {
+        port: u16,
+        only: Option<u16>,
+    },
+    Unbind {
+        port: u16,
+    },
+    SendTo {
+        from: u16,
+        to: u16,
+        bytes: Bytes,
+    },
+    ReceiveFrom {
+        port: u16,
+        waits: bool,
+    },
 }
 
 /// Most calls wait, so it is said only of those that do not.
@@ -169,6 +185,7 @@ fn is_always(waits: &bool) -> bool {
 #[serde(rename_all = "kebab-case")]
 enum Sought {
     Connections { port: Place },
+    Datagrams { port: u16 },
     Bytes { on: Connection, sees_end: bool },
 }
 
@@ -188,6 +205,7 @@ enum Seen {
 enum Answered {
     Done,
     Bytes(Bytes),
+    Datagram { from: u16, bytes: Bytes },
     Accepted(Connection),
     End,
     Reset,
@@ -408,6 +426,7 @@ impl Happened {
             Request::Look { at, waits } => {
                 let sought = |watched: &Watched| match watched {
                     Watched::Connections { port } => Sought::Connections { port: (*port).into() },
+                    Watched::Datagrams { port } => Sought::Datagrams { port: *port },
                     Watched::Bytes { link, sees_end } => {
                         Sought::Bytes { on: on(link), sees_end: *sees_end }
                     }
@@ -417,10 +436,21 @@ impl Happened {
             Request::Shut(link) => Asked::Shut(on(link)),
             Request::Close(link) => Asked::Close(on(link)),
             Request::Break(link) => Asked::Break(on(link)),
+            Request::Bind { port, only } => Asked::Bind { port: *port, only: *only },
+            Request::Unbind { port } => Asked::Unbind { port: *port },
+            Request::SendTo { from, to, bytes } => {
+                Asked::SendTo { from: *from, to: *to, bytes: Bytes(bytes.clone()) }
+            }
+            Request::ReceiveFrom { port, waits } => {
+                Asked::ReceiveFrom { port: *port, waits: *waits }
+            }
         };
         let answer = match &event.act.answer {
             Answer::Done => Answered::Done,
             Answer::Bytes(bytes) => Answered::Bytes(Bytes(bytes.clone())),
+            Answer::Datagram { from, bytes } => {
+                Answered::Datagram { from: *from, bytes: Bytes(bytes.clone()) }
+            }
             Answer::Accepted(link) => Answered::Accepted(on(link)),
             Answer::End => Answered::End,
             Answer::Reset => Answered::Reset,
@@ -491,6 +521,7 @@ impl Happened {
                         Sought::Connections { port } => {
                             Watched::Connections { port: port.to_port() }
                         }
+                        Sought::Datagrams { port } => Watched::Datagrams { port: *port },
                         Sought::Bytes { on, sees_end } => {
                             Watched::Bytes { link: link(on)?, sees_end: *sees_end }
                         }
@@ -502,10 +533,31 @@ impl Happened {
             Asked::Shut(on) => Request::Shut(link(on)?),
             Asked::Close(on) => Request::Close(link(on)?),
             Asked::Break(on) => Request::Break(link(on)?),
+            Asked::Bind { port, only } => Request::Bind { port: *port, only: *only },
+            Asked::Unbind { port } => Request::Unbind { port: *port },
+            Asked::SendTo { from, to, bytes } => {
+                Request::SendTo { from: *from, to: *to, bytes: bytes.0.clone() }
+            }
+            Asked::ReceiveFrom { port, waits } => {
+                Request::ReceiveFrom { port: *port, waits: *waits }
+            }
         };
-        let answer = match &self.answer {
+        let answer = self.answer.to_answer(link)?;
+        Ok(Event { thread: self.thread, act: Act { request, answer }, past: self.past.clone() })
+    }
+}
+
+impl Answered {
+    fn to_answer(
+        &self,
+        link: impl Fn(&Connection) -> Result<Link, Usage>,
+    ) -> Result<Answer, Usage> {
+        Ok(match self {
             Answered::Done => Answer::Done,
             Answered::Bytes(Bytes(bytes)) => Answer::Bytes(bytes.clone()),
+            Answered::Datagram { from, bytes } => {
+                Answer::Datagram { from: *from, bytes: bytes.0.clone() }
+            }
             Answered::Accepted(on) => Answer::Accepted(link(on)?),
             Answered::End => Answer::End,
             Answered::Reset => Answer::Reset,
@@ -523,7 +575,6 @@ impl Happened {
                 Answer::Ready(seen.iter().map(found).collect())
             }
             Answered::Never => Answer::Never,
-        };
-        Ok(Event { thread: self.thread, act: Act { request, answer }, past: self.past.clone() })
+        })
     }
 }

@@ -1,0 +1,174 @@
+//! Datagrams between programs that are explored on their own.
+//!
+//! A socket is known to others by its port, from when it has one. What was sent to it stays with the
+//! checker until somebody receives it; then it enters the socket's own buffer, where its fate is
+//! decided as always. If nothing is left of it, the next one is asked for.
+
+use super::{Name, is_endless, is_on, refuse_to_count, wait_in_vain, wait_out, wish};
+use crate::fail::stop;
+use crate::net::address::Address;
+use crate::net::chronicle::{self, Side};
+use crate::net::message::Pieces;
+use crate::net::outbox::Put;
+use crate::net::transit::Head;
+use crate::net::{
+    Kind, Object, Patience, bound, datagram, happened, is_unix, object, partner, remote, transfer,
+};
+use crate::region::region;
+use crate::scheduler::point;
+use crate::state::state;
+use crate::sys::errno;
+use everypath_shim_abi::{Asked, Granted, Operation, Question, Sight, Wish};
+
+/// Whether other programs decide what a socket receives.
+pub(in crate::net) fn hears(socket: &Object) -> bool {
+    is_on() && socket.kind.get() == Kind::Datagram && partner(socket).is_none() && !is_unix(socket)
+}
+
+/// Whether nothing is there that others decided about before.
+pub(in crate::net) fn asks(socket: &Object) -> bool {
+    hears(socket) && socket.waiting() == 0 && !socket.shut_receiving.get()
+}
+
+/// Refuses what is not known of datagrams that were not received.
+pub(in crate::net) fn refuse_to_measure(socket: &Object) {
+    if asks(socket) {
+        refuse_to_count();
+    }
+}
+
+/// Refuses to shut a socket down: what it was sent would stay, or not.
+pub(in crate::net) fn refuse_to_shut_down(socket: &Object) {
+    if hears(socket) {
+        stop!("the program shuts a datagram socket down, which --joint does not model");
+    }
+}
+
+/// Refuses a datagram to a Unix socket of another program.
+pub(in crate::net) fn refuse_name(to: &Address) {
+    // Where messages to the system go, nobody else is.
+    if is_on() && to.path() != Some(b"/dev/log") {
+        stop!(
+            "the program sends a datagram to a Unix socket of another one, which --joint does not \
+             model"
+        );
+    }
+}
+
+/// Refuses addresses but the one by which this machine is known.
+fn refuse_others(address: &Address) {
+    let usual = Address::loopback(address.family()).with_port(address.port());
+    if address.concrete() != usual {
+        stop!(
+            "the program sends or receives datagrams at an address other than 127.0.0.1 or ::1, \
+             which --joint does not model"
+        );
+    }
+}
+
+/// Tells that datagrams can be sent to a socket, and from where; it may get its port only now.
+pub(in crate::net) fn bind(number: usize) {
+    let socket = object(number);
+    if !hears(socket) {
+        return;
+    }
+    let (local, foreign) = (socket.local.get(), socket.foreign.get());
+    refuse_others(&local);
+    let only = if foreign.is_some() { u64::from(foreign.port()) + 1 } else { 0 };
+    let is_new = socket.counter.get() == 0;
+    let name = Name([only, is_new.into(), 0, u64::from(!socket.is_named.get())]);
+    let (_, answer) = wish(Wish::Bind, remote::question(Asked::Wish, name, &local));
+    socket.counter.set(u64::from(answer.position));
+    socket.local.set(local.with_port(answer.position as u16));
+}
+
+/// The last descriptor of a socket is gone.
+pub(in crate::net) fn close(socket: &Object) {
+    if hears(socket) && socket.counter.get() != 0 {
+        wish(Wish::Unbind, about(socket));
+    }
+}
+
+fn about(socket: &Object) -> Question {
+    Question { position: socket.counter.get() as u32, ..Question::default() }
+}
+
+/// Sends to another program.
+pub(in crate::net) fn send(
+    descriptor: i32,
+    number: usize,
+    to: &Address,
+    pieces: Pieces,
+) -> Result<isize, i32> {
+    let socket = object(number);
+    if to.is_broadcast() || to.is_multicast() {
+        stop!("the program sends a datagram to many, which --joint does not model");
+    }
+    refuse_others(to);
+    point(Operation::Send, to.key(), descriptor as u64);
+    if let Some(error) = socket.takes_error() {
+        return Err(error);
+    }
+    if bound(Kind::Datagram, |other| other.local.get().receives(to)).is_some() {
+        stop!("the program sends a datagram to itself, which --joint does not model");
+    }
+    if socket.counter.get() == 0 {
+        bind(number);
+    }
+    let length = remote::gather(pieces, 0, pieces.length()).len();
+    let mut question = remote::question(Asked::Wish, Name([0; 4]), to);
+    (question.position, question.length) = (socket.counter.get() as u32, length as u32);
+    match wish(Wish::SendTo, question).0 {
+        Granted::Never => return wait_in_vain(number),
+        Granted::Lost => {
+            if socket.foreign.get().is_some() {
+                be_refused(number);
+            }
+        }
+        _ => chronicle::handed(Side::Socket(number), Side::Outside(*to), pieces),
+    }
+    Ok(length as isize)
+}
+
+/// Nobody takes what a socket sends to the only one whom it talks to, and the next call says so.
+fn be_refused(number: usize) {
+    if state().threads().filter(|thread| thread.is_alive()).count() > 1 {
+        stop!(
+            "a datagram is refused while several threads run, and which of them is told is not \
+             modelled with --joint"
+        );
+    }
+    object(number).error.set(errno::ECONNREFUSED);
+    happened(number);
+}
+
+/// Fetches the next datagram; none if nothing is there, or will come.
+pub(in crate::net) fn fetch(number: usize, patience: Patience) -> Option<Result<(), i32>> {
+    let socket = object(number);
+    if socket.counter.get() == 0 {
+        stop!("the program receives datagrams without a port, which --joint does not model");
+    }
+    let name = [0, 0, u64::from(is_endless(patience)), 0];
+    let (granted, answer) = wish(Wish::ReceiveFrom, Question { name, ..about(socket) });
+    socket.sight.set(Sight::Waits);
+    match granted {
+        Granted::Bytes => {
+            let family = socket.family.get();
+            let from = Address::loopback(family).with_port(answer.position as u16);
+            let content = Pieces::One {
+                address: region().message.as_ptr() as usize,
+                length: answer.length as usize,
+            };
+            let head = Head { from, length: answer.length, put: Put::BySender };
+            datagram::deliver(Side::Outside(from), number, head, content);
+            Some(Ok(()))
+        }
+        Granted::Nothing => match wait_out(number, Operation::Receive, patience) {
+            // What is known of the socket would seem to be something to look at again.
+            Ok(()) if transfer::can_receive(number) => Some(Err(errno::EAGAIN)),
+            waited => waited.err().map(Err),
+        },
+        _ if transfer::can_receive(number) => Some(wait_in_vain(number).map(drop)),
+        _ => None,
+    }
+}
