@@ -476,6 +476,13 @@ fn what_is_not_modelled_is_said() {
         ),
         ("", vec!["./talker l7000 a g"], "./talker c7000 r1", "something of its own at once"),
         ("", vec!["./talker l7000 a f"], "./talker c7000 r1", "--max-depth bounds how many"),
+        // Nothing that others do makes the program be explored again.
+        (
+            "--idle ok",
+            vec!["./talker l7000 a f"],
+            "./talker l7001 c7000 r1 a",
+            "--max-depth bounds",
+        ),
         ("", vec!["./talker l7000 a"], "./talker c7000 / x / q-1", "closes what another one may"),
         ("", vec!["./talker l7000 a"], "./talker c7000 / x / r1", "closes what another one may"),
         ("", vec!["./talker c7000"], "./talker l7000 a / u / a", "closes what another one may"),

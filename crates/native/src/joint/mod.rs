@@ -317,6 +317,8 @@ impl Exploration<'_> {
         }
         self.explored.histories[side] = lock(&self.programs).side(side).histories().len() as u64;
         match finished {
+            // The last execution of all may be the one that says nothing.
+            Ok(_) if self.explored.reason.is_some() => Ok(ControlFlow::Break(())),
             Ok(Finished::Complete) => Ok(ControlFlow::Continue(())),
             Ok(_) | Err(Stop::Stopped) => Ok(ControlFlow::Break(())),
             Err(Stop::Failed(error)) => Err(error),
