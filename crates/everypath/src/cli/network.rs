@@ -1,6 +1,7 @@
 //! The options of `everypath check` that are about the network.
 
 use super::datagrams::DatagramArgs;
+use crate::usage::Usage;
 use clap::{Args, ValueEnum};
 use everypath_native::peers::{Cache, Options};
 use everypath_native::{Fault, Faults, IdleMode, Partition};
@@ -15,7 +16,7 @@ pub(crate) struct NetworkArgs {
     pub(crate) peer: Vec<String>,
 
     /// Another program under control, with which the first forms a closed system
-    #[arg(long, value_name = "COMMAND", conflicts_with = "peer")]
+    #[arg(long, value_name = "COMMAND")]
     pub(crate) with: Vec<String>,
 
     /// How often one of the other programs may be killed, at any point, and started again or not
@@ -33,7 +34,7 @@ pub(crate) struct NetworkArgs {
     pub(crate) symmetric: bool,
 
     /// Explore each program on its own, and hold what they did against each other
-    #[arg(long, conflicts_with_all = ["peer", "partition", "symmetric", "chunks"])]
+    #[arg(long, conflicts_with_all = ["partition", "symmetric", "chunks"])]
     pub(crate) joint: bool,
 
     /// Write a list of what the program does with others, and of what is not right about it: data,
@@ -111,6 +112,17 @@ impl NetworkArgs {
             max_open: self.peer_connections.map_or(default.max_open, usize::from),
             alike: self.peer_tree == TreeName::Destination,
             ..default
+        }
+    }
+
+    /// Refuses peers beside programs under control: neither could reach the other.
+    pub(crate) fn check(&self) -> Result<(), Usage> {
+        match !self.peer.is_empty() && (self.joint || !self.with.is_empty()) {
+            true => Err(Usage::new(
+                "a --peer is a real process, which programs that are named by --with, or explored \
+                 with --joint, cannot reach: name all others with --with, or all with --peer",
+            )),
+            false => Ok(()),
         }
     }
 

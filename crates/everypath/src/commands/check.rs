@@ -52,6 +52,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
     if common.json.as_deref() == Some(&common.trace) && !trace.is_special() {
         return Err(Usage::new("--json and --trace name the same file; choose two"));
     }
+    args.network.check()?;
     let command =
         args.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let target = [&command].into_iter().chain(&args.network.with).cloned().collect::<Vec<_>>();
