@@ -145,7 +145,7 @@ fn slots() -> Table {
 /// The table of objects: there is one for all processes.
 fn objects() -> Table {
     let used = &state().objects_used;
-    let (first, threads) = (0, MAX_THREADS);
+    let (first, threads) = (0, state().object_owners.get().into());
     Table { address: OBJECTS, size: size_of::<Object>(), used, first, threads }
 }
 
@@ -278,6 +278,8 @@ pub(crate) fn all_open() -> impl Iterator<Item = &'static Cell<Open>> {
 /// A number for a new object; none if the thread has too many.
 pub(crate) fn free_object() -> Option<usize> {
     let number = objects().lowest(0, |number| net::object(number).is_free())?;
+    let owners = &state().object_owners;
+    owners.set(owners.get().max(state().current.get() + 1));
     net::object(number).clear();
     Some(number)
 }

@@ -264,6 +264,8 @@ pub(crate) struct State {
     /// How many numbers of each range were given out: see `descriptors`.
     pub(crate) slots_used: [Cell<u16>; crate::descriptors::RANGES],
     pub(crate) objects_used: [Cell<u16>; crate::descriptors::RANGES],
+    /// One more than the highest number of a thread that has ever made an object.
+    pub(crate) object_owners: Cell<u16>,
     pub(crate) threads: [Thread; MAX_THREADS],
     pub(crate) own: PageStart,
     pub(crate) umask: Cell<u32>,
