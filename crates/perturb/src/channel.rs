@@ -89,6 +89,9 @@ impl Packet {
     }
 }
 
+/// As many packets as are seldom exceeded: what may become of these is found out on a small copy.
+const FEW: usize = 6;
+
 /// Packets on their way from one end to the other; at most `N` at a time. All zeros is none.
 ///
 /// Packets are numbered from 0 in the order of sending.
@@ -159,7 +162,7 @@ impl<const N: usize> Channel<N> {
         packets(true)
             .chain([Next::Nothing])
             .chain(packets(false))
-            .filter(|&next| self.after(next, rules, account).is_some())
+            .filter(|&next| self.allows(next, rules, account))
     }
 
     /// What a receiver sees next if the network does nothing to what is on its way.
@@ -169,17 +172,45 @@ impl<const N: usize> Channel<N> {
         fresh.map_or(Next::Nothing, |at| Next::Packet(self.oldest + at as u32))
     }
 
+    /// Whether a receiver can see this next.
+    #[must_use]
+    pub fn allows(&self, next: Next, rules: &Rules, account: &Account) -> bool {
+        let mut account = *account;
+        let seen = match self.resized::<FEW>() {
+            Some(mut few) => few.advance(next, rules, &mut account),
+            None => self.after(next, rules, &account).map(|_| ()),
+        };
+        seen.is_some()
+    }
+
     /// The channel and the account after a receiver saw this, or `None` if it cannot.
     #[must_use]
     pub fn after(&self, next: Next, rules: &Rules, account: &Account) -> Option<(Self, Account)> {
         let (mut channel, mut account) = (*self, *account);
+        channel.advance(next, rules, &mut account)?;
+        Some((channel, account))
+    }
+
+    /// Goes on to where a receiver has seen this. If it is `None`, it cannot, and channel and account
+    /// are of no use any more.
+    #[must_use]
+    pub fn advance(&mut self, next: Next, rules: &Rules, account: &mut Account) -> Option<()> {
         match next {
-            Next::Packet(number) => channel.deliver(number, rules, &mut account)?,
-            Next::Nothing => channel.settle(self.len as usize, rules, &mut account)?,
+            Next::Packet(number) => self.deliver(number, rules, account)?,
+            Next::Nothing => self.settle(self.len as usize, rules, account)?,
         }
-        channel.promised = channel.promises(rules)?;
-        account.promise(self.promised, channel.promised);
-        account.is_within(&rules.budget).then_some((channel, account))
+        let before = self.promised;
+        self.promised = self.promises(rules)?;
+        account.promise(before, self.promised);
+        account.is_within(&rules.budget).then_some(())
+    }
+
+    /// The same with room for more or fewer packets, if there is enough.
+    fn resized<const M: usize>(&self) -> Option<Channel<M>> {
+        let Channel { oldest, len, now, promised, .. } = *self;
+        let mut packets = [Packet::default(); M];
+        packets.get_mut(..self.live().len())?.copy_from_slice(self.live());
+        Some(Channel { oldest, len, now, promised, packets })
     }
 
     fn live(&self) -> &[Packet] {
@@ -229,7 +260,7 @@ impl<const N: usize> Channel<N> {
         self.packets[..self.len as usize].copy_within(count.., 0);
         self.oldest += count as u32;
         self.len -= count as u32;
-        self.packets[self.len as usize..].fill(Packet::default());
+        self.packets[self.len as usize..][..count].fill(Packet::default());
         Some(())
     }
 

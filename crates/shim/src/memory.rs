@@ -65,6 +65,13 @@ pub(crate) fn store<T: Copy>(address: usize, value: T) {
     unsafe { (address as *mut T).write_volatile(value) }
 }
 
+/// Changes what is at an address. Meanwhile nobody else may look at it: no step is taken.
+pub(crate) fn change<T: Copy, R>(address: usize, change: impl FnOnce(&mut T) -> R) -> R {
+    // SAFETY: see the module's documentation; only one thread of the program runs at a time, and what
+    // is done to the object neither takes a step nor reaches it in another way.
+    change(unsafe { &mut *(address as *mut T) })
+}
+
 /// The object at an address. Its fields must be cells, and any bytes must be valid for them.
 pub(crate) fn view<T>(address: usize) -> &'static T {
     // SAFETY: see the module's documentation; only one thread of the program runs at a time.

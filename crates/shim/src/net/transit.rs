@@ -13,10 +13,11 @@ use super::address::Address;
 use super::outbox::Put;
 use super::{Kind, Object, caller, chronicle, object, touches};
 use crate::fail::stop;
-use crate::memory::{load, store};
+use crate::memory::{change, load, view};
 use crate::region::setup;
 use crate::scheduler::{amend, step};
 use crate::state::state;
+use core::cell::Cell;
 use everypath_perturb::{Account, Channel, Next, Rules};
 use everypath_shim_abi::{Crossing, Delivery, Operation, TO_PEER};
 
@@ -34,38 +35,44 @@ pub(super) const HEAD: usize = size_of::<Head>();
 const PACKETS: usize = 64;
 
 /// What precedes the messages of a socket if something may happen to them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 struct Transit {
-    channel: Channel<PACKETS>,
     /// What may happen to them, whatever becomes of the socket meanwhile, and whose faults that are.
-    rules: Rules,
-    account: u32,
+    rules: Cell<Rules>,
+    account: Cell<u32>,
     /// The number of the first message in the buffer.
-    first: u32,
+    first: Cell<u32>,
     /// One more than the number of the packet that has arrived and was not read; 0 if none has.
-    arrived: u32,
+    arrived: Cell<u32>,
+    channel: Cell<Packets>,
 }
+
+type Packets = Channel<PACKETS>;
 
 const TRANSIT: usize = size_of::<Transit>();
 
 impl Transit {
     fn empty((account, rules): (usize, Rules)) -> Self {
-        let account = account as u32;
-        Transit { channel: Channel::EMPTY, rules, account, first: 0, arrived: 0 }
+        let none = || Cell::new(0);
+        let (rules, account) = (Cell::new(rules), Cell::new(account as u32));
+        let channel = Cell::new(Channel::EMPTY);
+        Transit { rules, account, first: none(), arrived: none(), channel }
+    }
+
+    /// Of a socket with unreliable messages in its buffer, at the beginning of which it is.
+    fn of(number: usize) -> &'static Self {
+        view(object(number).contents(number).as_ptr() as usize)
+    }
+
+    /// Works on the packets where they are: a copy of all of them would be large.
+    fn with_packets<R>(&self, work: impl FnOnce(&mut Packets) -> R) -> R {
+        change(self.channel.as_ptr() as usize, work)
     }
 
     /// Whether all that was let in has met its fate.
     fn is_between_batches(&self) -> bool {
-        self.channel.oldest() == self.channel.sent()
-    }
-
-    fn of(number: usize) -> Self {
-        load(object(number).contents(number).as_ptr() as usize)
-    }
-
-    fn keep(self, number: usize) {
-        store(object(number).contents(number).as_ptr() as usize, self);
+        self.with_packets(|channel| channel.oldest() == channel.sent())
     }
 }
 
@@ -123,7 +130,7 @@ pub(super) fn sees_later(number: usize) -> bool {
     }
     let transit = Transit::of(number);
     let is_open = socket.kind.get() != Kind::Outbox || transit.is_between_batches();
-    transit.arrived == 0 && !transit.rules.keeps_order() && is_open
+    transit.arrived.get() == 0 && !transit.rules.get().keeps_order() && is_open
 }
 
 /// The value of [`Operation::Arrive`] if it depends on others what can be decided.
@@ -180,15 +187,15 @@ pub(super) fn look(number: usize) -> Found {
     if !socket.unreliable.get() {
         return Found::Message(0);
     }
-    if Transit::of(number).arrived == 0 {
+    if Transit::of(number).arrived.get() == 0 {
         decide(number);
     }
     if socket.waiting() == 0 {
         return Found::Nothing;
     }
     let transit = Transit::of(number);
-    match transit.arrived.checked_sub(1) {
-        Some(packet) => Found::Message(place(number, packet - transit.first)),
+    match transit.arrived.get().checked_sub(1) {
+        Some(packet) => Found::Message(place(number, packet - transit.first.get())),
         None => Found::Lost,
     }
 }
@@ -199,7 +206,7 @@ pub(super) fn tell_received(number: usize) {
     let behind = match socket.unreliable.get() {
         true => {
             let transit = Transit::of(number);
-            transit.arrived.wrapping_sub(transit.first + 1)
+            transit.arrived.get().wrapping_sub(transit.first.get() + 1)
         }
         false => 0,
     };
@@ -214,22 +221,21 @@ pub(super) fn take(number: usize) {
         return socket.skip(size(number, 0));
     }
     let transit = Transit::of(number);
-    Transit { arrived: 0, ..transit }.keep(number);
-    forget(number, transit.channel.oldest());
+    transit.arrived.set(0);
+    forget(number, transit.with_packets(|channel| channel.oldest()));
 }
 
 /// Takes the messages out whose packets are over.
 fn forget(number: usize, up_to: u32) {
     let socket = object(number);
-    let mut transit = Transit::of(number);
-    while transit.first < up_to {
+    let first = &Transit::of(number).first;
+    while first.get() < up_to {
         let length = size(number, TRANSIT);
         socket.cut(number, TRANSIT, length);
         chronicle::gone(number, u64::from(socket.left.get()));
         socket.left.set(socket.left.get() + 1);
-        transit.first += 1;
+        first.set(first.get() + 1);
     }
-    transit.keep(number);
     if socket.waiting() == TRANSIT {
         // Nothing is owed any more.
         socket.start.set(0);
@@ -239,15 +245,16 @@ fn forget(number: usize, up_to: u32) {
 
 /// Lets packets enter the channel: one after the other if they keep their order; otherwise all of
 /// them, into an outbox's batch by batch.
-fn admit(number: usize, transit: &mut Transit, rules: &Rules) {
+fn admit(number: usize, transit: &Transit, rules: &Rules) {
     let mut at = TRANSIT;
-    let mut known = transit.first;
+    let mut known = transit.first.get();
     let is_outbox = object(number).kind.get() == Kind::Outbox;
     let admits_all = !rules.keeps_order() && (!is_outbox || transit.is_between_batches());
     while at < object(number).waiting() {
-        let is_new = known == transit.channel.sent();
+        let is_new = known == transit.with_packets(|channel| channel.sent());
         let is_alone = rules.keeps_order() && transit.is_between_batches();
-        if is_new && (is_alone || admits_all) && transit.channel.send().is_none() {
+        let is_let_in = is_new && (is_alone || admits_all);
+        if is_let_in && transit.with_packets(Channel::send).is_none() {
             stop!("more than {PACKETS} datagrams are on their way to one socket at a time");
         }
         known += 1;
@@ -256,20 +263,21 @@ fn admit(number: usize, transit: &mut Transit, rules: &Rules) {
 }
 
 fn decide(number: usize) {
-    let mut transit = Transit::of(number);
-    let rules = transit.rules;
-    let spent = &state().accounts[transit.account as usize];
-    admit(number, &mut transit, &rules);
+    let transit = Transit::of(number);
+    let rules = transit.rules.get();
+    let spent = &state().accounts[transit.account.get() as usize];
+    admit(number, transit, &rules);
     let before = spent.get();
     let mut options = [Next::Nothing; PACKETS + 1];
     let mut count = 0;
-    for option in transit.channel.options(&rules, &before) {
-        options[count] = option;
-        count += 1;
-    }
-    let normal = transit.channel.undisturbed();
-    let is_possible = |next| transit.channel.after(next, &rules, &before).is_some();
-    let is_disturbed = !state().current().undisturbed.get() || !is_possible(normal);
+    let (normal, is_possible) = transit.with_packets(|channel| {
+        for option in channel.options(&rules, &before) {
+            options[count] = option;
+            count += 1;
+        }
+        (channel.undisturbed(), options[..count].contains(&channel.undisturbed()))
+    });
+    let is_disturbed = !state().current().undisturbed.get() || !is_possible;
     // What happens anyway is a step as well if it is out of the ordinary.
     let is_step = is_disturbed && (count > 1 || count == 1 && is_odd(options[0], normal));
     let next = match is_step {
@@ -277,7 +285,11 @@ fn decide(number: usize) {
         false if is_disturbed => options[0],
         false => normal,
     };
-    let Some((channel, account)) = transit.channel.after(next, &rules, &before) else {
+    let mut account = before;
+    let advance = |channel: &mut Packets| {
+        channel.advance(next, &rules, &mut account).map(|()| channel.oldest())
+    };
+    let Some(oldest) = transit.with_packets(advance) else {
         stop!("what may happen to datagrams changed while some were on their way");
     };
     spent.set(account);
@@ -285,15 +297,13 @@ fn decide(number: usize) {
         let to_peer = object(number).kind.get() == Kind::Outbox;
         tell(next, normal, (&before, &account), to_peer);
     }
-    transit.channel = channel;
     let keep_from = match next {
         Next::Packet(packet) => {
-            transit.arrived = packet + 1;
-            packet.min(channel.oldest())
+            transit.arrived.set(packet + 1);
+            packet.min(oldest)
         }
-        Next::Nothing => channel.oldest(),
+        Next::Nothing => oldest,
     };
-    transit.keep(number);
     forget(number, keep_from);
 }
 
