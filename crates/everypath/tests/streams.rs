@@ -51,6 +51,10 @@ fn bytes_move_in_every_way_that_makes_a_difference() {
         "W1w1 r1R1",
         "w1R1 W1r1",
         "R1W1 R1W1",
+        // Whoever reads first gets what another would have got.
+        "W1N1W1 R1",
+        "R1 W1N1W1",
+        "W1R1W1 R1W1",
     ] {
         let reduced = endings(&programs, "dpor", scripts).expect("a reduced search is small");
         let plain = endings(&programs, "none", scripts).expect("these are small");

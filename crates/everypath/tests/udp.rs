@@ -214,6 +214,8 @@ fn reduced_and_plain_search_find_the_same_endings() {
         ("", "SS RR"),
         ("", "S NP"),
         ("", "s r"),
+        ("", "R SNS"),
+        ("", "SRS RS"),
         ("--udp-multiply 1,0", "SS RR"),
         ("--udp-multiply 1,0", "SsX xR"),
         ("--udp-multiply 1,2", "SX RXR"),

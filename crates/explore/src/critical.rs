@@ -66,7 +66,9 @@ impl<E: Executor> Executor for After<'_, E> {
         let skipped = self.prefix.len().min(executed.steps.len());
         executed.steps.drain(..skipped);
         for step in &mut executed.steps {
-            step.after = step.after.and_then(|step| step.checked_sub(skipped));
+            for before in [&mut step.after, &mut step.provided_by] {
+                *before = before.and_then(|step| step.checked_sub(skipped));
+            }
         }
         Ok(executed)
     }

@@ -40,6 +40,8 @@ pub struct Exhaustive {
 pub(crate) struct Touch {
     pending: Pending,
     footprint: Footprint,
+    /// What it might touch at another moment, if that is not the same.
+    elsewhere: Option<Box<Footprint>>,
     /// Which processes that are just like it come before and after this one.
     turn: Turn,
 }
@@ -48,7 +50,7 @@ impl Touch {
     /// Of a step that is by itself.
     pub(crate) fn nothing() -> Self {
         let (pending, footprint) = (Pending::default(), Footprint::nothing());
-        Touch { pending, footprint, turn: Turn::default() }
+        Touch { pending, footprint, elsewhere: None, turn: Turn::default() }
     }
 }
 
@@ -58,6 +60,11 @@ impl reduction::Footprint for Touch {
     fn parts(&self) -> impl Iterator<Item = Part> + Clone {
         // Turns first: whoever must come before does not race.
         self.turn.parts().chain(self.footprint.parts())
+    }
+
+    fn elsewhere(&self) -> Option<Vec<Part>> {
+        let elsewhere = self.elsewhere.as_ref()?;
+        Some(self.turn.parts().chain(elsewhere.parts()).collect())
     }
 
     fn disturbs(&self) -> bool {
@@ -79,6 +86,10 @@ impl reduction::Footprint for Touch {
 
     fn covers(part: Part, earlier: Part) -> bool {
         part.covers(earlier)
+    }
+
+    fn competes(earlier: Part, later: Part) -> bool {
+        earlier.competes(later)
     }
 
     fn scope(part: Part) -> Scope {
@@ -124,7 +135,7 @@ pub(crate) fn alternative(pending: Pending) -> Alternative<Touch> {
         actor: pending.thread,
         by_itself,
         outcomes: if pending.is_timeout() { 1 } else { pending.outcomes },
-        footprint: Touch { pending, footprint: pending.footprint(), turn: Turn::default() },
+        footprint: Touch { pending, footprint: pending.footprint(), ..Touch::nothing() },
     }
 }
 
@@ -159,17 +170,25 @@ pub(crate) fn taken(events: &[Event], symmetry: &Symmetry) -> Vec<Taken<Touch>> 
             let turn = turns.pop().unwrap_or_default();
             let what = (unit.operation(provided.operation(event)), event.phase);
             let granted = granted && event.value != units::NONE_YET;
-            let footprint = match is_inside.pop() {
-                Some(true) => Footprint::nothing(),
-                _ => Footprint::new(what, (event.object, event.value), event.outcome, granted),
+            let (object, is_free) = ((event.object, event.value), is_inside.pop() != Some(true));
+            let footprint = match is_free {
+                false => Footprint::nothing(),
+                true => Footprint::new(what, object, event.outcome, granted),
             };
+            let is_certain = !is_free || event.outcome == TIMEOUT;
+            let elsewhere = Footprint::elsewhere(what, object).filter(|_| !is_certain);
             let creates = event.operation == Operation::Create;
             Taken {
                 choice: reduction::Choice { actor: event.thread, outcome: event.outcome },
-                footprint: Touch { pending: Pending::default(), footprint, turn },
+                footprint: Touch {
+                    pending: Pending::default(),
+                    footprint,
+                    elsewhere: elsewhere.map(Box::new),
+                    turn,
+                },
                 creates: creates.then_some(event.value as u16),
-                after: provided.by.or_else(|| (event.granted_by as usize).checked_sub(1)),
-                provided_by: unit.from(),
+                after: (event.granted_by as usize).checked_sub(1),
+                provided_by: provided.by.or(unit.from()),
                 // A time-out is its own doing.
                 resumes: event.phase == Phase::Resume && event.outcome != TIMEOUT,
             }

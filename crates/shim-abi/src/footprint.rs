@@ -100,6 +100,11 @@ impl Part {
         }
     }
 
+    /// Whether both take from the same, or put there: who only looks takes nothing from anybody.
+    pub fn competes(self, later: Part) -> bool {
+        (self.mode, later.mode) == (Mode::Write, Mode::Write) && self.object == later.object
+    }
+
     /// Whether all that is related to an earlier part of the same object is related to this one.
     pub fn covers(self, earlier: Part) -> bool {
         Mode::ALL.into_iter().all(|mode| {
@@ -139,6 +144,11 @@ const OPEN: u64 = 4;
 const TIMERS: u64 = 4;
 /// All signals of a process.
 const SIGNALS: u64 = 6;
+
+/// Of the value of a look that waits for nothing: clients may send something there.
+pub const POLL_DOOR: u64 = 1;
+/// Of the same: it would have decided what arrives if anything were on its way.
+pub const POLL_ARRIVES: u64 = 2;
 
 /// The value of a step that closes a listener while connections wait to be accepted.
 pub const ABANDONED: u64 = u64::MAX;
@@ -303,7 +313,7 @@ impl Footprint {
             ]),
             // The value says whether clients may send something there.
             (Operation::Poll, _) => {
-                let limit = if value == 0 { Nothing } else { Read };
+                let limit = if value & POLL_DOOR == 0 { Nothing } else { Read };
                 let parts = [(Read, object), (Read, object + HEAD), (Touch, NETWORK)];
                 let [first, second, third] =
                     if object == 0 { [(Read, NETWORK), (Nothing, 0), (Nothing, 0)] } else { parts };
@@ -427,6 +437,23 @@ impl Footprint {
                 _,
             ) => Footprint::of(&[(Everything, 0)]),
         }
+    }
+
+    /// What a step might touch if it came earlier, when it may get what it does not get now, or not get
+    /// what it gets: at least that. None if it would touch no more. There is no less room earlier.
+    pub fn elsewhere(
+        (operation, phase): (Operation, Phase),
+        (object, value): (u64, u64),
+    ) -> Option<Self> {
+        let essence = match operation {
+            Operation::AwaitSpace => Operation::Send,
+            Operation::ReceiveWhole | Operation::AwaitBytes => Operation::Receive,
+            Operation::ConnectQueued | Operation::AwaitListener => Operation::Connect,
+            Operation::AwaitConnection => Operation::AcceptQueued,
+            Operation::Poll if value & POLL_ARRIVES != 0 => Operation::Arrive,
+            _ => return None,
+        };
+        Some(Footprint::new((essence, phase), (object, value), 0, true))
     }
 
     /// What a step touches that touches nothing of others.

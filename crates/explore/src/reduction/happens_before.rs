@@ -22,6 +22,8 @@ pub struct Race {
 
 struct Event<P> {
     parts: Vec<P>,
+    /// What it might touch elsewhere, if that is not the same.
+    elsewhere: Option<Vec<P>>,
     step: usize,
     actor: u16,
     /// Which actor, by the order of creation: numbers are used again, identities are not.
@@ -47,6 +49,13 @@ pub type Clocked<'a, P> = (&'a [P], &'a [u32]);
 struct Use<P> {
     event: usize,
     part: P,
+}
+
+/// An event that a new one may depend on.
+struct Related {
+    event: usize,
+    relation: Relation,
+    competes: bool,
 }
 
 struct StepRecord<P> {
@@ -138,10 +147,12 @@ impl<F: Footprint> HappensBefore<F> {
         self.steps.push(StepRecord { identity, first, end, introduced, replaced, uses, races });
         let parts: Vec<F::Part> = step.footprint.parts().collect();
         let does = parts.iter().take_while(|&&part| !F::is_separable(part)).count();
-        self.add_event(actor, &parts[..does], after);
+        let is_whole = does == parts.len();
+        self.add_event(actor, &parts[..does], after, provided_by.filter(|_| is_whole));
         self.events[first].is_grant = step.resumes;
-        if does < parts.len() {
-            self.add_event(actor, &parts[does..], provided_by);
+        self.events[first].elsewhere = step.footprint.elsewhere();
+        if !is_whole {
+            self.add_event(actor, &parts[does..], provided_by, None);
             self.events[first + 1].is_grant = true;
         }
         let replaced = step.creates.map(|number| {
@@ -165,7 +176,15 @@ impl<F: Footprint> HappensBefore<F> {
         fresh
     }
 
-    fn add_event(&mut self, actor: u16, parts: &[F::Part], after: Option<usize>) {
+    /// Adds an event that was possible only after another, and got what it asked for from a third:
+    /// others may have taken away what it could have got before that one came, and it races with them.
+    fn add_event(
+        &mut self,
+        actor: u16,
+        parts: &[F::Part],
+        after: Option<usize>,
+        provider: Option<usize>,
+    ) {
         let identity = self.identities[&actor];
         let mut clock =
             self.last[identity].last().map_or_else(Vec::new, |&at| self.events[at].clock.clone());
@@ -174,8 +193,12 @@ impl<F: Footprint> HappensBefore<F> {
         }
         let later = self.events.len();
         let mut races = Vec::new();
-        for (earlier, relation) in self.related(parts) {
+        let provided = provider.map(|event| self.events[event].clock.clone()).unwrap_or_default();
+        for Related { event: earlier, relation, competes } in self.related(parts) {
             if relation == Relation::Independent || self.events[earlier].is_within(&clock) {
+                continue;
+            }
+            if self.events[earlier].is_within(&provided) && !competes {
                 continue;
             }
             // A step moves as a whole, so nothing races with only what it got at once.
@@ -185,6 +208,7 @@ impl<F: Footprint> HappensBefore<F> {
             }
             join(&mut clock, &self.events[earlier].clock);
         }
+        join(&mut clock, &provided);
         let own =
             self.last[identity].iter().rev().find(|&&at| self.events[at].identity == identity);
         let local = own.map_or(0, |&at| self.events[at].local) + 1;
@@ -194,30 +218,37 @@ impl<F: Footprint> HappensBefore<F> {
         clock[identity] = local;
         let step = self.steps.len() - 1;
         let parts = parts.to_vec();
-        self.events.push(Event { parts, step, actor, identity, local, clock, is_grant: false });
+        let (elsewhere, is_grant) = (None, false);
+        let event = Event { parts, elsewhere, step, actor, identity, local, clock, is_grant };
+        self.events.push(event);
         self.last[identity].push(later);
         self.remember_uses(later);
         self.steps[step].races.append(&mut races);
     }
 
     /// The events that parts of a new one may depend on, the latest first.
-    fn related(&self, parts: &[F::Part]) -> Vec<(usize, Relation)> {
-        let mut found: Vec<(usize, Relation)> = Vec::new();
-        let racing = |&event: &usize| (event, Relation::Racing);
+    fn related(&self, parts: &[F::Part]) -> Vec<Related> {
+        let mut found: Vec<Related> = Vec::new();
+        let racing =
+            |&event: &usize| Related { event, relation: Relation::Racing, competes: false };
         for &part in parts {
             found.extend(self.everything.last().map(racing));
             match F::scope(part) {
                 Scope::Nothing => {}
                 Scope::Object(object) => {
                     let uses = self.uses.get(&object).into_iter().flatten();
-                    found.extend(uses.map(|used| (used.event, F::relation(used.part, part))));
+                    found.extend(uses.map(|used| Related {
+                        event: used.event,
+                        relation: F::relation(used.part, part),
+                        competes: F::competes(used.part, part),
+                    }));
                 }
                 Scope::Everything => {
                     found.extend(self.last.iter().filter_map(|events| events.last()).map(racing));
                 }
             }
         }
-        found.sort_by_key(|&(event, _)| std::cmp::Reverse(event));
+        found.sort_by_key(|related| std::cmp::Reverse(related.event));
         found
     }
 
@@ -268,6 +299,12 @@ impl<F: Footprint> HappensBefore<F> {
     /// What an event touches.
     pub fn parts_of(&self, event: usize) -> &[F::Part] {
         &self.events[event].parts
+    }
+
+    /// What an event might touch if it came at another moment.
+    pub fn parts_elsewhere(&self, event: usize) -> &[F::Part] {
+        let Event { parts, elsewhere, .. } = &self.events[event];
+        elsewhere.as_ref().unwrap_or(parts)
     }
 
     /// Whether an event is that its actor gets what the event before asked for: it happens in one

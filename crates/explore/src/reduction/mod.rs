@@ -64,6 +64,11 @@ pub trait Footprint: Clone {
     /// The parts, in the order in which they happen.
     fn parts(&self) -> impl Iterator<Item = Self::Part> + Clone;
 
+    /// What the step might touch if it came at another moment, if that is not always the same.
+    fn elsewhere(&self) -> Option<Vec<Self::Part>> {
+        None
+    }
+
     /// What a part can be related to.
     fn scope(part: Self::Part) -> Scope;
 
@@ -74,6 +79,12 @@ pub trait Footprint: Clone {
     /// How a part and a later one of another actor are related. Which of the two is the later must
     /// not matter for whether they race.
     fn relation(earlier: Self::Part, later: Self::Part) -> Relation;
+
+    /// Whether two parts take from the same: then the later one would get something else if it came
+    /// before the earlier one, even if what it gets was not there yet.
+    fn competes(_earlier: Self::Part, _later: Self::Part) -> bool {
+        false
+    }
 
     /// Whether everything that is related to an earlier part is related to this one of the same
     /// object, too.

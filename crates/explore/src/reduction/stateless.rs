@@ -43,7 +43,8 @@ pub struct Taken<F> {
     pub creates: Option<u16>,
     /// The step without which this one could not have been taken.
     pub after: Option<usize>,
-    /// The step without which this one would not have got at once what it asked for.
+    /// The step without which this one would not have got what it asked for: it would have got
+    /// something else, or waited.
     pub provided_by: Option<usize>,
     /// Whether the actor goes on after having waited: it gets what its step before asked for.
     pub resumes: bool,
@@ -394,8 +395,10 @@ impl<F: Footprint> Stateless<F> {
         self.order.truncate(from);
         let mut alternatives = executed.alternatives.into_iter();
         for (number, step) in executed.steps.iter().enumerate().skip(from) {
-            if number >= self.frames.len() {
-                self.enter(step, alternatives.next().unwrap_or_default());
+            match self.frames.get_mut(number) {
+                // What it does now is known.
+                Some(known) => known.taken.parts = step.footprint.parts().collect(),
+                None => self.enter(step, alternatives.next().unwrap_or_default()),
             }
             if self.reduction != Reduction::None {
                 self.order.push(step);
@@ -493,7 +496,7 @@ impl<F: Footprint> Stateless<F> {
         let at = self.order.step_of(race.earlier);
         let events = optimal_dpor::reversal(&self.order, race).into_iter();
         let planned = events.map(|event| self.planned(event, race)).collect();
-        let sequence = Sequence::new(&self.order, planned);
+        let sequence = Sequence::new(&self.order, planned, race.later);
         let frame = &mut self.frames[at];
         let asleep = frame.sleep.iter();
         let mut sleepers: Vec<Sleeper<F::Part>> = asleep

@@ -11,6 +11,8 @@
 //! - A sequence is cut to what wakes the sleepers. The rest may as well come by itself: where nothing
 //!   sleeps, nothing can be redundant. So trees stay small however long executions are.
 //! - A step may have outcomes. All outcomes of a step are explored side by side, before it sleeps.
+//! - A step that comes earlier than it did may do something else than it did: it gets what it then
+//!   did not get. So it counts as touching all that it might, until it was taken.
 //! - Events of the order are not steps: a lock is got in one step with asking for it if it is free
 //!   then. Which of the two it will be follows from what of the sequence comes before.
 
@@ -78,16 +80,21 @@ pub struct Planned {
 pub struct Sequence<'a, F: Footprint> {
     order: &'a HappensBefore<F>,
     planned: Vec<Planned>,
+    /// The event that comes earlier than it did, and may do something else.
+    moved: usize,
 }
 
 impl<'a, F: Footprint> Sequence<'a, F> {
-    /// A sequence of events of an execution.
-    pub fn new(order: &'a HappensBefore<F>, planned: Vec<Planned>) -> Self {
-        Sequence { order, planned }
+    /// A sequence of events of an execution, one of which comes earlier than it did.
+    pub fn new(order: &'a HappensBefore<F>, planned: Vec<Planned>, moved: usize) -> Self {
+        Sequence { order, planned, moved }
     }
 
     fn parts(&self, at: usize) -> &'a [F::Part] {
-        self.order.parts_of(self.planned[at].event)
+        match self.planned[at].event {
+            moved if moved == self.moved => self.order.parts_elsewhere(moved),
+            event => self.order.parts_of(event),
+        }
     }
 
     fn position(&self, key: Key) -> Option<usize> {

@@ -41,7 +41,7 @@ use crate::system;
 use address::{Address, UNIX};
 use call::{Call, Patience, Unfinished, failed, through, until_done};
 use core::cell::Cell;
-use everypath_shim_abi::{Operation, Sight, Waiting, socket_key};
+use everypath_shim_abi::{Operation, POLL_ARRIVES, POLL_DOOR, Sight, Waiting, socket_key};
 use options::Options;
 use remote::Remote;
 
@@ -269,7 +269,8 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
         }
         // A look that finds nothing decides nothing.
         Operation::Arrive if !ready::has_traffic(thread.want.get()) => {
-            return Some((Operation::Poll, u64::from(ready::has_door(thread.want.get()))));
+            let door = if ready::has_door(thread.want.get()) { POLL_DOOR } else { 0 };
+            return Some((Operation::Poll, POLL_ARRIVES | door));
         }
         Operation::Close | Operation::Shutdown => return stream::abandoning(thread),
         _ => {}
