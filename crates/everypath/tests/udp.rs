@@ -223,6 +223,11 @@ fn reduced_and_plain_search_find_the_same_endings() {
         ("--udp-multiply 1,0", "Ss B"),
         ("--udp-multiply 1,2", "S KR"),
         ("--udp-multiply 1 --udp-window 2", "SS RR"),
+        ("--udp-multiply 1 --udp-window 2", "SRS RS"),
+        ("--udp-multiply 1 --udp-window 2", "RS SSR"),
+        ("--udp-multiply 1 --udp-window 2", "SSX RR"),
+        ("--udp-multiply 2 --udp-window 2", "SS RR"),
+        ("--udp-multiply 1 --udp-window 2 --time quiescent", "sS rRr"),
         ("--udp-multiply 1,0 --udp-window 2", "SS NR"),
         ("--udp-budget loss=1", "Ss Rr"),
         ("--udp-budget loss=1", "SR SR"),
@@ -249,6 +254,9 @@ fn reduced_and_plain_search_find_the_same_endings_with_a_server() {
         ("--udp-direction send --udp-multiply 1,0 --udp-window 2", "SSRR"),
         ("--udp-direction send --udp-multiply 1,2 --udp-window 2", "S RR"),
         ("--udp-window 2", "SS R"),
+        ("--udp-direction receive --udp-window 2", "SSR R"),
+        ("--udp-direction receive --udp-window 2", "SXS R"),
+        ("--udp-direction receive --udp-window 3", "SSSRRR"),
     ] {
         let options = format!("{peer} {options} -- ./letters @{port} {scripts}");
         let reduced = endings(&programs, "dpor", &options).expect("a reduced search is small");
@@ -275,6 +283,22 @@ fn packets_that_leave_in_batches_are_explored_once() {
         let (code, result) = check(&programs, "alphabet_server", port, &options);
         let executions = 2 * 3_u64.pow(requests - 1);
         assert_eq!((code, &result["stats"]["executions"]), (0, &executions.into()), "{result}");
+    }
+}
+
+/// What is sent later, who receives could have got as well; but it makes no difference to what it
+/// gets. So each delivery is explored once, however the requests are sent meanwhile.
+#[test]
+fn packets_that_arrive_out_of_order_are_explored_once() {
+    let programs = Programs::new(&["udp/alphabet_server.rs", "udp/alphabet_client.c"]);
+    let port = free_port();
+    for (requests, window) in [(1, 2), (2, 2), (4, 2), (7, 2), (4, 3), (4, 9)] {
+        let client = format!("-- ./alphabet_client {port} 1 {requests} unchecked");
+        let options = format!("--udp-direction receive --udp-window {window} {client}");
+        let (code, result) = check(&programs, "alphabet_server", port, &options);
+        let rules = Rules::new("1".parse().unwrap(), window, Budget::UNLIMITED).unwrap();
+        let deliveries = Deliveries::of(requests, rules).unwrap().count();
+        assert_eq!((code, &result["stats"]["executions"]), (0, &deliveries.into()), "{result}");
     }
 }
 

@@ -81,6 +81,7 @@ impl reduction::Footprint for Touch {
             Relation::Independent => reduction::Relation::Independent,
             Relation::Ordered => reduction::Relation::Ordered,
             Relation::Racing => reduction::Relation::Racing,
+            Relation::Missed => reduction::Relation::Missed,
         }
     }
 
@@ -212,7 +213,7 @@ impl Provided {
     /// What a step is to the others.
     fn operation(&self, event: &Event) -> Operation {
         match event.operation {
-            Operation::ReceiveWhole if self.in_parts => Operation::Receive,
+            Operation::ReceiveWhole | Operation::ReceiveAny if self.in_parts => Operation::Receive,
             Operation::AcceptQueued if self.in_parts => Operation::Accept,
             // Who let it in is not known.
             Operation::ConnectQueued if self.by.is_none() => Operation::Connect,
@@ -247,10 +248,12 @@ fn providers(events: &[Event]) -> Vec<Provided> {
                 Provided::default()
             }
             // It could have come before them, and given up.
-            Operation::ReceiveWhole | Operation::AcceptQueued if event.phase == Phase::Limited => {
+            Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AcceptQueued
+                if event.phase == Phase::Limited =>
+            {
                 Provided::default()
             }
-            Operation::ReceiveWhole | Operation::AcceptQueued => {
+            Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AcceptQueued => {
                 let runs = sent.get(&event.object);
                 let run = runs.and_then(|runs| runs.range(..=before).next_back());
                 match run.map(|(_, &run)| run).filter(|&(end, _)| end > before) {

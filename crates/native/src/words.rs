@@ -449,6 +449,7 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
         | Operation::Receive
         | Operation::SendWhole
         | Operation::ReceiveWhole
+        | Operation::ReceiveAny
         | Operation::Arrive
         | Operation::AwaitSpace
         | Operation::AwaitBytes
@@ -564,7 +565,10 @@ fn verb(operation: Operation) -> &'static str {
         Operation::AwaitConnection => "waits for a connection at address",
         Operation::SendAway => "sends to address",
         Operation::Send | Operation::SendWhole => "sends to socket",
-        Operation::Receive | Operation::ReceiveWhole | Operation::Arrive => "receives from socket",
+        Operation::Receive
+        | Operation::ReceiveWhole
+        | Operation::ReceiveAny
+        | Operation::Arrive => "receives from socket",
         Operation::AwaitSpace => "waits for space at socket",
         Operation::AwaitBytes => "waits for bytes from socket",
         Operation::Shutdown => "shuts down socket",

@@ -165,6 +165,18 @@ impl<const N: usize> Channel<N> {
             .filter(|&next| self.allows(next, rules, account))
     }
 
+    /// Whether a receiver who looks now sees one of the packets that were sent, for the first time,
+    /// and so it would be if more had been sent: after `more` packets that the channel does not know
+    /// of. The faults of an execution must not be limited.
+    #[must_use]
+    pub fn is_certain(&self, more: u32, rules: &Rules) -> bool {
+        let most = rules.multiplicities.most();
+        let may_come_again = |packet: &Packet| (1..most).contains(&packet.copies);
+        let is_awaited = more > 0 || self.live().iter().any(|packet| packet.copies == 0);
+        let may_be_lost = rules.multiplicities.contains(0);
+        is_awaited && !may_be_lost && !self.live().iter().any(may_come_again)
+    }
+
     /// What a receiver sees next if the network does nothing to what is on its way.
     #[must_use]
     pub fn undisturbed(&self) -> Next {

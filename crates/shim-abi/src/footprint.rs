@@ -19,6 +19,9 @@ pub enum Mode {
     Touch,
     /// Everything else.
     Write,
+    /// Takes one of what is there: what is put in later it could have taken instead, but what was put
+    /// in before and not taken makes no difference to it.
+    Miss,
     /// Is the first of several that come one after the other, whatever they do.
     Lead,
     /// Is the next of them.
@@ -30,12 +33,13 @@ pub enum Mode {
 }
 
 impl Mode {
-    const ALL: [Mode; 10] = [
+    const ALL: [Mode; 11] = [
         Mode::Request,
         Mode::Acquire,
         Mode::Release,
         Mode::Read,
         Mode::Write,
+        Mode::Miss,
         Mode::Touch,
         Mode::Lead,
         Mode::Follow,
@@ -62,13 +66,15 @@ pub enum Relation {
     Ordered,
     /// They could come in the other order, and that makes a difference.
     Racing,
+    /// They can be swapped; but if the second came first, there would be more that the first could do.
+    Missed,
 }
 
 impl Part {
     /// How this part and a later one of another thread are related.
     pub const fn relation(self, later: Part) -> Relation {
         use Mode::{
-            Acquire, Everything, Follow, Lead, Nothing, Read, Release, Request, Touch, Write,
+            Acquire, Everything, Follow, Lead, Miss, Nothing, Read, Release, Request, Touch, Write,
         };
         match (self.mode, later.mode) {
             (Everything, _) | (_, Everything) => return Relation::Racing,
@@ -82,6 +88,8 @@ impl Part {
             // Who looks at all sees each.
             (Touch, Touch) => Relation::Independent,
             (Touch, _) | (_, Touch) => Relation::Racing,
+            (Miss, Write) => Relation::Missed,
+            (Miss, _) | (_, Miss) => Relation::Independent,
             // Who asked first, and all that writers do.
             (Request | Read | Release | Write, Write) => Relation::Racing,
             (Write, Request | Read | Release) | (Request, Request) => Relation::Racing,
@@ -107,11 +115,14 @@ impl Part {
 
     /// Whether all that is related to an earlier part of the same object is related to this one.
     pub fn covers(self, earlier: Part) -> bool {
-        Mode::ALL.into_iter().all(|mode| {
-            let later = Part { mode, object: self.object };
-            earlier.relation(later) == Relation::Independent
-                || self.relation(later) != Relation::Independent
-        })
+        // Nothing is ordered by what was missed, so each has missed it on its own.
+        let has_missed = (self.mode, earlier.mode) == (Mode::Miss, Mode::Miss);
+        !has_missed
+            && Mode::ALL.into_iter().all(|mode| {
+                let later = Part { mode, object: self.object };
+                earlier.relation(later) == Relation::Independent
+                    || self.relation(later) != Relation::Independent
+            })
     }
 }
 
@@ -170,7 +181,7 @@ impl Footprint {
         outcome: u16,
         granted: bool,
     ) -> Self {
-        use Mode::{Acquire, Everything, Nothing, Read, Release, Request, Touch, Write};
+        use Mode::{Acquire, Everything, Miss, Nothing, Read, Release, Request, Touch, Write};
         if outcome == TIMEOUT {
             return Footprint::of(&[(Everything, 0)]);
         }
@@ -178,7 +189,9 @@ impl Footprint {
             // Who waits for some time only sees whether what it waits for was there before it.
             let operation = match operation {
                 Operation::SendWhole | Operation::AwaitSpace => Operation::Send,
-                Operation::ReceiveWhole | Operation::AwaitBytes => Operation::Receive,
+                Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AwaitBytes => {
+                    Operation::Receive
+                }
                 Operation::ConnectQueued | Operation::AwaitListener => Operation::Connect,
                 Operation::AcceptQueued | Operation::AwaitConnection => Operation::Accept,
                 other => other,
@@ -246,6 +259,10 @@ impl Footprint {
             (Operation::SendWhole, _) => networking(Write),
             (Operation::ReceiveWhole, _) => {
                 Footprint::of(&[(Write, object + HEAD), (Touch, NETWORK)])
+            }
+            // One of the datagrams that are there, but for those sent later it could be another one.
+            (Operation::ReceiveAny, _) => {
+                Footprint::of(&[(Write, object + HEAD), (Miss, object), (Touch, NETWORK)])
             }
             // That bytes or space are awaited is seen by nobody, and whether they come before or
             // after that makes no difference; but somebody else may have been faster to take them.
@@ -447,7 +464,9 @@ impl Footprint {
     ) -> Option<Self> {
         let essence = match operation {
             Operation::AwaitSpace => Operation::Send,
-            Operation::ReceiveWhole | Operation::AwaitBytes => Operation::Receive,
+            Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AwaitBytes => {
+                Operation::Receive
+            }
             Operation::ConnectQueued | Operation::AwaitListener => Operation::Connect,
             Operation::AwaitConnection => Operation::AcceptQueued,
             Operation::Poll if value & POLL_ARRIVES != 0 => Operation::Arrive,
@@ -490,9 +509,13 @@ impl Footprint {
         self.parts.iter().flatten().copied()
     }
 
-    /// Whether two steps of different threads can be swapped.
+    /// Whether two steps of different threads can be swapped, and nothing more could have been done
+    /// then.
     pub fn commutes(&self, later: &Footprint) -> bool {
-        self.parts().all(|part| later.parts().all(|other| part.relation(other) != Relation::Racing))
+        let can = |part: Part, other| {
+            matches!(part.relation(other), Relation::Independent | Relation::Ordered)
+        };
+        self.parts().all(|part| later.parts().all(|other| can(part, other)))
     }
 
     /// Whether two steps of different threads have nothing to do with each other: both orders lead

@@ -95,6 +95,7 @@ operations! {
     SendWhole = "send-whole",
     SendAway = "send-away",
     ReceiveWhole = "receive-whole",
+    ReceiveAny = "receive-any",
     AwaitSpace = "await-space",
     AwaitBytes = "await-bytes",
     Shutdown = "shutdown",

@@ -41,7 +41,7 @@ const CONCERNS: [[u64; MODES.len()]; MODES.len()] = {
     while i < MODES.len() * MODES.len() {
         let earlier = Part { mode: MODES[i / MODES.len()], object: 0 };
         let later = Part { mode: MODES[i % MODES.len()], object: 0 };
-        let related = !matches!(earlier.relation(later), Relation::Independent);
+        let related = !matches!(earlier.relation(later), Relation::Independent | Relation::Missed);
         concerns[i / MODES.len()][i % MODES.len()] = if related { u64::MAX } else { 0 };
         i += 1;
     }

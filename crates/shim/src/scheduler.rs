@@ -516,8 +516,17 @@ fn announced(thread: &Thread) -> (Operation, u64) {
 
 /// Corrects what was written down of the step that is being taken, if it is the one that `is_it`.
 pub(crate) fn amend(is_it: impl Fn(&Event) -> bool, value: impl Fn(u64) -> u64) {
-    let Some(last) = (STEPS.load(Relaxed) as usize).checked_sub(1) else { return };
-    let event = &region().events[last];
+    amend_earlier(0, is_it, value);
+}
+
+/// The same for a step that so many others of the same thread followed, which belong to it.
+pub(crate) fn amend_earlier(
+    after: u32,
+    is_it: impl Fn(&Event) -> bool,
+    value: impl Fn(u64) -> u64,
+) {
+    let Some(step) = STEPS.load(Relaxed).checked_sub(1 + after) else { return };
+    let event = &region().events[step as usize];
     if is_it(&event.get()) {
         event.set(Event { value: value(event.get().value), ..event.get() });
     }

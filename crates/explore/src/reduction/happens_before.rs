@@ -203,10 +203,14 @@ impl<F: Footprint> HappensBefore<F> {
             }
             // A step moves as a whole, so nothing races with only what it got at once.
             let whole = self.steps[self.events[earlier].step].first;
-            if relation == Relation::Racing && !self.events[whole].is_within(&clock) {
+            let races_with_it = matches!(relation, Relation::Racing | Relation::Missed);
+            if races_with_it && !self.events[whole].is_within(&clock) {
                 races.push(Race { earlier: whole, later });
             }
-            join(&mut clock, &self.events[earlier].clock);
+            // What was missed does not come after whoever missed it.
+            if relation != Relation::Missed {
+                join(&mut clock, &self.events[earlier].clock);
+            }
         }
         join(&mut clock, &provided);
         let own =

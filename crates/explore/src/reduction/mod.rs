@@ -43,6 +43,10 @@ pub enum Relation {
     Ordered,
     /// They could come in the other order, and that makes a difference.
     Racing,
+    /// They can be swapped, so they are not ordered; but if the second came first, there would be
+    /// more that the first could do. In the other order they are independent: whoever comes second
+    /// and does what it could have done before might as well have come first.
+    Missed,
 }
 
 /// What a part of a step can be related to.
@@ -77,7 +81,7 @@ pub trait Footprint: Clone {
     fn is_separable(part: Self::Part) -> bool;
 
     /// How a part and a later one of another actor are related. Which of the two is the later must
-    /// not matter for whether they race.
+    /// not matter for whether they race; only one of them can have missed the other.
     fn relation(earlier: Self::Part, later: Self::Part) -> Relation;
 
     /// Whether two parts take from the same: then the later one would get something else if it came
@@ -103,7 +107,9 @@ pub trait Footprint: Clone {
     }
 }
 
-/// Whether what two steps of different actors do can be swapped.
+/// Whether what two steps of different actors do can be swapped, and the first could do no more then.
 fn commute<F: Footprint>(mut some: impl Iterator<Item = F::Part>, others: &[F::Part]) -> bool {
-    some.all(|part| others.iter().all(|&other| F::relation(part, other) != Relation::Racing))
+    let can =
+        |part, other| matches!(F::relation(part, other), Relation::Independent | Relation::Ordered);
+    some.all(|part| others.iter().all(|&other| can(part, other)))
 }

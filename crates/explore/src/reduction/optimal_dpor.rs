@@ -37,6 +37,9 @@ pub fn reversal<F: Footprint>(order: &HappensBefore<F>, race: Race) -> Vec<usize
     let first = order.first_event(at);
     let mut events: Vec<usize> =
         order.events_after(at).filter(|&event| !order.is_before(first, event)).collect();
-    events.push(race.later);
+    // What the first one missed is among them, and what comes after that is, too.
+    if order.is_before(first, race.later) {
+        events.push(race.later);
+    }
     events
 }

@@ -84,6 +84,7 @@ impl reduction::Footprint for Touch {
             Relation::Independent => reduction::Relation::Independent,
             Relation::Ordered => reduction::Relation::Ordered,
             Relation::Racing => reduction::Relation::Racing,
+            Relation::Missed => reduction::Relation::Missed,
         }
     }
     fn covers(part: Part, earlier: Part) -> bool {

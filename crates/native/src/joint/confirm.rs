@@ -185,7 +185,9 @@ impl<'a> Steps<'a> {
 fn essence(operation: Operation) -> Operation {
     match operation {
         Operation::SendWhole | Operation::AwaitSpace => Operation::Send,
-        Operation::ReceiveWhole | Operation::AwaitBytes => Operation::Receive,
+        Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AwaitBytes => {
+            Operation::Receive
+        }
         Operation::ConnectQueued | Operation::AwaitListener | Operation::ConnectPeer => {
             Operation::Connect
         }

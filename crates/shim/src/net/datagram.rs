@@ -7,7 +7,7 @@ use super::crossing;
 use super::groups;
 use super::message::Pieces;
 use super::outbox::{self, Put};
-use super::transit::{self, Found, HEAD, Head};
+use super::transit::{self, Found, HEAD, Head, Later};
 use super::{Call, Kind, Object, Patience, Transfer, Want, failed, happened, is_unix, key, object};
 use super::{joint, partner, remote, stream, touches, until_done, waits};
 use crate::descriptors;
@@ -273,6 +273,8 @@ pub(super) fn refined(
 ) -> Option<(Operation, u64)> {
     let socket = object(number);
     let one = |number: usize, before: u32| moved(mark(number, before + 1), 1);
+    let looks = operation == Operation::Receive && waits;
+    let later = if looks { outbox::later(number) } else { Later::Seen };
     match operation {
         Operation::Send => {
             // It must fit even if nothing had ever been taken out.
@@ -282,6 +284,9 @@ pub(super) fn refined(
         }
         Operation::Receive if waits => match (transit::oldest(number), outbox::of(number)) {
             _ if socket.error.get() != 0 || socket.shut_receiving.get() => None,
+            _ if later == Later::Seen => None,
+            // Which one it gets is written down when that is decided.
+            _ if later == Later::Missed => Some((Operation::ReceiveAny, 0)),
             // Receivers come one after the other, and one of them put it here.
             (Some(Head { put: Put::ByReceiver, .. }), _) => Some((Operation::ReceiveWhole, 0)),
             (Some(_), _) => Some((Operation::ReceiveWhole, one(number, socket.left.get()))),

@@ -284,8 +284,7 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
         return looks.then_some((Operation::ReceiveWhole, remote::UNKNOWN));
     }
     if matches!(object(number).kind.get(), Kind::Datagram | Kind::Outbox) {
-        let looks = thread.operation.get() == Operation::Receive;
-        if crossing::is_lost(thread, object(number)) || looks && outbox::sees_later(number) {
+        if crossing::is_lost(thread, object(number)) {
             return None;
         }
         return datagram::refined(thread.operation.get(), number, (waits, length));

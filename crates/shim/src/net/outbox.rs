@@ -6,7 +6,7 @@ use super::caller::{self, Speaker};
 use super::chronicle::{self, Side};
 use super::datagram::{about_to_move, deliver, mark};
 use super::message::Pieces;
-use super::transit::{self, Found, HEAD, Head};
+use super::transit::{self, Found, HEAD, Head, Later};
 use super::{Kind, Object, free, object, remote, touches};
 use crate::descriptors;
 use crate::memory::load;
@@ -164,13 +164,13 @@ pub(super) fn empties(number: usize) -> bool {
     !crossing.received.keeps_order() || !crossing.sent.keeps_order() && speaks_to_clients(number)
 }
 
-/// Whether a look at a socket depends on what is sent there, or from there, later.
-pub(super) fn sees_later(number: usize) -> bool {
+/// What a look at a socket has to do with what is sent there, or from there, later.
+pub(super) fn later(number: usize) -> Later {
     match (transit::oldest(number), waiting(number)) {
-        (_, Some(_)) if empties(number) => true,
-        (Some(_), _) => transit::sees_later(number),
-        (None, Some(outbox)) => transit::sees_later(outbox),
-        (None, None) => false,
+        (_, Some(_)) if empties(number) => Later::Seen,
+        (Some(_), _) => transit::later(number),
+        (None, Some(outbox)) => transit::later(outbox),
+        (None, None) => Later::Unseen,
     }
 }
 

@@ -10,16 +10,17 @@
 //! the first of them leaves, which is a batch: what is sent later goes out after it.
 
 use super::address::Address;
+use super::datagram::mark;
 use super::outbox::Put;
 use super::{Kind, Object, caller, chronicle, object, touches};
 use crate::fail::stop;
 use crate::memory::{change, load, view};
 use crate::region::setup;
-use crate::scheduler::{amend, step};
+use crate::scheduler::{amend, amend_earlier, step};
 use crate::state::state;
 use core::cell::Cell;
 use everypath_perturb::{Account, Channel, Next, Rules};
-use everypath_shim_abi::{Crossing, Delivery, Operation, TO_PEER};
+use everypath_shim_abi::{Crossing, Delivery, Event, Operation, TO_PEER, moved};
 
 /// What precedes a message in the buffer of its receiver.
 #[derive(Clone, Copy, Debug)]
@@ -122,15 +123,37 @@ pub(super) fn is_separate(number: usize) -> bool {
     !is_door && (!decides(number) || limit() == 0)
 }
 
-/// Whether a look at messages that are there depends on what is sent after them.
-pub(super) fn sees_later(number: usize) -> bool {
+/// What a look at messages that are there has to do with those that are sent later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Later {
+    /// They make no difference.
+    Unseen,
+    /// One of those that are there arrives, whatever is sent later; which could have been another.
+    Missed,
+    /// Whatever is sent may change what it finds.
+    Seen,
+}
+
+/// That, for who waits until a message arrives.
+pub(super) fn later(number: usize) -> Later {
     let socket = object(number);
     if socket.waiting() == 0 || !socket.unreliable.get() {
-        return false;
+        return Later::Unseen;
     }
-    let transit = Transit::of(number);
-    let is_open = socket.kind.get() != Kind::Outbox || transit.is_between_batches();
-    transit.arrived.get() == 0 && !transit.rules.get().keeps_order() && is_open
+    let (transit, rules) = (Transit::of(number), Transit::of(number).rules.get());
+    if transit.arrived.get() != 0 || rules.keeps_order() {
+        return Later::Unseen;
+    }
+    let is_certain = || {
+        let there = transit.first.get() + (socket.entered.get() - socket.left.get());
+        transit.with_packets(|channel| channel.is_certain(there - channel.sent(), &rules))
+    };
+    match socket.kind.get() {
+        Kind::Outbox if transit.is_between_batches() => Later::Seen,
+        Kind::Outbox => Later::Unseen,
+        _ if is_certain() => Later::Missed,
+        _ => Later::Seen,
+    }
 }
 
 /// The value of [`Operation::Arrive`] if it depends on others what can be decided.
@@ -270,16 +293,23 @@ fn decide(number: usize) {
     let before = spent.get();
     let mut options = [Next::Nothing; PACKETS + 1];
     let mut count = 0;
-    let (normal, is_possible) = transit.with_packets(|channel| {
+    let (normal, is_certain) = transit.with_packets(|channel| {
         for option in channel.options(&rules, &before) {
             options[count] = option;
             count += 1;
         }
-        (channel.undisturbed(), options[..count].contains(&channel.undisturbed()))
+        (channel.undisturbed(), channel.is_certain(0, &rules))
     });
+    let is_possible = options[..count].contains(&normal);
     let is_disturbed = !state().current().undisturbed.get() || !is_possible;
-    // What happens anyway is a step as well if it is out of the ordinary.
-    let is_step = is_disturbed && (count > 1 || count == 1 && is_odd(options[0], normal));
+    // What happens anyway is a step as well if it is out of the ordinary; and if more could happen
+    // after others have sent something, so that it is the same step then.
+    let is_odd = |next| next != normal && next != Next::Nothing;
+    let may_vary = is_certain
+        && !rules.keeps_order()
+        && limit() == 0
+        && object(number).kind.get() == Kind::Datagram;
+    let is_step = is_disturbed && (count > 1 || may_vary || is_odd(options[0]));
     let next = match is_step {
         true => options[choose(number, count)],
         false if is_disturbed => options[0],
@@ -293,6 +323,9 @@ fn decide(number: usize) {
         stop!("what may happen to datagrams changed while some were on their way");
     };
     spent.set(account);
+    if let Next::Packet(packet) = next {
+        tell_which(number, packet - transit.first.get(), is_step);
+    }
     if is_step {
         let to_peer = object(number).kind.get() == Kind::Outbox;
         tell(next, normal, (&before, &account), to_peer);
@@ -307,9 +340,17 @@ fn decide(number: usize) {
     forget(number, keep_from);
 }
 
-/// Whether a packet arrives, but not the one that should.
-fn is_odd(next: Next, normal: Next) -> bool {
-    next != normal && next != Next::Nothing
+/// Writes down which message it is that arrives, for the step that looks: the how many-th of those that
+/// are there. If there was a choice, that was the step after it.
+fn tell_which(number: usize, index: u32, was_chosen: bool) {
+    let message = |index: u32| moved(mark(number, object(number).left.get() + index + 1), 1);
+    let start = object(number).contents(number).as_ptr() as usize;
+    let which = match load::<Head>(start + place(number, index)).put {
+        Put::BySender => message(index),
+        Put::ByReceiver => 0,
+    };
+    let is_look = |event: &Event| event.operation == Operation::ReceiveAny;
+    amend_earlier(u32::from(was_chosen), is_look, |_| which);
 }
 
 /// A choice of the network's. It belongs to the step before it: nobody moves in between.

@@ -11,7 +11,8 @@ use crate::state::{State, Status, Thread};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, MAX_ALTERNATIVES, Order, Outcome, Pending, Request, TIMEOUT, TimeMode,
+    Choice, Command, MAX_ALTERNATIVES, Operation, Order, Outcome, Pending, Request, TIMEOUT,
+    TimeMode,
 };
 
 /// How many alternatives were written down in this execution.
@@ -101,9 +102,12 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
     let current = state.current.get();
     let mut chosen: Option<Pending> = None;
     each_alternative(state, mode, |alternative| {
-        // A time-out is taken only if nothing else can be; the thread that runs goes first.
+        // A time-out is taken only if nothing else can be; the thread that runs goes first, unless it
+        // would miss what others send.
         let better = |than: Pending| {
-            let rank = |of: &Pending| (of.is_timeout(), of.thread != current);
+            let rank = |of: &Pending| {
+                (of.is_timeout(), of.operation == Operation::ReceiveAny, of.thread != current)
+            };
             rank(&alternative) < rank(&than)
         };
         if !sleeps(&alternative) && chosen.is_none_or(better) {
