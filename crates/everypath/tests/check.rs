@@ -329,6 +329,8 @@ const SCRIPTS: &[&str] = &[
     "X0!2X1 X0X1",
     "?3!1X0 X0!0X0",
     "[0?2X0X1]0 X1X0",
+    "X0U0X1 L0X0X1U0",
+    "X0u0X1 l0X0X1u0",
 ];
 
 fn property(result: &Value) -> &str {

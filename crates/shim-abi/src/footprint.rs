@@ -167,6 +167,10 @@ pub const ABANDONED: u64 = u64::MAX;
 /// The value of a step that finds a descriptor closed.
 pub const CLOSED: u64 = u64::MAX;
 
+/// The value of a step that gives back a lock which its thread does not hold. Of one that waits on a
+/// condition, it goes with the address of the mutex.
+pub const NOT_HELD: u64 = 1;
+
 /// What there is one of in each process, as an object: processes do not share it.
 const fn of_process(what: u64, object: u64) -> u64 {
     what | object >> PROCESS_BITS << PROCESS_BITS
@@ -351,7 +355,7 @@ impl Footprint {
             }
             // Whoever goes on after having waited comes after the step that let it: that is said of
             // the step itself, since no table can know which of several it was.
-            (Operation::CondWait, Phase::Resume) => then(Request, value),
+            (Operation::CondWait, Phase::Resume) => then(Request, value & !NOT_HELD),
             (Operation::Sleep, Phase::Resume) => Footprint::of(&[(Everything, 0)]),
             (_, Phase::Resume) => Footprint::of(&[(Nothing, 0)]),
             (
@@ -373,8 +377,15 @@ impl Footprint {
             (Operation::Join | Operation::MutexLock | Operation::SpinLock, _) => {
                 then(Request, object)
             }
+            // Whoever holds it loses it then, at any moment, and who waits gets it.
+            (Operation::MutexUnlock | Operation::SpinUnlock, _) if value == NOT_HELD => {
+                Footprint::of(&[(Write, object)])
+            }
             (Operation::MutexUnlock | Operation::SpinUnlock, _) => {
                 Footprint::of(&[(Release, object)])
+            }
+            (Operation::CondWait, _) if value & NOT_HELD != 0 => {
+                Footprint::of(&[(Write, object), (Write, value & !NOT_HELD)])
             }
             (Operation::CondWait, _) => Footprint::of(&[(Write, object), (Release, value)]),
             (Operation::ReadLock | Operation::TryReadLock, _) => then(Read, object),
@@ -608,6 +619,18 @@ mod tests {
     #[test]
     fn giving_back_is_seen_by_who_waits_for_some_time_only() {
         let lock = Footprint::new((Operation::MutexLock, Phase::Limited), (8, 0), 0, true);
+    #[test]
+    fn giving_back_what_another_holds_is_seen_by_all() {
+        let foreign =
+            |operation, value| Footprint::new((operation, Phase::Request), (8, value), 0, true);
+        let lock = step(Operation::MutexLock, 8);
+        assert!(lock.commutes(&foreign(Operation::MutexUnlock, 0)));
+        assert!(!lock.commutes(&foreign(Operation::MutexUnlock, NOT_HELD)));
+        let wait =
+            |value| Footprint::new((Operation::CondWait, Phase::Request), (64, value), 0, true);
+        assert!(lock.commutes(&wait(8)) && !lock.commutes(&wait(8 | NOT_HELD)));
+    }
+
         assert!(!lock.commutes(&step(Operation::MutexUnlock, 8)));
         let other = Footprint::new((Operation::Join, Phase::Limited), (16, 0), 0, true);
         assert!(!lock.commutes(&other), "which of them gives up first depends on who asks first");

@@ -5,7 +5,9 @@
 // without waiting, or for some time only; G: look how many there are; [, ]: begin and end an atomic section; ?: choose among so many;
 // !: assume that the last thing seen was not this. K: cancel a thread, which is left to a last
 // script, that the main thread runs; t: test whether it was cancelled; d: whether it can be (0: yes,
-// 1: no), a: and where (0: at points, 1: anywhere). What was seen makes up the exit code.
+// 1: no), a: and where (0: at points, 1: anywhere). l, u: lock and unlock spin lock.
+// Locks need not be held to be unlocked, nor to wait on their condition. What was seen makes up the
+// exit code.
 #include "../../../verify/include/everypath.h"
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,6 +19,7 @@
 static pthread_mutex_t mutexes[4];
 static pthread_cond_t conditions[4];
 static sem_t semaphores[4];
+static pthread_spinlock_t spins[4];
 static atomic_int words[4];
 static unsigned seen[8];
 static pthread_t threads[8];
@@ -54,6 +57,8 @@ static void *run(void *argument) {
         case '[': everypath_atomic_begin(); break;
         case ']': everypath_atomic_end(); break;
         case '?': seen[me] = seen[me] * 5 + everypath_choose((unsigned)n); break;
+        case 'l': pthread_spin_lock(&spins[n]); break;
+        case 'u': pthread_spin_unlock(&spins[n]); break;
         case 'K': pthread_cancel(threads[n]); break;
         case 't': pthread_testcancel(); break;
         case 'd': pthread_setcancelstate(n, NULL); break;
@@ -75,6 +80,7 @@ int main(int argc, char **argv) {
         pthread_mutex_init(&mutexes[i], NULL);
         pthread_cond_init(&conditions[i], NULL);
         sem_init(&semaphores[i], 0, i / 2);
+        pthread_spin_init(&spins[i], PTHREAD_PROCESS_PRIVATE);
     }
     for (long i = 0; i < count; i++) pthread_create(&threads[i], NULL, run, (void *)i);
     if (cancels) run((void *)(long)count);

@@ -1,6 +1,6 @@
 //! Condition variables: a signal chooses which waiter it wakes.
 
-use super::{Patience, mutex};
+use super::{Patience, correct_not_held, mutex, not_held};
 use crate::cancel;
 use crate::memory::load;
 use crate::scheduler::{Woken, ask, grant, grant_all, point, wait};
@@ -18,7 +18,9 @@ fn clock_of(cond: usize) -> i32 {
 }
 
 fn wait_on(cond: usize, held: usize, patience: Patience) -> i32 {
-    cancel::at_point(|| ask(Operation::CondWait, cond, held as u64, patience.deadline()));
+    let value = not_held(mutex::owner(held));
+    cancel::at_point(|| ask(Operation::CondWait, cond, held as u64 | value, patience.deadline()));
+    correct_not_held(Operation::CondWait, value, not_held(mutex::owner(held)));
     let count = match mutex::release_fully(held) {
         Ok(count) => count,
         Err(error) => return error,

@@ -18,11 +18,12 @@ pub(crate) mod word;
 
 pub(crate) use mutex::release_robust;
 
+use crate::scheduler::{amend, point};
 use crate::state::{State, Thread, state};
 use crate::sys::errno;
 use crate::thread::FIRST_TID;
 use crate::time::{MONOTONIC, REALTIME};
-use everypath_shim_abi::Waiting;
+use everypath_shim_abi::{Event, NOT_HELD, Operation, Waiting};
 
 /// How long a caller is ready to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,28 @@ fn is_clock(clock: i32) -> bool {
 /// The number by which the running thread is known as an owner.
 fn my_tid() -> i32 {
     FIRST_TID + i32::from(state().current.get())
+}
+
+/// A step with which a lock is given back. That its thread does not hold it is undefined, but the lock
+/// is free then: for others that is not as if it came from its holder.
+fn give_back(operation: Operation, lock: usize, owner: fn(usize) -> i32) {
+    let value = not_held(owner(lock));
+    point(operation, lock, value);
+    correct_not_held(operation, value, not_held(owner(lock)));
+}
+
+/// What a step says of a lock that it gives back, by the lock's owner.
+fn not_held(owner: i32) -> u64 {
+    if owner == my_tid() { 0 } else { NOT_HELD }
+}
+
+/// Corrects what a step said of a lock, if another thread has given it back in the meantime.
+fn correct_not_held(operation: Operation, said: u64, is: u64) {
+    let thread = state().current.get();
+    let is_it = |event: &Event| event.thread == thread && event.operation == operation;
+    if said != is {
+        amend(is_it, |value| value | is);
+    }
 }
 
 fn tid(thread: &Thread) -> i32 {

@@ -1,6 +1,6 @@
 //! Mutexes of every kind.
 
-use super::{Patience, is_clock, my_tid, tid};
+use super::{Patience, give_back, is_clock, my_tid, tid};
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store, view};
 use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
@@ -240,7 +240,7 @@ extern "C" fn pthread_mutex_clocklock(mutex: usize, clock: i32, until: usize) ->
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_unlock(mutex: usize) -> i32 {
-    point(Operation::MutexUnlock, mutex, 0);
+    give_back(Operation::MutexUnlock, mutex, owner);
     release(mutex)
 }
 

@@ -1,6 +1,6 @@
 //! Spin locks: who spins waits, and its processor is not wasted.
 
-use super::{my_tid, tid};
+use super::{give_back, my_tid, tid};
 use crate::memory::{load, store};
 use crate::scheduler::{Woken, first_waiter, grant, point, wait};
 use crate::state::state;
@@ -54,7 +54,7 @@ extern "C" fn pthread_spin_trylock(lock: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_spin_unlock(lock: usize) -> i32 {
-    point(Operation::SpinUnlock, lock, 0);
+    give_back(Operation::SpinUnlock, lock, owner);
     match first_waiter(Waiting::Spin, lock) {
         Some(waiter) => {
             store(lock, tid(waiter));
