@@ -331,6 +331,8 @@ const SCRIPTS: &[&str] = &[
     "[0?2X0X1]0 X1X0",
     "X0U0X1 L0X0X1U0",
     "X0u0X1 l0X0X1u0",
+    "o0 o0",
+    "X0o0 o0X0",
 ];
 
 fn property(result: &Value) -> &str {

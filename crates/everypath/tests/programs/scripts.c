@@ -5,7 +5,8 @@
 // without waiting, or for some time only; G: look how many there are; [, ]: begin and end an atomic section; ?: choose among so many;
 // !: assume that the last thing seen was not this. K: cancel a thread, which is left to a last
 // script, that the main thread runs; t: test whether it was cancelled; d: whether it can be (0: yes,
-// 1: no), a: and where (0: at points, 1: anywhere). l, u: lock and unlock spin lock.
+// 1: no), a: and where (0: at points, 1: anywhere). l, u: lock and unlock spin lock; o: run
+// an initialiser once, and remember who did.
 // Locks need not be held to be unlocked, nor to wait on their condition. What was seen makes up the
 // exit code.
 #include "../../../verify/include/everypath.h"
@@ -14,20 +15,27 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 #include <time.h>
 
 static pthread_mutex_t mutexes[4];
 static pthread_cond_t conditions[4];
 static sem_t semaphores[4];
 static pthread_spinlock_t spins[4];
+static once_flag once = ONCE_FLAG_INIT;
+static unsigned initialised_by;
+static thread_local unsigned number;
 static atomic_int words[4];
 static unsigned seen[8];
 static pthread_t threads[8];
 static char **scripts;
 static struct timespec soon;
 
+static void initialise(void) { initialised_by = number; }
+
 static void *run(void *argument) {
     long me = (long)argument;
+    number = (unsigned)me + 1;
     for (const char *p = scripts[me]; p[0] && p[1]; p += 2) {
         int n = p[1] - '0';
         switch (p[0]) {
@@ -59,6 +67,10 @@ static void *run(void *argument) {
         case '?': seen[me] = seen[me] * 5 + everypath_choose((unsigned)n); break;
         case 'l': pthread_spin_lock(&spins[n]); break;
         case 'u': pthread_spin_unlock(&spins[n]); break;
+        case 'o':
+            call_once(&once, initialise);
+            seen[me] = seen[me] * 5 + initialised_by;
+            break;
         case 'K': pthread_cancel(threads[n]); break;
         case 't': pthread_testcancel(); break;
         case 'd': pthread_setcancelstate(n, NULL); break;
