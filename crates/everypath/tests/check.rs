@@ -205,6 +205,9 @@ const GUARDS: &[&str] = &[
     "L0W0 L0U0",
     "X0L0X0 L0X0",
     "T0 t0",
+    "M0 R0",
+    "R0 M0",
+    "M0 M0",
 ];
 
 /// How many executions a program has, whatever they end with.
@@ -329,11 +332,25 @@ const SCRIPTS: &[&str] = &[
     "X0!2X1 X0X1",
     "?3!1X0 X0!0X0",
     "[0?2X0X1]0 X1X0",
+    "X0 Y1X0",
+    "X0 Y3X0",
     "X0U0X1 L0X0X1U0",
     "X0u0X1 l0X0X1u0",
     "o0 o0",
     "X0o0 o0X0",
 ];
+
+/// Whoever yields need not wait for others: a thread that yielded was taken to come after whatever
+/// the others could do next, and if that had been explored, it was not explored at all.
+#[test]
+fn who_yields_again_and_again_may_still_be_first() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/scripts.c"]);
+    for command in ["scripts X0 Y1X0", "scripts X0 Y9X0", "scripts X0Y9 Y9X0"] {
+        let found = endings(&programs, "dpor", command).unwrap();
+        assert_eq!(found, ["Exited 1", "Exited 62"], "{command}");
+        assert_eq!(executions(&programs, command), 2, "{command}");
+    }
+}
 
 fn property(result: &Value) -> &str {
     result["violation"]["property"].as_str().unwrap_or("none")

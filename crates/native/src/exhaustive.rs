@@ -72,6 +72,10 @@ impl reduction::Footprint for Touch {
         self.pending.operation != Operation::Partition && self.footprint.is_everything()
     }
 
+    fn hesitates(&self) -> bool {
+        self.pending.stands_back
+    }
+
     fn is_separable(part: Part) -> bool {
         part.mode == Mode::Acquire
     }

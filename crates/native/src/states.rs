@@ -81,7 +81,13 @@ impl<'a> Path<'a> {
         self.steps.push(self.reply.steps);
         Ok(Reached::State {
             fingerprint: self.reply.hash,
-            alternatives: self.worker.pending().into_iter().map(alternative).collect(),
+            alternatives: self
+                .worker
+                .pending()
+                .into_iter()
+                .filter(|step| !step.stands_back)
+                .map(alternative)
+                .collect(),
             told: self.reply.detail == 0,
         })
     }

@@ -560,6 +560,9 @@ pub struct Pending {
     pub phase: Phase,
     /// In how many ways; [`TIMEOUT`] if its time-out would fire.
     pub outcomes: u16,
+    /// Whether the thread has let others go first, again and again, and waits for that. It can go on
+    /// all the same.
+    pub stands_back: bool,
     /// The address of what it would work on.
     pub object: u64,
     /// A value that goes with it.
@@ -617,9 +620,6 @@ mod tests {
     }
 
     #[test]
-    fn giving_back_is_seen_by_who_waits_for_some_time_only() {
-        let lock = Footprint::new((Operation::MutexLock, Phase::Limited), (8, 0), 0, true);
-    #[test]
     fn giving_back_what_another_holds_is_seen_by_all() {
         let foreign =
             |operation, value| Footprint::new((operation, Phase::Request), (8, value), 0, true);
@@ -631,6 +631,9 @@ mod tests {
         assert!(lock.commutes(&wait(8)) && !lock.commutes(&wait(8 | NOT_HELD)));
     }
 
+    #[test]
+    fn giving_back_is_seen_by_who_waits_for_some_time_only() {
+        let lock = Footprint::new((Operation::MutexLock, Phase::Limited), (8, 0), 0, true);
         assert!(!lock.commutes(&step(Operation::MutexUnlock, 8)));
         let other = Footprint::new((Operation::Join, Phase::Limited), (16, 0), 0, true);
         assert!(!lock.commutes(&other), "which of them gives up first depends on who asks first");

@@ -4,9 +4,9 @@
 //! of the operand and the number of the site, and calls `everypath_atomic`.
 
 use crate::memory::{load, view};
-use crate::scheduler::{glance, point, stand_back};
+use crate::scheduler::{give_way, glance, point, stand_back};
 use crate::signals::Machine;
-use crate::state::{State, state};
+use crate::state::{State, Thread, state};
 use crate::sync::within::{Stage, belongs, enter};
 use crate::sync::{condvar, word};
 use core::arch::global_asm;
@@ -256,7 +256,7 @@ fn before_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
         FETCH_MODIFY => {
             point(Operation::FetchModify, operand, u64::from(site.size));
         }
-        PAUSE => stand_back(Operation::Pause, 0),
+        PAUSE => give_way(Operation::Pause),
         LOAD => look(operand, site),
         STORE => {
             point(Operation::Store, operand, u64::from(site.size));
@@ -282,6 +282,14 @@ fn value(operand: usize, size: u8) -> u64 {
 
 /// A thread that so often finds the same at the same instruction, and changes nothing, spins.
 const LOOKS: u64 = 3;
+
+/// A thread that lets others go first after it has looked in vain spins if it looks again.
+pub(crate) fn note_yield(thread: &Thread) {
+    let [site, operand, found, times] = thread.in_vain.get();
+    let [looked_at, looked, looks] = thread.looked.get();
+    thread.in_vain.set([site, operand, found, if times > 0 { LOOKS } else { 0 }]);
+    thread.looked.set([looked_at, looked, if looks > 0 { LOOKS } else { 0 }]);
+}
 
 /// How often in a row an instruction has found the same, and changed nothing.
 fn times_in_vain(site: &Site, operand: usize, found: u64) -> u64 {

@@ -26,6 +26,7 @@ pub(crate) struct Conduct {
     pub(crate) written: AtomicU32,
     pub(crate) known: AtomicU32,
     pub(crate) sleeping: AtomicU32,
+    pub(crate) insisting: AtomicU32,
     pub(crate) changes: AtomicU32,
     pub(crate) horizon: AtomicU32,
     pub(crate) points: [AtomicU32; MAX_DEPTH],

@@ -166,6 +166,25 @@ pub(crate) fn glance(operation: Operation, object: usize, value: u64) {
     }
 }
 
+/// So often a thread lets others go first before it counts as spinning.
+const PATIENT_YIELDS: u16 = 3;
+
+/// A point at which the thread lets others go first. Only who does nothing else that others could see,
+/// again and again, has to wait for them: the first few times it may go first itself, and what it does
+/// then may make a difference.
+pub(crate) fn give_way(operation: Operation) {
+    let thread = state().current();
+    crate::atomics::note_yield(thread);
+    let yields = thread.yields.get();
+    if yields < PATIENT_YIELDS {
+        thread.yields.set(yields + 1);
+        glance(operation, 0, 0);
+        cancel::at_step();
+    } else {
+        stand_back(operation, 0);
+    }
+}
+
 /// A point at which the thread only wants others to move.
 pub(crate) fn stand_back(operation: Operation, object: usize) {
     let state = state();
@@ -460,6 +479,7 @@ fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> 
         state.idle_rounds.set(0);
         state.standing.clear();
         thread.looked.set([0; 3]);
+        thread.yields.set(0);
     } else {
         state.standing.change(thread.number.get(), false);
     }

@@ -128,6 +128,8 @@ pub(crate) struct Thread {
     /// Which patched instruction looked at memory last, what it found, and how often in a row,
     /// while the thread did nothing else that others could see.
     pub(crate) looked: Cell<[u64; 3]>,
+    /// How often in a row it let others go first, while it did nothing else that others could see.
+    pub(crate) yields: Cell<u16>,
 }
 
 impl Thread {

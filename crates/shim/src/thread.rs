@@ -5,7 +5,7 @@ use crate::fail::stop;
 use crate::fate;
 use crate::libc;
 use crate::memory::{GUARD, SLOT, SLOTS, STACK_TOP, load, map, store, zero};
-use crate::scheduler::{Woken, ask, grant_all, point, reschedule, stand_back, wait};
+use crate::scheduler::{Woken, ask, give_way, grant_all, point, reschedule, wait};
 use crate::state::{KEYS, State, Status, Thread, state};
 use crate::sys::errno;
 use crate::system;
@@ -425,7 +425,7 @@ extern "C" fn pthread_getname_np(handle: usize, name: usize, length: usize) -> i
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn sched_yield() -> i32 {
-    stand_back(Operation::Yield, 0);
+    give_way(Operation::Yield);
     0
 }
 

@@ -5,12 +5,12 @@
 // without waiting, or for some time only; G: look how many there are; [, ]: begin and end an atomic section; ?: choose among so many;
 // !: assume that the last thing seen was not this. K: cancel a thread, which is left to a last
 // script, that the main thread runs; t: test whether it was cancelled; d: whether it can be (0: yes,
-// 1: no), a: and where (0: at points, 1: anywhere). l, u: lock and unlock spin lock; o: run
-// an initialiser once, and remember who did.
-// Locks need not be held to be unlocked, nor to wait on their condition. What was seen makes up the
-// exit code.
+// 1: no), a: and where (0: at points, 1: anywhere). Y: yield, so often; l, u: lock and unlock spin lock;
+// o: run an initialiser once, and remember who did. Locks need not be held to be unlocked, nor to wait
+// on their condition. What was seen makes up the exit code.
 #include "../../../verify/include/everypath.h"
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -65,6 +65,9 @@ static void *run(void *argument) {
         case '[': everypath_atomic_begin(); break;
         case ']': everypath_atomic_end(); break;
         case '?': seen[me] = seen[me] * 5 + everypath_choose((unsigned)n); break;
+        case 'Y':
+            for (int i = 0; i < n; i++) sched_yield();
+            break;
         case 'l': pthread_spin_lock(&spins[n]); break;
         case 'u': pthread_spin_unlock(&spins[n]); break;
         case 'o':

@@ -99,6 +99,13 @@ pub trait Footprint: Clone {
         self.parts().any(|part| Self::scope(part) == Scope::Everything)
     }
 
+    /// Whether the actor waits for others to go first, although it could go on: it does so if a race
+    /// asks for that, or if all that the others could do sleeps, and not otherwise. Whoever waits for
+    /// others again and again would have executions without end.
+    fn hesitates(&self) -> bool {
+        false
+    }
+
     /// Whether the step may never be taken although it could have been, or may keep others from being
     /// taken: then no race tells of what else could have been. A step that only changes what others
     /// find, and is taken in every execution that ends by itself, is not of this kind.

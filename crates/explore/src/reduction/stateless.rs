@@ -186,7 +186,8 @@ impl<F: Footprint> Frame<F> {
     fn preempts(&self, actor: u16) -> bool {
         self.before.is_some_and(|before| {
             let goes_on = Key { actor: before, by_itself: None };
-            before != actor && self.offered(goes_on).is_some()
+            let could = self.offered(goes_on).is_some_and(|of| !of.footprint.hesitates());
+            before != actor && could
         })
     }
 
@@ -200,6 +201,7 @@ impl<F: Footprint> Frame<F> {
     fn expand(&mut self) {
         let missing = self.alternatives.iter().filter(|alternative| {
             !self.has(alternative.key())
+                && !alternative.footprint.hesitates()
                 && (self.preemptions != Some(0) || !self.preempts(alternative.actor))
         });
         let leaves: Vec<_> = missing.map(|alternative| alternative.leaf(0)).collect();

@@ -72,6 +72,15 @@ pub(super) fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
     }
 }
 
+/// Whether a thread waits for others to go first, but need not: all that it would do is to yield.
+pub(super) fn hesitates(state: &State, thread: &Thread) -> bool {
+    thread.status() == Status::Ready
+        && state.standing.contains(thread.number.get())
+        && matches!(thread.operation.get(), Operation::Yield | Operation::Pause)
+        && state.may_move(thread.number.get())
+        && !symmetry::holds_back(state, thread)
+}
+
 /// Who can take a step and does not stand back, a bit each.
 pub(super) fn can_run(state: &State) -> u128 {
     let ready = state.ready.bits() & !state.standing.bits();

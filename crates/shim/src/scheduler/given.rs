@@ -1,5 +1,6 @@
 //! Choices that the checker gives.
 
+use super::alternatives::hesitates;
 use super::{Ending, STEPS, offers};
 use crate::conduct::{Common, Conduct};
 use crate::region::region;
@@ -77,7 +78,7 @@ pub(super) fn pass(thread: u16) {
 
 fn is_possible(state: &State, wanted: Choice, mode: TimeMode) -> bool {
     let thread = state.thread(wanted.thread);
-    let offered = offers(state, thread, mode);
+    let offered = offers(state, thread, mode).max(u32::from(hesitates(state, thread)));
     if thread.status() == Status::Blocked {
         offered > 0 && wanted.outcome == TIMEOUT
     } else {

@@ -4,6 +4,7 @@
 //! state sleeps until something happens that it depends on (sleep sets, Godefroid 1996). All that
 //! could have been chosen is written down.
 
+use super::alternatives::hesitates;
 use super::{Ending, offers};
 use crate::conduct::{Common, Conduct};
 use crate::region::region;
@@ -22,9 +23,16 @@ static KNOWN: Common<AtomicU32> = Common::at(offset_of!(Conduct, known));
 /// How many steps sleep.
 static SLEEPING: Common<AtomicU32> = Common::at(offset_of!(Conduct, sleeping));
 
+/// How often in a row somebody went on who waited for others.
+static INSISTING: Common<AtomicU32> = Common::at(offset_of!(Conduct, insisting));
+
+/// Whoever spins so often, and is still not seen to do anything, will never be.
+const MAX_INSISTING: u32 = 500;
+
 /// Takes over what a command asks for.
 pub(super) fn obey(command: &Command) {
     WRITTEN.store(0, Relaxed);
+    INSISTING.store(0, Relaxed);
     if command.request == Request::Run {
         SLEEPING.store(region().sleep_count.get(), Relaxed);
         KNOWN.store(command.known, Relaxed);
@@ -34,6 +42,7 @@ pub(super) fn obey(command: &Command) {
 /// Takes over what an order asks for.
 pub(super) fn follow(order: Order) {
     WRITTEN.store(0, Relaxed);
+    INSISTING.store(0, Relaxed);
     SLEEPING.store(order.sleeping, Relaxed);
     KNOWN.store(order.known, Relaxed);
 }
@@ -47,6 +56,7 @@ pub(super) fn pending(thread: &Thread, outcomes: u32) -> Pending {
         operation,
         phase: thread.phase.get(),
         outcomes: if blocked { TIMEOUT } else { outcomes.min(u32::from(TIMEOUT) - 1) as u16 },
+        stands_back: false,
         object: thread.object.get() as u64,
         value,
     }
@@ -79,11 +89,12 @@ fn each_alternative(
     let step = super::STEPS.load(Relaxed) as usize;
     let mut written = WRITTEN.load(Relaxed) as usize;
     for thread in state.threads() {
-        let outcomes = offers(state, thread, mode);
+        let stands_back = hesitates(state, thread);
+        let outcomes = if stands_back { 1 } else { offers(state, thread, mode) };
         if outcomes == 0 {
             continue;
         }
-        let alternative = pending(thread, outcomes);
+        let alternative = Pending { stands_back, ..pending(thread, outcomes) };
         if written == MAX_ALTERNATIVES {
             return Err(Ending { outcome: Outcome::TooLong, detail: step as i32 });
         }
@@ -103,10 +114,12 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
     let mut chosen: Option<Pending> = None;
     each_alternative(state, mode, |alternative| {
         // A time-out is taken only if nothing else can be; the thread that runs goes first, unless it
-        // would miss what others send.
+        // would miss what others send. Who waits for others goes on if these sleep: what it does then
+        // may be what they sleep for.
         let better = |than: Pending| {
             let rank = |of: &Pending| {
-                (of.is_timeout(), of.operation == Operation::ReceiveAny, of.thread != current)
+                let misses = of.operation == Operation::ReceiveAny;
+                (of.stands_back, of.is_timeout(), misses, of.thread != current)
             };
             rank(&alternative) < rank(&than)
         };
@@ -114,7 +127,12 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
             chosen = Some(alternative);
         }
     })?;
-    let Some(chosen) = chosen else {
+    let insisting = match &chosen {
+        Some(chosen) if chosen.stands_back => INSISTING.load(Relaxed) + 1,
+        _ => 0,
+    };
+    INSISTING.store(insisting, Relaxed);
+    let Some(chosen) = chosen.filter(|_| insisting <= MAX_INSISTING) else {
         return Err(Ending { outcome: Outcome::Redundant, detail: 0 });
     };
     wake_dependent(&chosen);
