@@ -210,6 +210,19 @@ const GUARDS: &[&str] = &[
     "M0 M0",
 ];
 
+/// Who finds a static variable of C++ initialised, or what a `OnceLock` of Rust guards, looks at it by a
+/// plain instruction, and was never tried first.
+#[test]
+fn who_initialises_is_explored() {
+    let folder = "../crates/everypath/tests/programs";
+    let programs =
+        Programs::new(&[&format!("{folder}/statics.cpp"), &format!("{folder}/guards.rs")]);
+    let reduced = endings(&programs, "dpor", "statics").unwrap();
+    assert_eq!(reduced, ["Exited 11", "Exited 22"]);
+    let reduced = endings(&programs, "dpor", "guards O0 O0").unwrap();
+    assert_eq!(reduced, ["Exited 32", "Exited 64"]);
+}
+
 /// How many executions a program has, whatever they end with.
 fn executions(programs: &Programs, command: &str) -> u64 {
     let (_, result) = programs.check(&format!("--keep-going --exit-code 255 -- ./{command}"));

@@ -1,20 +1,21 @@
 //! Each argument is the script of a thread: pairs of a letter and a digit. L, U: lock and unlock a
 //! mutex; T: try it, and give it back; t: try it, and keep it; X: exchange a word and remember what
 //! was there; C: wait on the condition of a mutex that is held; W: the same for some time; S, B: wake
-//! one, or all; R, M: read and write what a read-write lock guards. What was seen makes up
-//! the exit code. The threads are made without the standard
+//! one, or all; R, M: read and write what a read-write lock guards; O: initialise something once, and
+//! see who did. What was seen makes up the exit code. The threads are made without the standard
 //! library, which does so much when one begins and ends that plain searches would not.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, RwLock};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Duration;
 
 struct Place {
     mutex: Mutex<u32>,
     condition: Condvar,
     guarded: RwLock<u32>,
+    once: OnceLock<u32>,
     word: AtomicU32,
 }
 
@@ -23,6 +24,7 @@ static PLACES: [Place; 3] = [const {
         mutex: Mutex::new(0),
         condition: Condvar::new(),
         guarded: RwLock::new(0),
+        once: OnceLock::new(),
         word: AtomicU32::new(0),
     }
 }; 3];
@@ -49,7 +51,7 @@ extern "C" fn run(me: &mut Thread) -> *mut c_void {
     let mut held: [Option<MutexGuard<'_, u32>>; 3] = [None, None, None];
     for step in me.script.as_bytes().chunks_exact(2) {
         let n = usize::from(step[1] - b'0');
-        let Place { mutex, condition, guarded, word } = &PLACES[n];
+        let Place { mutex, condition, guarded, once, word } = &PLACES[n];
         match step[0] {
             b'L' => held[n] = mutex.lock().ok(),
             b'U' => held[n] = None,
@@ -67,6 +69,7 @@ extern "C" fn run(me: &mut Thread) -> *mut c_void {
             b'S' => condition.notify_one(),
             b'B' => condition.notify_all(),
             b'R' => me.seen = me.seen * 5 + guarded.read().map_or(4, |guarded| *guarded),
+            b'O' => me.seen = me.seen * 5 + once.get_or_init(|| me.number),
             b'M' => {
                 if let Ok(mut guarded) = guarded.write() {
                     me.seen = me.seen * 5 + *guarded;

@@ -47,7 +47,7 @@ fn compile(name: &str, to: &Path) {
         rustc.args(["--edition", "2024", "-g", "-O"]);
         rustc
     } else {
-        let mut cc = Command::new("cc");
+        let mut cc = Command::new(if name.ends_with(".cpp") { "c++" } else { "cc" });
         cc.args(["-g", "-O1", "-pthread"]);
         cc
     };

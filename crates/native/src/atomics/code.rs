@@ -20,7 +20,8 @@ pub(super) struct Code {
     pub(super) candidates: Vec<u64>,
     /// The static variables that are changed atomically.
     pub(super) statics: Statics,
-    /// Plain instructions that load what a wait at a futex expects; sorted.
+    /// Plain instructions that load what a wait at a futex expects, or what says whether something is
+    /// initialised; sorted.
     pub(super) looks: Vec<u64>,
     /// Whether any instruction uses more of a vector register than its lower half, or a mask. What a
     /// function of another module has there it saves itself: calls preserve no vector registers.
@@ -35,7 +36,7 @@ impl Code {
             image,
             locks,
             candidates: Vec::new(),
-            statics: Statics::without(&image.left_out),
+            statics: Statics::without(&image.left_out, &image.guards),
             looks: Vec::new(),
             uses_upper_halves: false,
             targets: image.labels.clone(),
@@ -109,14 +110,18 @@ impl Scan<'_> {
         let candidates = self.candidates.len();
         let uses = self.statics.uses.len();
         let mut end = function.start;
-        let mut has_futex = false;
+        let (mut has_futex, mut initialises) = (false, false);
         for instruction in self.image.decode(function.start, 0) {
             end = instruction.next_ip();
             has_futex |= futexes::is_number(&instruction);
+            initialises |= self.locks.initialises(&instruction);
             self.instruction(&instruction, tables);
         }
         if has_futex && !self.locks.keep_order(function.start) {
             self.looks.extend(futexes::looks(self.image.decode(function.start, 0)));
+        }
+        if initialises && !self.locks.keep_order(function.start) {
+            self.looks.extend(self.locks.looks_before(self.image, function.start));
         }
         if end < function.end {
             self.candidates.truncate(candidates);

@@ -47,6 +47,9 @@ pub(super) struct Image<'a> {
     pub(super) labels: Vec<u64>,
     /// Static variables that are left alone although they are changed atomically.
     pub(super) left_out: Vec<u64>,
+    /// Static variables that say whether others are initialised: C++ looks at them plainly, and
+    /// changes them in functions of its library.
+    pub(super) guards: Vec<u64>,
     /// The functions that catch exceptions, and the table that says where.
     pub(super) exception_tables: Vec<(Range<u64>, u64)>,
 }
@@ -63,6 +66,7 @@ impl<'a> Image<'a> {
             functions: Vec::new(),
             labels: Vec::new(),
             left_out: Vec::new(),
+            guards: Vec::new(),
             exception_tables: Vec::new(),
         };
         image.read_sections(&file)?;
@@ -123,6 +127,9 @@ impl<'a> Image<'a> {
             let left_out = |name: &str| LEFT_OUT.iter().any(|part| name.contains(part));
             if symbol.name().is_ok_and(left_out) {
                 self.left_out.push(symbol.address());
+            }
+            if symbol.name().is_ok_and(|name| name.starts_with("_ZGV")) && !symbol.is_undefined() {
+                self.guards.push(symbol.address());
             }
             if symbol.is_undefined() || !self.is_code(symbol.address()) {
                 continue;

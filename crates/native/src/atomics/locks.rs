@@ -52,6 +52,8 @@ enum Role {
     NotifyOne,
     /// Wakes all.
     NotifyAll,
+    /// Initialises something, unless another thread does.
+    Initialise,
 }
 
 impl Role {
@@ -64,13 +66,24 @@ impl Role {
             Role::WaitTimeout => Some(SiteKind::CondvarWaitTimeout),
             Role::NotifyOne => Some(SiteKind::NotifyOne),
             Role::NotifyAll => Some(SiteKind::NotifyAll),
-            Role::Wake => None,
+            Role::Wake | Role::Initialise => None,
         }
     }
 }
 
 /// The role of the function with a name, as compilers mangle it: with a hash behind it, or without.
 fn role(name: &str) -> Option<Role> {
+    let ends_with = |method: &str| name.split("17h").next().is_some_and(|it| it.ends_with(method));
+    match name {
+        _ if !name.contains("3std") => return None,
+        _ if name.contains("9once_lock") && name.contains("OnceLock") => {
+            return name.contains("10initialize").then_some(Role::Initialise);
+        }
+        _ if name.contains("4once5futex") && ends_with("4Once4call") => {
+            return Some(Role::Initialise);
+        }
+        _ => {}
+    }
     let (path, method) = name.rsplit_once("5Mutex").or_else(|| name.rsplit_once("7Condvar"))?;
     let method = method.split("17h").next()?;
     let of_mutex = path.contains("5mutex5futex");
@@ -90,10 +103,11 @@ fn role(name: &str) -> Option<Role> {
 }
 
 /// Whether a function is one by which the standard library waits for what it keeps in order itself:
-/// what these find in their words is nothing that the order of a program's steps depends on.
+/// what these find in their words is nothing that the order of a program's steps depends on. Nor is
+/// who makes standard output ready to be written to.
 fn keeps_order(name: &str) -> bool {
-    name.contains("3std")
-        && ["6rwlock5futex", "4once5futex", "5mutex5futex"].iter().any(|part| name.contains(part))
+    const PARTS: [&str; 4] = ["6rwlock5futex", "4once5futex", "5mutex5futex", "3std2io"];
+    name.contains("3std") && PARTS.iter().any(|part| name.contains(part))
 }
 
 /// The functions of a module that have to do with mutexes, in addresses of the file.
@@ -194,6 +208,61 @@ impl Locks {
     /// Whether the instruction at an address of the file is how a function notifies.
     pub(super) fn notify_there(&self, address: u64) -> bool {
         self.notifying.contains(&address)
+    }
+
+    /// Whether an instruction calls a function that initialises something.
+    pub(super) fn initialises(&self, instruction: &Instruction) -> bool {
+        let role = match instruction.flow_control() {
+            FlowControl::Call | FlowControl::UnconditionalBranch => {
+                self.functions.get(&instruction.near_branch_target())
+            }
+            FlowControl::IndirectCall | FlowControl::IndirectBranch
+                if instruction.is_ip_rel_memory_operand() =>
+            {
+                self.pointers.get(&instruction.ip_rel_memory_address())
+            }
+            _ => None,
+        };
+        role == Some(&Role::Initialise)
+    }
+
+    /// Where a function looks whether something is initialised, and otherwise sees to it: the word is 0
+    /// then.
+    ///
+    /// ```text
+    /// mov  reg, [once]        or        cmp  [once], 0
+    /// test reg, reg                     jne  slow
+    /// jne  slow
+    /// ```
+    pub(super) fn looks_before(&self, image: &Image<'_>, function: u64) -> Vec<u64> {
+        let code: Vec<Instruction> = image.decode(function, 0).collect();
+        let decides = |at: usize| {
+            let look = &code[at];
+            let is_word = look.op_kinds().any(|kind| kind == OpKind::Memory)
+                && look.memory_size().size() == size_of::<u32>();
+            let mut following = code[at + 1..].iter().take(HORIZON);
+            let compares = match look.mnemonic() {
+                Mnemonic::Cmp => look.op0_kind() == OpKind::Memory,
+                Mnemonic::Mov if look.op0_kind() == OpKind::Register => {
+                    following.find(|next| changes_flags(next)).is_some_and(|next| {
+                        next.mnemonic() == Mnemonic::Test
+                            && next.op0_register() == look.op0_register()
+                    })
+                }
+                _ => false,
+            };
+            if !is_word || !compares {
+                return false;
+            }
+            let branch = following.find(|next| next.flow_control() != FlowControl::Next);
+            let slow = branch.and_then(|branch| match branch.mnemonic() {
+                Mnemonic::Jne => Some(branch.near_branch_target()),
+                Mnemonic::Je => Some(branch.next_ip()),
+                _ => None,
+            });
+            slow.is_some_and(|slow| self.leads_to(image, slow, Role::Initialise))
+        };
+        (0..code.len()).filter(|&at| decides(at)).map(|at| code[at].ip()).collect()
     }
 
     /// Whether a look before a wait at a futex is of no interest in the function at an address.
@@ -379,5 +448,9 @@ mod tests {
         let legacy = "_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h0123456789abcdefE";
         assert_eq!(role(legacy), Some(Role::LockContended));
         assert_eq!(role("_ZN3app5Mutex4lock17h0123456789abcdefE"), None);
+        assert_eq!(of("4once5futexNtB5_4Once4call"), Some(Role::Initialise));
+        let initialises =
+            "_ZN3std4sync9once_lock17OnceLock$LT$T$GT$10initialize17h0123456789abcdefE";
+        assert_eq!(role(initialises), Some(Role::Initialise));
     }
 }

@@ -17,7 +17,9 @@
 //!
 //! An atomic load, and a store that is not sequentially consistent, is a `mov` like any other. It
 //! is a site if it names a static variable that other instructions of the module change atomically,
-//! or if it loads what a wait at a futex expects; what else is reached through a pointer cannot be told from plain memory, and is not seen.
+//! if it loads what a wait at a futex expects, or if it decides whether a function of the standard
+//! library is called that initialises something. What else is reached through a pointer cannot be told
+//! from plain memory, and is not seen.
 
 mod code;
 mod futexes;

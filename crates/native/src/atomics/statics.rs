@@ -15,9 +15,10 @@ pub(super) struct Statics {
 }
 
 impl Statics {
-    /// Nothing seen yet; some variables never will be.
-    pub(super) fn without(left_out: &[u64]) -> Self {
-        Statics { left_out: left_out.iter().copied().collect(), ..Statics::default() }
+    /// Nothing seen yet; some variables never will be, others are changed where nobody names them.
+    pub(super) fn without(left_out: &[u64], changed: &[u64]) -> Self {
+        let [left_out, atomic] = [left_out, changed].map(|these| these.iter().copied().collect());
+        Statics { left_out, atomic, uses: Vec::new() }
     }
 
     /// Whether an instruction of the file works on a variable that is left alone.
