@@ -188,6 +188,9 @@ pub(crate) fn executed(progress: Progress, elapsed: Duration) -> String {
     }
     if share > 0.0 {
         line += &format!(", about {} done", percent(share));
+    } else if states > 0 {
+        // Nobody knows how much of what lies behind them was met before.
+        line += ", all of it cannot be estimated";
     }
     line + &format!(", {per_second} executions/s")
 }

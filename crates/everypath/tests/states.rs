@@ -93,6 +93,10 @@ fn limits_and_options_that_do_not_fit_are_told() {
     let (code, result) =
         programs.check("--state-matching --max-states 100 -- ./philosophers 3 fixed");
     assert_eq!((code, result["reason"].as_str()), (3, Some("the limit of 100 states was reached")));
+    // How many there are is not known, and nothing is made up.
+    let coverage = &result["coverage"];
+    assert!(coverage["alternatives_left"].as_u64().unwrap() > 0, "{result}");
+    assert!(coverage["estimated_share"].is_null(), "{result}");
     for (options, said) in [
         ("--state-matching --reduction dpor", "would miss schedules"),
         ("--reduction sleep", "is for --state-matching"),

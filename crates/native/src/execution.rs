@@ -58,6 +58,8 @@ pub struct Explored {
     /// How much of the search is done, if all schedules were to be explored and states are not told
     /// apart.
     pub estimate: Option<Estimate>,
+    /// How many steps from states that were met are left to be taken, if states are matched.
+    pub left: u64,
     /// What was strange in closed systems, although nobody outside is at fault for it.
     pub notices: BTreeSet<Notice>,
     /// How many executions were run before the search had to begin anew.
@@ -86,7 +88,7 @@ impl Explored {
             states: self.states.unwrap_or(0),
             executions: self.executions,
             events: self.steps,
-            frontier: self.estimate.map_or(0, |estimate| estimate.left),
+            frontier: self.estimate.map_or(self.left, |estimate| estimate.left),
             share: self.estimate.map_or(0.0, |estimate| estimate.share()),
             ..Progress::default()
         }

@@ -6,9 +6,9 @@
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::worker::{From, Launch, Modules, Worker};
+use everypath_explore::Control;
 use everypath_explore::reduction::stateful::{Reached, Sleep, Stateful, Touches, Walker};
 use everypath_explore::reduction::{Alternative, Choice};
-use everypath_explore::{Control, Progress};
 use everypath_shim_abi::{Footprint, Outcome, Pending, Reply, TIMEOUT};
 use std::ops::ControlFlow;
 
@@ -158,6 +158,7 @@ impl Explored {
         self.steps = search.steps;
         self.states = Some(search.states() as u64);
         self.cycles = search.cycles;
+        self.left = search.left() as u64;
     }
 }
 
@@ -173,7 +174,7 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
     let result = search.run(&mut path, |search, path, reached| {
         if search.steps.is_multiple_of(256) {
             explored.count(search);
-            control.publish(Progress { frontier: search.left() as u64, ..explored.progress() });
+            control.publish(explored.progress());
         }
         if matches!(reached, Reached::End) {
             let reply = &path.reply;

@@ -7,9 +7,12 @@ use serde::Serialize;
 /// An estimate of how large the whole is.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Remaining {
-    /// Which share of the search was done.
-    estimated_share: f64,
-    /// How many executions it would have had in the end; none if that is beyond all measure.
+    /// Which share of the search was done; none if that cannot be estimated: how much of what lies
+    /// behind a state was met before depends on the order in which states are explored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimated_share: Option<f64>,
+    /// How many executions it would have had in the end; none if that is beyond all measure, or
+    /// cannot be estimated.
     #[serde(skip_serializing_if = "Option::is_none")]
     estimated_executions: Option<f64>,
     /// How many alternatives are known that were not explored.
@@ -17,11 +20,18 @@ pub(super) struct Remaining {
 }
 
 impl Remaining {
-    /// Of a search over all schedules that was stopped; none if it was not.
+    /// Of a search over all schedules, or all states, that was stopped; none if it was not.
     pub(super) fn of(explored: &Explored) -> Option<Self> {
-        let estimate = explored.estimate.filter(|_| !explored.complete)?;
-        Some(Remaining {
-            estimated_share: estimate.share(),
+        if explored.complete {
+            return None;
+        }
+        if explored.states.is_some() {
+            let (estimated_share, estimated_executions) = (None, None);
+            let alternatives_left = explored.left;
+            return Some(Remaining { estimated_share, estimated_executions, alternatives_left });
+        }
+        explored.estimate.map(|estimate| Remaining {
+            estimated_share: Some(estimate.share()),
             estimated_executions: explored.estimated_executions().map(f64::round),
             alternatives_left: estimate.left,
         })
@@ -29,7 +39,14 @@ impl Remaining {
 
     /// In words, a line.
     pub(super) fn text(&self) -> String {
-        let done = percent(self.estimated_share);
+        let Some(share) = self.estimated_share else {
+            let steps = grouped(self.alternatives_left);
+            return format!(
+                "{steps} steps from states that were met are left; how many states lie behind them \
+                 cannot be estimated\n"
+            );
+        };
+        let done = percent(share);
         let whole = match self.estimated_executions {
             Some(executions) => format!("about {} executions", about(executions)),
             None => "more executions than can be counted".into(),
