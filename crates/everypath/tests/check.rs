@@ -206,8 +206,6 @@ const GUARDS: &[&str] = &[
     "X0L0X0 L0X0",
     "T0 t0",
     "M0 R0",
-    "R0 M0",
-    "M0 M0",
 ];
 
 /// Who finds a static variable of C++ initialised, or what a `OnceLock` of Rust guards, looks at it by a

@@ -4,7 +4,7 @@
 //! of the operand and the number of the site, and calls `everypath_atomic`.
 
 use crate::memory::{load, view};
-use crate::scheduler::{give_way, glance, point, stand_back};
+use crate::scheduler::{glance, point, stand_back};
 use crate::signals::Machine;
 use crate::state::{State, Thread, state};
 use crate::sync::within::{Stage, belongs, enter};
@@ -256,7 +256,7 @@ fn before_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
         FETCH_MODIFY => {
             point(Operation::FetchModify, operand, u64::from(site.size));
         }
-        PAUSE => give_way(Operation::Pause),
+        PAUSE => stand_back(Operation::Pause, 0),
         LOAD => look(operand, site),
         STORE => {
             point(Operation::Store, operand, u64::from(site.size));

@@ -172,16 +172,16 @@ const PATIENT_YIELDS: u16 = 3;
 /// A point at which the thread lets others go first. Only who does nothing else that others could see,
 /// again and again, has to wait for them: the first few times it may go first itself, and what it does
 /// then may make a difference.
-pub(crate) fn give_way(operation: Operation) {
+pub(crate) fn give_way() {
     let thread = state().current();
     crate::atomics::note_yield(thread);
     let yields = thread.yields.get();
     if yields < PATIENT_YIELDS {
         thread.yields.set(yields + 1);
-        glance(operation, 0, 0);
+        glance(Operation::Yield, 0, 0);
         cancel::at_step();
     } else {
-        stand_back(operation, 0);
+        stand_back(Operation::Yield, 0);
     }
 }
 

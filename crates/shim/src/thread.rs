@@ -425,7 +425,7 @@ extern "C" fn pthread_getname_np(handle: usize, name: usize, length: usize) -> i
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn sched_yield() -> i32 {
-    give_way(Operation::Yield);
+    give_way();
     0
 }
 

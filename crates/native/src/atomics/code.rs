@@ -117,6 +117,14 @@ impl Scan<'_> {
             initialises |= self.locks.initialises(&instruction);
             self.instruction(&instruction, tables);
         }
+        if self.locks.keep_order(function.start) {
+            // It spins before it says that it waits, and only then do others see it.
+            let spins = |&at: &u64| {
+                self.image.decode(at, 0).next().and_then(|it| kind(&it)) == Some(SiteKind::Pause)
+            };
+            let kept = self.candidates.split_off(candidates).into_iter().filter(|at| !spins(at));
+            self.candidates.extend(kept.collect::<Vec<_>>());
+        }
         if has_futex && !self.locks.keep_order(function.start) {
             self.looks.extend(futexes::looks(self.image.decode(function.start, 0)));
         }

@@ -72,11 +72,12 @@ pub(super) fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
     }
 }
 
-/// Whether a thread waits for others to go first, but need not: all that it would do is to yield.
+/// Whether a thread waits for others to go first, but need not: all that it would do is to yield, and
+/// not because it has looked at something in vain.
 pub(super) fn hesitates(state: &State, thread: &Thread) -> bool {
     thread.status() == Status::Ready
         && state.standing.contains(thread.number.get())
-        && matches!(thread.operation.get(), Operation::Yield | Operation::Pause)
+        && (thread.operation.get(), thread.object.get()) == (Operation::Yield, 0)
         && state.may_move(thread.number.get())
         && !symmetry::holds_back(state, thread)
 }
