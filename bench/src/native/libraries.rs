@@ -50,7 +50,11 @@ pub(super) struct Tool {
 
 impl Tool {
     pub(super) fn add(&mut self, run: impl FnOnce() -> Result<u64>) -> Result<()> {
-        let (executions, cost) = on_one_core(|| cost(run))?;
+        on_one_core(|| self.add_on_all_cores(run))
+    }
+
+    pub(super) fn add_on_all_cores(&mut self, run: impl FnOnce() -> Result<u64>) -> Result<()> {
+        let (executions, cost) = cost(run)?;
         self.executions = executions;
         self.costs.push(cost);
         Ok(())

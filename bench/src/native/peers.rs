@@ -44,27 +44,22 @@ pub(super) fn search(
         .context("failed to name the peer")?;
     let arguments = [u32::from(port), sessions, messages].map(|number| number.to_string());
     let (explored, cost) = cost(|| {
-        explore(&programs.alphabet_client, &arguments, outside.clone(), (reduction, executions))
+        let extent = (reduction, executions, 1);
+        explore(&programs.alphabet_client, &arguments, outside.clone(), extent)
     })?;
     Ok(Searched { explored, asked: outside.statistics(), cost })
 }
 
-/// Searches the schedules of a program that is as expected.
+/// Searches the schedules of a program that is as expected, with so many threads.
 pub(super) fn explore(
     program: &Path,
     arguments: &[impl AsRef<OsStr>],
     outside: Outside,
-    (reduction, executions): (Reduction, Option<u64>),
+    (reduction, executions, workers): (Reduction, Option<u64>, usize),
 ) -> Result<Explored> {
     let launch = launch(program, arguments, outside);
-    let exhaustive = Exhaustive {
-        launch,
-        reduction,
-        executions,
-        keep_going: false,
-        preemptions: None,
-        workers: 1,
-    };
+    let exhaustive =
+        Exhaustive { launch, reduction, executions, keep_going: false, preemptions: None, workers };
     let explored = everypath_native::explore(&exhaustive, &Control::default())
         .with_context(|| format!("failed to control {}", program.display()))?;
     ensure!(explored.first.is_none(), "{} is not as expected: {explored:?}", program.display());
@@ -133,7 +128,10 @@ fn hits(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
         found = searched.explored.hits as f64 / searched.explored.executions as f64;
         peers.push(searched.cost.cpu() / searched.explored.executions as f64);
         let (explored, cost) = on_one_core(|| {
-            cost(|| explore(&programs.alphabet, &pipe_arguments, Outside::default(), some))
+            cost(|| {
+                let extent = (some.0, some.1, 1);
+                explore(&programs.alphabet, &pipe_arguments, Outside::default(), extent)
+            })
         })?;
         pipes.push(cost.cpu() / explored.executions as f64);
     }

@@ -32,6 +32,8 @@ struct Flight {
     /// How many of them were looked at.
     seen: usize,
     kept: Kept,
+    /// How many messages to peers had been answered without asking them before.
+    hits: u64,
 }
 
 /// Why there is no execution.
@@ -100,8 +102,9 @@ impl<'a> Runner<'a> {
         });
         let fitting = fitting.count().max(1);
         orders.truncate(fitting);
+        let hits = self.worker.counters().cache_hits;
         self.worker.explore(&orders, self.attentive);
-        self.flight = Some(Flight { orders, seen: 0, kept: Kept::default() });
+        self.flight = Some(Flight { orders, seen: 0, kept: Kept::default(), hits });
         Ok(())
     }
 
@@ -133,14 +136,13 @@ impl<'a> Runner<'a> {
             self.flight = Some(flight);
             return Ok(news);
         }
-        let hits = self.worker.counters().cache_hits;
         let reply = self.worker.finish(self.control).map_err(Stop::Failed)?;
         let reply = reply.ok_or(Stop::Stopped)?;
         self.reply = reply;
         let mut news = self.look_at(&mut flight);
         if reply.executions as usize > flight.seen {
             let order = flight.orders.swap_remove(flight.seen);
-            let hits = self.worker.counters().cache_hits - hits;
+            let hits = self.worker.counters().cache_hits - flight.hits;
             let performed = Performed { hits, ..self.last(&order) };
             news.push((order, performed));
         }
