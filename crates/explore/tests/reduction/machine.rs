@@ -186,7 +186,8 @@ impl Machine {
             false if op.is_limited() => Phase::Limited,
             false => Phase::Request,
         };
-        let object = |kind: u64, n: u8| kind * 100 + u64::from(n) + 8;
+        // Like addresses of objects with some words each.
+        let object = |kind: u64, n: u8| (kind * 100 + u64::from(n) + 8) * 64;
         Some(match op {
             Op::Wait(_, m) if thread.relocks => (Operation::MutexLock, phase, object(1, m), 0),
             Op::Lock(m) | Op::LockFor(m) => (Operation::MutexLock, phase, object(1, m), 0),
