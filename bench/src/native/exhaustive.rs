@@ -148,7 +148,7 @@ fn early_and_late(programs: &Programs, scale: Scale, goals: &mut Goals) -> Resul
     let program = &programs.pool;
     let all = scale.of(LONG);
     let cpu = |executions: u64| -> Result<f64> {
-        let run = || cost(|| explore(program, &["2", "fixed"], Some(executions)));
+        let run = || cost(|| explore(program, &["3", "fixed"], Some(executions)));
         let (explored, cost) = on_one_core(run)?;
         ensure!(explored.executions == executions, "the search is shorter than {executions}");
         Ok(cost.cpu())
