@@ -26,7 +26,12 @@ pub fn is_suitable<F: Footprint>(executed: &Executed<F>) -> bool {
     let disturbs = |these: &Vec<Alternative<F>>| {
         these.len() > 1 && these.iter().any(|of| of.footprint.disturbs())
     };
-    executed.ended == Ended::Complete && !executed.alternatives.iter().any(disturbs)
+    // What a step would have done elsewhere is not known to the sequences of wakeup trees: with such
+    // steps, some were found to be missing.
+    let could_miss = |of: &Alternative<F>| of.footprint.elsewhere().is_some();
+    executed.ended == Ended::Complete
+        && !executed.alternatives.iter().any(disturbs)
+        && !executed.alternatives.iter().flatten().any(could_miss)
 }
 
 /// The events that reverse a race, in an order in which they can happen before the first of its two
