@@ -1,36 +1,13 @@
 //! `everypath check` and `replay` on real programs, through the command line.
 
+#[path = "support/endings.rs"]
+mod endings;
 mod support;
 
+use endings::{compare_searches, property};
 use serde_json::Value;
 use std::process::Command;
 use support::Programs;
-
-/// The endings that a search of all schedules finds.
-fn endings(programs: &Programs, reduction: &str, command: &str) -> Option<Vec<String>> {
-    // No execution ends with code 255, so every ending is counted.
-    let options = format!("--keep-going --exit-code 255 --reduction {reduction}");
-    let (code, result) =
-        programs.check(&format!("{options} --max-executions 30000 -- ./{command}"));
-    assert!(code == 1 || code == 3, "{command}: {result}");
-    let executions = result["stats"]["executions"].as_u64().unwrap();
-    let endings = result["stats"]["endings"].as_array().unwrap();
-    let names = endings.iter().map(|ending| ending["ending"].as_str().unwrap().to_string());
-    (executions < 30_000).then(|| names.collect())
-}
-
-/// Compares both searches on scripts of a program and returns how many were small enough for it.
-fn compare_searches(source: &str, scripts: &[&str]) -> usize {
-    let programs = Programs::new(&[&format!("../crates/everypath/tests/programs/{source}")]);
-    let program = source.split('.').next().unwrap();
-    let is_compared = |scripts: &&&str| {
-        let command = format!("{program} {scripts}");
-        let reduced = endings(&programs, "dpor", &command).expect("a reduced search is small");
-        let plain = endings(&programs, "none", &command);
-        plain.map(|plain| assert_eq!(reduced, plain, "{command}")).is_some()
-    };
-    scripts.iter().filter(is_compared).count()
-}
 
 #[test]
 fn reduction_and_plain_search_find_the_same_endings() {
@@ -186,105 +163,6 @@ fn reduction_and_plain_search_agree_about_signals() {
     assert_eq!(compare_searches("signalled.c", SIGNALLED), SIGNALLED.len());
 }
 
-#[test]
-fn reduction_and_plain_search_agree_about_locks_of_rust() {
-    assert_eq!(compare_searches("guards.rs", GUARDS), GUARDS.len());
-}
-
-/// What a waiter finds of a condition decides whether it sleeps for ever, and whoever tries twice may
-/// fail twice.
-const GUARDS: &[&str] = &[
-    "L0U0 L0U0",
-    "T0 L0U0",
-    "t0T0 L0U0",
-    "L0C0 B0",
-    "L0C0U0 S0",
-    "L0C0U0 L0S0U0",
-    "L0C0X0U0 B0X0",
-    "L0W0U0 S0",
-    "L0W0 L0U0",
-    "X0L0X0 L0X0",
-    "T0 t0",
-    "M0 R0",
-];
-
-/// Who finds a static variable of C++ initialised, or what a `OnceLock` of Rust guards, looks at it by a
-/// plain instruction, and was never tried first.
-#[test]
-fn who_initialises_is_explored() {
-    let folder = "../crates/everypath/tests/programs";
-    let programs =
-        Programs::new(&[&format!("{folder}/statics.cpp"), &format!("{folder}/guards.rs")]);
-    let reduced = endings(&programs, "dpor", "statics").unwrap();
-    assert_eq!(reduced, ["Exited 11", "Exited 22"]);
-    let reduced = endings(&programs, "dpor", "guards O0 O0").unwrap();
-    assert_eq!(reduced, ["Exited 32", "Exited 64"]);
-}
-
-/// How many executions a program has, whatever they end with.
-fn executions(programs: &Programs, command: &str) -> u64 {
-    let (_, result) = programs.check(&format!("--keep-going --exit-code 255 -- ./{command}"));
-    result["stats"]["executions"].as_u64().unwrap()
-}
-
-#[test]
-fn a_condition_of_rust_is_one_like_those_of_pthreads() {
-    let folder = "../crates/everypath/tests/programs";
-    let programs = Programs::new(&[&format!("{folder}/guards.rs"), &format!("{folder}/scripts.c")]);
-    for scripts in ["L0C0U0 S0", "L0C0U0 L0C0U0 B0", "L0C0U0 L0C0U0 L0S0S0U0"] {
-        let [rust, c] = ["guards", "scripts"]
-            .map(|program| executions(&programs, &format!("{program} {scripts}")));
-        assert_eq!(rust, c, "{scripts}");
-    }
-    let (code, result) = programs.check("--exit-code 8 -- ./guards L0C0 L0L1");
-    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
-    let message = result["violation"]["message"].as_str().unwrap();
-    assert!(message.contains("waits on condition guards::PLACES"), "{message}");
-}
-
-/// Without symbols no function of the standard library is known, and what it finds in a condition
-/// before it waits still decides.
-#[test]
-fn a_notification_that_comes_too_early_is_found_without_symbols() {
-    let programs = Programs::new(&["../crates/everypath/tests/programs/guards.rs"]);
-    let status = Command::new("strip").arg(programs.folder.path().join("guards")).status().unwrap();
-    assert!(status.success());
-    assert_eq!(executions(&programs, "guards L0C0U0 S0"), 6, "waiting is several steps");
-    let (code, result) = programs.check("--exit-code 31 -- ./guards L0C0U0 S0");
-    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
-}
-
-#[test]
-fn locks_are_recognised_without_optimisation() {
-    let programs = Programs::new(&[]);
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/guards.rs");
-    let mut rustc = Command::new("rustc");
-    rustc.args(["--edition", "2024", "-g", source]).current_dir(programs.folder.path());
-    assert!(rustc.status().unwrap().success());
-    assert_eq!(executions(&programs, "guards L0U0L0U0 L0U0"), 3);
-    assert_eq!(executions(&programs, "guards L0C0U0 S0"), 2);
-    for scripts in ["T0 L0U0", "L0C0U0 L0S0U0"] {
-        let command = format!("guards {scripts}");
-        let [reduced, plain] =
-            ["dpor", "none"].map(|reduction| endings(&programs, reduction, &command));
-        assert!(plain.is_some() && reduced == plain, "{command}: {reduced:?} {plain:?}");
-    }
-}
-
-#[test]
-fn a_mutex_of_rust_is_a_lock_like_any_other() {
-    let programs = Programs::new(&["../crates/everypath/tests/programs/guards.rs"]);
-    let count = |scripts: &str| executions(&programs, &format!("guards {scripts}"));
-    // As many as there are orders in which it is taken: nobody spins, nobody waits at a futex.
-    assert_eq!(count("L0U0 L0U0"), 2);
-    assert_eq!(count("L0U0L0U0 L0U0"), 3);
-    assert_eq!(count("L0U0L0U0 L0U0L0U0"), 6);
-    let (code, result) = programs.check("--exit-code 8 -- ./guards L0L1 L1L0");
-    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
-    let message = result["violation"]["message"].as_str().unwrap();
-    assert_eq!(message.matches("held by thread").count(), 2, "{message}");
-}
-
 const TALKS: &[&str] = &[
     "w0 q0",
     "w0 w0q0",
@@ -361,10 +239,6 @@ fn who_yields_again_and_again_may_still_be_first() {
         assert_eq!(found, ["Exited 1", "Exited 62"], "{command}");
         assert_eq!(executions(&programs, command), 2, "{command}");
     }
-}
-
-fn property(result: &Value) -> &str {
-    result["violation"]["property"].as_str().unwrap_or("none")
 }
 
 #[test]

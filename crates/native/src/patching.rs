@@ -140,7 +140,7 @@ impl Patches {
                 SiteKind::Exchange => 1,
                 SiteKind::FetchModify => 2,
                 SiteKind::Pause => 3,
-                SiteKind::Load => 4,
+                SiteKind::Load | SiteKind::LoadCall => 4,
                 SiteKind::Store => 5,
                 SiteKind::Fence => 6,
                 SiteKind::Lock => 7,
@@ -151,6 +151,12 @@ impl Patches {
                 SiteKind::CondvarWaitTimeout => 12,
                 SiteKind::NotifyOne => 13,
                 SiteKind::NotifyAll => 14,
+                SiteKind::ReadLock => 15,
+                SiteKind::ReadLockCall => 16,
+                SiteKind::WriteLock => 17,
+                SiteKind::WriteLockCall => 18,
+                SiteKind::RwUnlock => 19,
+                SiteKind::RwUnlockCall => 20,
             };
             sites.extend(site.address.to_le_bytes());
             sites.extend([kind, site.size, 0, 0, 0, 0, 0, 0]);

@@ -13,6 +13,9 @@ pub enum Mode {
     Acquire,
     /// Gives a lock back.
     Release,
+    /// Asks for a lock that others share, or gives it back: the order is kept elsewhere, but who only
+    /// looks or tries sees it.
+    Share,
     /// Looks only.
     Read,
     /// One of those that a look at all of them would see; they do not see each other.
@@ -33,10 +36,11 @@ pub enum Mode {
 }
 
 impl Mode {
-    const ALL: [Mode; 11] = [
+    const ALL: [Mode; 12] = [
         Mode::Request,
         Mode::Acquire,
         Mode::Release,
+        Mode::Share,
         Mode::Read,
         Mode::Write,
         Mode::Miss,
@@ -74,7 +78,8 @@ impl Part {
     /// How this part and a later one of another thread are related.
     pub const fn relation(self, later: Part) -> Relation {
         use Mode::{
-            Acquire, Everything, Follow, Lead, Miss, Nothing, Read, Release, Request, Touch, Write,
+            Acquire, Everything, Follow, Lead, Miss, Nothing, Read, Release, Request, Share, Touch,
+            Write,
         };
         match (self.mode, later.mode) {
             (Everything, _) | (_, Everything) => return Relation::Racing,
@@ -91,8 +96,11 @@ impl Part {
             (Miss, Write) => Relation::Missed,
             (Miss, _) | (_, Miss) => Relation::Independent,
             // Who asked first, and all that writers do.
-            (Request | Read | Release | Write, Write) => Relation::Racing,
-            (Write, Request | Read | Release) | (Request, Request) => Relation::Racing,
+            (Request | Read | Release | Share | Write, Write) => Relation::Racing,
+            (Write, Request | Read | Release | Share) | (Request, Request) => Relation::Racing,
+            // Who looks sees whether a lock is held.
+            (Read, Request | Release | Share) => Relation::Racing,
+            (Request | Release | Share, Read) => Relation::Racing,
             // A lock that is got at once was given back before by all who had it.
             (Release, Acquire) => Relation::Ordered,
             // A lock can be asked for while it is held, and given back while it is asked for.
@@ -102,8 +110,10 @@ impl Part {
             (Release, Release) | (Acquire, Acquire | Release | Request | Read | Write) => {
                 Relation::Independent
             }
-            (Read, Read | Request | Release | Acquire) => Relation::Independent,
-            (Request, Read | Acquire) | (Release, Read) | (Write, Acquire) => Relation::Independent,
+            (Share, Share | Request | Release | Acquire) => Relation::Independent,
+            (Request | Release | Acquire, Share) => Relation::Independent,
+            (Read, Read | Acquire) => Relation::Independent,
+            (Request | Write, Acquire) => Relation::Independent,
             (Everything | Nothing, _) | (_, Everything | Nothing) => Relation::Racing,
         }
     }
@@ -171,6 +181,17 @@ pub const CLOSED: u64 = u64::MAX;
 /// condition, it goes with the address of the mutex.
 pub const NOT_HELD: u64 = 1;
 
+/// The value of a step with a read-write lock that serves all in the order in which they ask: who
+/// reads does not go before a writer that waits.
+pub const IN_ORDER: u64 = 1;
+/// Of the same: who gives such a lock back has held it to read.
+pub const BY_READER: u64 = 2;
+/// Who asks for such a lock, as an object: readers do not see each other. Locks are words, so nothing
+/// else is there.
+const ASKED: u64 = 1;
+/// Where readers give it back.
+const READ: u64 = 2;
+
 /// What there is one of in each process, as an object: processes do not share it.
 const fn of_process(what: u64, object: u64) -> u64 {
     what | object >> PROCESS_BITS << PROCESS_BITS
@@ -185,7 +206,9 @@ impl Footprint {
         outcome: u16,
         granted: bool,
     ) -> Self {
-        use Mode::{Acquire, Everything, Miss, Nothing, Read, Release, Request, Touch, Write};
+        use Mode::{
+            Acquire, Everything, Miss, Nothing, Read, Release, Request, Share, Touch, Write,
+        };
         if outcome == TIMEOUT {
             return Footprint::of(&[(Everything, 0)]);
         }
@@ -356,6 +379,13 @@ impl Footprint {
             // Whoever goes on after having waited comes after the step that let it: that is said of
             // the step itself, since no table can know which of several it was.
             (Operation::CondWait, Phase::Resume) => then(Request, value & !NOT_HELD),
+            // All readers have given it back, one of them last.
+            (Operation::WriteLock, Phase::Resume) if value & IN_ORDER != 0 => {
+                Footprint::of(&[(Acquire, object), (Acquire, object + READ)])
+            }
+            (Operation::ReadLock, Phase::Resume) if value & IN_ORDER != 0 => {
+                Footprint::of(&[(Acquire, object)])
+            }
             (Operation::Sleep, Phase::Resume) => Footprint::of(&[(Everything, 0)]),
             (_, Phase::Resume) => Footprint::of(&[(Nothing, 0)]),
             (
@@ -388,6 +418,25 @@ impl Footprint {
                 Footprint::of(&[(Write, object), (Write, value & !NOT_HELD)])
             }
             (Operation::CondWait, _) => Footprint::of(&[(Write, object), (Release, value)]),
+            // Only the order of asking matters, and that not among readers. Others who change the word
+            // see all of it.
+            (Operation::WriteLock, _) if value & IN_ORDER != 0 => {
+                let parts = [
+                    (Request, object),
+                    (Write, object + ASKED),
+                    (Acquire, object),
+                    (Acquire, object + READ),
+                ];
+                Footprint::of(if granted { &parts } else { &parts[..2] })
+            }
+            (Operation::ReadLock, _) if value & IN_ORDER != 0 => {
+                let parts = [(Share, object), (Read, object + ASKED), (Acquire, object)];
+                Footprint::of(if granted { &parts } else { &parts[..2] })
+            }
+            (Operation::RwUnlock, _) if value & IN_ORDER != 0 => match value & BY_READER {
+                0 => Footprint::of(&[(Release, object)]),
+                _ => Footprint::of(&[(Share, object), (Release, object + READ)]),
+            },
             (Operation::ReadLock | Operation::TryReadLock, _) => then(Read, object),
             (Operation::OnceSeen | Operation::Load, _) => Footprint::of(&[(Read, object)]),
             (
@@ -611,6 +660,40 @@ mod tests {
         let overflowing =
             Footprint::new((Operation::SemPost, Phase::Request), (64, units::OVERFLOW), 0, true);
         assert!(!overflowing.commutes(&wait));
+    }
+
+    #[test]
+    fn readers_of_a_lock_that_keeps_order_do_not_see_each_other() {
+        let step = |operation, value| {
+            Footprint::new((operation, Phase::Request), (8, IN_ORDER | value), 0, true)
+        };
+        let (read, write) = (step(Operation::ReadLock, 0), step(Operation::WriteLock, 0));
+        let unlocks = [0, BY_READER].map(|by| step(Operation::RwUnlock, by));
+        assert!(read.commutes(&read) && !write.commutes(&write));
+        assert!(!read.commutes(&write) && !write.commutes(&read));
+        for unlock in unlocks {
+            for asks in [read, write] {
+                assert!(unlock.commutes(&asks) && asks.commutes(&unlock));
+            }
+            for looks in [Operation::Load, Operation::CompareExchange] {
+                assert!(!unlock.commutes(&super::tests::step(looks, 8)));
+            }
+        }
+        let comes_after = |unlock: Footprint, asks: Footprint| {
+            let mut pairs =
+                unlock.parts().flat_map(|a| asks.parts().map(move |b| (a, b)).collect::<Vec<_>>());
+            pairs.any(|(a, b)| a.relation(b) == Relation::Ordered)
+        };
+        let [writer, reader] = unlocks;
+        assert!(comes_after(writer, read) && comes_after(writer, write));
+        assert!(comes_after(reader, write) && !comes_after(reader, read));
+    }
+
+    #[test]
+    fn who_looks_at_a_lock_sees_whether_it_is_held() {
+        for operation in [Operation::MutexLock, Operation::MutexUnlock] {
+            assert!(!step(Operation::Load, 8).commutes(&step(operation, 8)));
+        }
     }
 
     #[test]

@@ -61,6 +61,10 @@ pub enum Waiting {
     Read,
     /// A read-write lock, to write.
     Write,
+    /// A read-write lock that is a word, to read.
+    WordRead,
+    /// The same, to write.
+    WordWrite,
     /// Others at a barrier.
     Barrier,
     /// A spin lock.

@@ -8,7 +8,7 @@ use crate::scheduler::{glance, point, stand_back};
 use crate::signals::Machine;
 use crate::state::{State, Thread, state};
 use crate::sync::within::{Stage, belongs, enter};
-use crate::sync::{condvar, word};
+use crate::sync::{condvar, shared_word, word};
 use core::arch::global_asm;
 use core::arch::x86_64::__cpuid_count;
 use core::cell::Cell;
@@ -166,6 +166,12 @@ const CONDVAR_WAIT: u8 = 11;
 const CONDVAR_WAIT_TIMEOUT: u8 = 12;
 const NOTIFY_ONE: u8 = 13;
 const NOTIFY_ALL: u8 = 14;
+const READ_LOCK: u8 = 15;
+const READ_LOCK_CALL: u8 = 16;
+const WRITE_LOCK: u8 = 17;
+const WRITE_LOCK_CALL: u8 = 18;
+const RW_UNLOCK: u8 = 19;
+const RW_UNLOCK_CALL: u8 = 20;
 
 static SITES: AtomicUsize = AtomicUsize::new(0);
 static TRAPS: AtomicUsize = AtomicUsize::new(0);
@@ -221,7 +227,8 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
     let site: &Site = view(SITES.load(Relaxed) + (number & 0xffff_ffff) * size_of::<Site>());
     let thread = state().current();
     thread.at.set([site.address, frame as u64 + BEFORE, rbp]);
-    if !belongs(thread, operand) {
+    let compares = matches!(site.kind.get(), COMPARE_EXCHANGE | READ_LOCK | WRITE_LOCK);
+    if !belongs(thread, operand, compares.then_some(rax as u32)) {
         begin_step(site, (operand, load(frame + SECOND_ARGUMENT)), rax);
     }
     thread.at.set([0; 3]);
@@ -244,14 +251,34 @@ fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
         CONDVAR_WAIT_TIMEOUT => condvar::before_waiting(operand, second, true),
         NOTIFY_ONE => condvar::before_notifying(operand, Operation::CondSignal),
         NOTIFY_ALL => condvar::before_notifying(operand, Operation::CondBroadcast),
-        kind => before_other(kind, site, (operand, rax)),
+        kind => begin_other(kind, site, (operand, rax)),
+    }
+}
+
+/// The same for what is no mutex and no condition.
+fn begin_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
+    match kind {
+        READ_LOCK | READ_LOCK_CALL => shared_word::before_reading(operand),
+        WRITE_LOCK if rax as u32 == 0 => shared_word::before_writing(operand),
+        WRITE_LOCK_CALL => shared_word::before_writing(operand),
+        RW_UNLOCK | RW_UNLOCK_CALL => shared_word::before_giving_back(operand),
+        kind => return before_other(kind, site, (operand, rax)),
+    }
+    match kind {
+        // The instruction expects what it found before. It may fail, and what is slow follows.
+        READ_LOCK | WRITE_LOCK if load::<u32>(operand) != rax as u32 => {
+            enter(Stage::ReadWriteLock, operand, 0);
+        }
+        READ_LOCK_CALL | WRITE_LOCK_CALL => enter(Stage::ReadWriteLock, operand, 0),
+        RW_UNLOCK_CALL => enter(Stage::Lock, operand, 0),
+        _ => {}
     }
 }
 
 /// Runs before an instruction that is not known to work on a lock.
 fn before_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
     match kind {
-        COMPARE_EXCHANGE | LOCK => compare_exchange(operand, site, rax),
+        COMPARE_EXCHANGE | LOCK | WRITE_LOCK => compare_exchange(operand, site, rax),
         EXCHANGE => exchange(operand, site),
         FETCH_MODIFY => {
             point(Operation::FetchModify, operand, u64::from(site.size));
@@ -265,7 +292,7 @@ fn before_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
             point(Operation::Fence, 0, 0);
         }
     }
-    if matches!(kind, COMPARE_EXCHANGE | LOCK | EXCHANGE | FETCH_MODIFY | STORE) {
+    if matches!(kind, COMPARE_EXCHANGE | LOCK | WRITE_LOCK | EXCHANGE | FETCH_MODIFY | STORE) {
         word::watch(operand);
     }
 }

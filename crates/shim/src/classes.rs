@@ -14,14 +14,22 @@ use crate::region::{count, region};
 use crate::scheduler::Counter;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Event, Footprint, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase, Relation, TIMEOUT,
+    Event, Footprint, IN_ORDER, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase, Relation,
+    TIMEOUT,
 };
 
 /// So many objects are told apart; all others are taken for one, which makes classes smaller.
 const OBJECTS: usize = 4096;
 /// The modes that go with an object.
-const MODES: [Mode; 6] =
-    [Mode::Request, Mode::Acquire, Mode::Release, Mode::Read, Mode::Touch, Mode::Write];
+const MODES: [Mode; 7] = [
+    Mode::Request,
+    Mode::Acquire,
+    Mode::Release,
+    Mode::Share,
+    Mode::Read,
+    Mode::Touch,
+    Mode::Write,
+];
 
 /// The place of each mode among those; none for a mode that goes with no object.
 const PLACES: [Option<usize>; Mode::Nothing as usize + 1] = {
@@ -51,37 +59,30 @@ const CONCERNS: [[u64; MODES.len()]; MODES.len()] = {
 /// What was done to an object so far: as much as one line of the processor's cache holds.
 #[repr(C, align(64))]
 struct Object {
-    address: Counter,
-    /// In which execution; entries of others are free.
-    execution: Counter,
+    /// In which execution, and a hash of its address; entries of other executions are free.
+    key: Counter,
     /// For each mode, the sum over the parts that one of this mode depends on.
     sums: [Counter; MODES.len()],
 }
 
 impl Object {
-    /// Whether nothing was done to it in this execution; from now on it has been there.
-    fn is_new(&self, execution: u64) -> bool {
-        let is_new = self.execution.get() != execution;
-        if is_new {
-            self.execution.set(execution);
+    const fn new() -> Self {
+        Object { key: Counter::new(), sums: [const { Counter::new() }; MODES.len()] }
+    }
+
+    /// Whether this is the object with a key; if nothing was done in this execution to the one that
+    /// was here, it is from now on.
+    fn is(&self, key: u64) -> bool {
+        if self.key.get() >> 32 != key >> 32 {
+            self.key.set(key);
             self.sums.iter().for_each(|sum| sum.set(0));
         }
-        is_new
+        self.key.get() == key
     }
 }
 
-static TABLE: [Object; OBJECTS] = [const {
-    Object {
-        address: Counter::new(),
-        execution: Counter::new(),
-        sums: [const { Counter::new() }; MODES.len()],
-    }
-}; OBJECTS];
-static OTHERS: Object = Object {
-    address: Counter::new(),
-    execution: Counter::new(),
-    sums: [const { Counter::new() }; MODES.len()],
-};
+static TABLE: [Object; OBJECTS] = [const { Object::new() }; OBJECTS];
+static OTHERS: Object = Object::new();
 static EXECUTION: Counter = Counter::new();
 /// The hash of what each thread did so far.
 static THREADS: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
@@ -98,19 +99,14 @@ fn mix(a: u64, b: u64) -> u64 {
 
 /// What an object's parts are added to.
 fn object(address: u64) -> &'static Object {
-    let execution = EXECUTION.get();
-    let start = mix(address, 0) as usize;
-    for probe in 0..8 {
-        let object = &TABLE[(start + probe) % OBJECTS];
-        if object.is_new(execution) {
-            object.address.set(address);
-        }
-        if object.address.get() == address {
-            return object;
-        }
-    }
-    OTHERS.is_new(execution);
-    &OTHERS
+    let hash = mix(address, 0);
+    let execution = EXECUTION.get() << 32;
+    let key = execution | hash >> 32;
+    let mut probes = (0..8).map(|probe| &TABLE[(hash as usize + probe) % OBJECTS]);
+    probes.find(|object| object.is(key)).unwrap_or_else(|| {
+        OTHERS.is(execution);
+        &OTHERS
+    })
 }
 
 /// The class of the last execution, which had so many steps. Also counts its threads.
@@ -156,6 +152,7 @@ fn gets_a_lock(event: &Event) -> bool {
         && match event.operation {
             Operation::MutexLock | Operation::SpinLock | Operation::Join => true,
             Operation::SemWait => true,
+            Operation::ReadLock | Operation::WriteLock => event.value & IN_ORDER != 0,
             // Of the mutex that goes with a condition: before, the condition was waited for.
             Operation::CondWait => event.object == event.value,
             _ => false,
@@ -178,7 +175,15 @@ impl Sums {
         }
         if gets_a_lock(event) {
             let got = Part { mode: Mode::Acquire, object: event.object };
-            let hash = self.part(thread.load(Relaxed), got);
+            let mut hash = thread.load(Relaxed);
+            match event.operation {
+                Operation::ReadLock | Operation::WriteLock => {
+                    let what = (event.operation, event.phase);
+                    let got = Footprint::new(what, (event.object, event.value), 0, true);
+                    got.parts().for_each(|part| hash = self.part(hash, part));
+                }
+                _ => hash = self.part(hash, got),
+            }
             thread.store(hash, Relaxed);
             return hash;
         }

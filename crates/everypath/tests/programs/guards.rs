@@ -1,14 +1,17 @@
 //! Each argument is the script of a thread: pairs of a letter and a digit. L, U: lock and unlock a
 //! mutex; T: try it, and give it back; t: try it, and keep it; X: exchange a word and remember what
 //! was there; C: wait on the condition of a mutex that is held; W: the same for some time; S, B: wake
-//! one, or all; R, M: read and write what a read-write lock guards; O: initialise something once, and
-//! see who did. What was seen makes up the exit code. The threads are made without the standard
+//! one, or all; R, M: read and write what a read-write lock guards; r, w: lock it to read or to write,
+//! and keep it; d: what was kept to write is kept to read; u: give back what was kept last; p, q: try
+//! to lock it to read or to write, and give it back; O: initialise something once, and see who did. What
+//! was seen makes up the exit code. The threads are made without the standard
 //! library, which does so much when one begins and ends that plain searches would not.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, RwLock};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 struct Place {
@@ -28,6 +31,11 @@ static PLACES: [Place; 3] = [const {
         word: AtomicU32::new(0),
     }
 }; 3];
+
+enum Kept {
+    ToRead(RwLockReadGuard<'static, u32>),
+    ToWrite(RwLockWriteGuard<'static, u32>),
+}
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -49,6 +57,7 @@ unsafe extern "C" {
 
 extern "C" fn run(me: &mut Thread) -> *mut c_void {
     let mut held: [Option<MutexGuard<'_, u32>>; 3] = [None, None, None];
+    let mut kept: Vec<Kept> = Vec::new();
     for step in me.script.as_bytes().chunks_exact(2) {
         let n = usize::from(step[1] - b'0');
         let Place { mutex, condition, guarded, once, word } = &PLACES[n];
@@ -76,6 +85,31 @@ extern "C" fn run(me: &mut Thread) -> *mut c_void {
                     *guarded += me.number;
                 }
             }
+            b'r' => {
+                let guard = guarded.read().unwrap();
+                me.seen = me.seen * 5 + *guard;
+                kept.push(Kept::ToRead(guard));
+            }
+            b'w' => {
+                let mut guard = guarded.write().unwrap();
+                me.seen = me.seen * 5 + *guard;
+                *guard += me.number;
+                kept.push(Kept::ToWrite(guard));
+            }
+            b'd' => match kept.pop() {
+                Some(Kept::ToWrite(guard)) => {
+                    kept.push(Kept::ToRead(RwLockWriteGuard::downgrade(guard)));
+                }
+                other => kept.extend(other),
+            },
+            b'u' => {
+                me.seen = me.seen * 5 + kept.pop().map_or(0, |kept| match kept {
+                    Kept::ToRead(guard) => *guard,
+                    Kept::ToWrite(guard) => *guard,
+                });
+            }
+            b'p' => me.seen = me.seen * 3 + 1 + u32::from(guarded.try_read().is_ok()),
+            b'q' => me.seen = me.seen * 3 + 1 + u32::from(guarded.try_write().is_ok()),
             _ => unreachable!("no such step"),
         }
         if let Some(count) = &mut held[n] {

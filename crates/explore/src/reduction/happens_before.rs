@@ -147,6 +147,8 @@ impl<F: Footprint> HappensBefore<F> {
         self.steps.push(StepRecord { identity, first, end, introduced, replaced, uses, races });
         let parts: Vec<F::Part> = step.footprint.parts().collect();
         let does = parts.iter().take_while(|&&part| !F::is_separable(part)).count();
+        // Who goes on may do nothing but get what it has asked for.
+        let does = if does == 0 { parts.len() } else { does };
         let is_whole = does == parts.len();
         self.add_event(actor, &parts[..does], after, provided_by.filter(|_| is_whole));
         self.events[first].is_grant = step.resumes;

@@ -8,6 +8,7 @@ use super::futexes;
 use super::image::Image;
 use super::landing_pads::landing_pads;
 use super::locks::Locks;
+use super::rwlocks;
 use super::statics::Statics;
 use super::{SiteKind, kind};
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, Mnemonic, OpKind};
@@ -110,11 +111,12 @@ impl Scan<'_> {
         let candidates = self.candidates.len();
         let uses = self.statics.uses.len();
         let mut end = function.start;
-        let (mut has_futex, mut initialises) = (false, false);
+        let (mut has_futex, mut initialises, mut shares) = (false, false, false);
         for instruction in self.image.decode(function.start, 0) {
             end = instruction.next_ip();
             has_futex |= futexes::is_number(&instruction);
             initialises |= self.locks.initialises(&instruction);
+            shares |= rwlocks::is_telling(&instruction);
             self.instruction(&instruction, tables);
         }
         if self.locks.keep_order(function.start) {
@@ -130,6 +132,10 @@ impl Scan<'_> {
         }
         if initialises && !self.locks.keep_order(function.start) {
             self.looks.extend(self.locks.looks_before(self.image, function.start));
+        }
+        if shares && !self.locks.keep_order(function.start) {
+            let is_known = |at| self.locks.kind(self.image, at).is_some();
+            self.looks.extend(rwlocks::looks_before(self.image, function.start, is_known));
         }
         if end < function.end {
             self.candidates.truncate(candidates);

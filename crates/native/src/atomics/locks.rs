@@ -1,4 +1,4 @@
-//! Which instructions take and give back the mutexes of Rust's standard library.
+//! Which instructions take and give back the locks of Rust's standard library.
 //!
 //! Such a mutex is a word: 0 is free, 1 is held, 2 is held and awaited. The code for the simple case
 //! is inlined wherever a program locks:
@@ -16,13 +16,18 @@
 //! the site is before the call. Where nothing is recognised, the instruction is a site like any other;
 //! but whoever does not get the mutex comes to `lock_contended`, and asks for it there.
 //!
-//! A condition variable of the standard library is a word too: who notifies adds one, and wakes; who
+//! A read-write lock is a word too: how many read, or all of those bits if somebody writes, and two bits
+//! that say who waits. It is taken by `lock cmpxchg` and given back by `lock xadd`, and what is slow is
+//! `read_contended`, `write_contended` and `wake_writer_or_readers`.
+//!
+//! A condition variable of the standard library is a word as well: who notifies adds one, and wakes; who
 //! waits looks at it before it gives its mutex back, and goes to sleep only if it is still the same.
 //! The functions that do so are sites where they begin, if they look as they should; what they do
 //! inside belongs to the same step.
 
 use super::futexes::names_futex;
 use super::image::Image;
+use super::rwlocks;
 use super::{JUMP_SIZE, PlanError, SiteKind};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::elf::R_X86_64_RELATIVE;
@@ -52,6 +57,20 @@ enum Role {
     NotifyOne,
     /// Wakes all.
     NotifyAll,
+    /// Takes a read-write lock to read, the slow way.
+    ReadContended,
+    /// Takes one to write, the slow way.
+    WriteContended,
+    /// Wakes those who wait for one that was given back.
+    WakeReadersOrWriter,
+    /// Takes one to read.
+    Read,
+    /// Takes one to write.
+    Write,
+    /// Gives one back.
+    RwUnlock,
+    /// Looks at a word, and may change it then, in code that was not optimised.
+    Look,
     /// Initialises something, unless another thread does.
     Initialise,
 }
@@ -66,7 +85,11 @@ impl Role {
             Role::WaitTimeout => Some(SiteKind::CondvarWaitTimeout),
             Role::NotifyOne => Some(SiteKind::NotifyOne),
             Role::NotifyAll => Some(SiteKind::NotifyAll),
-            Role::Wake | Role::Initialise => None,
+            Role::Read | Role::ReadContended => Some(SiteKind::ReadLockCall),
+            Role::Write | Role::WriteContended => Some(SiteKind::WriteLockCall),
+            Role::RwUnlock => Some(SiteKind::RwUnlockCall),
+            Role::Look => Some(SiteKind::LoadCall),
+            Role::Wake | Role::WakeReadersOrWriter | Role::Initialise => None,
         }
     }
 }
@@ -75,6 +98,10 @@ impl Role {
 fn role(name: &str) -> Option<Role> {
     let ends_with = |method: &str| name.split("17h").next().is_some_and(|it| it.ends_with(method));
     match name {
+        _ if name.contains("6atomic") && name.contains("9AtomicU32") => {
+            let looks = ends_with("10try_update") || ends_with("12fetch_update");
+            return looks.then_some(Role::Look);
+        }
         _ if !name.contains("3std") => return None,
         _ if name.contains("9once_lock") && name.contains("OnceLock") => {
             return name.contains("10initialize").then_some(Role::Initialise);
@@ -84,11 +111,13 @@ fn role(name: &str) -> Option<Role> {
         }
         _ => {}
     }
-    let (path, method) = name.rsplit_once("5Mutex").or_else(|| name.rsplit_once("7Condvar"))?;
+    let types = ["5Mutex", "7Condvar", "6RwLock"];
+    let (path, method) = types.iter().find_map(|of| name.rsplit_once(of))?;
     let method = method.split("17h").next()?;
     let of_mutex = path.contains("5mutex5futex");
     let of_condvar = path.contains("3std") && path.contains("7condvar");
     let waits = path.contains("7condvar5futex");
+    let of_rwlock = path.contains("6rwlock5futex");
     match method {
         "14lock_contended" if of_mutex => Some(Role::LockContended),
         "4wake" if of_mutex => Some(Role::Wake),
@@ -98,6 +127,12 @@ fn role(name: &str) -> Option<Role> {
         "12wait_timeout" | "21wait_optional_timeout" if waits => Some(Role::WaitTimeout),
         "10notify_one" if of_condvar => Some(Role::NotifyOne),
         "10notify_all" if of_condvar => Some(Role::NotifyAll),
+        "14read_contended" if of_rwlock => Some(Role::ReadContended),
+        "15write_contended" if of_rwlock => Some(Role::WriteContended),
+        "22wake_writer_or_readers" if of_rwlock => Some(Role::WakeReadersOrWriter),
+        "4read" if of_rwlock => Some(Role::Read),
+        "5write" if of_rwlock => Some(Role::Write),
+        "11read_unlock" | "12write_unlock" if of_rwlock => Some(Role::RwUnlock),
         _ => None,
     }
 }
@@ -108,6 +143,19 @@ fn role(name: &str) -> Option<Role> {
 fn keeps_order(name: &str) -> bool {
     const PARTS: [&str; 4] = ["6rwlock5futex", "4once5futex", "5mutex5futex", "3std2io"];
     name.contains("3std") && PARTS.iter().any(|part| name.contains(part))
+}
+
+/// Whether a function compares and exchanges, in code that was not optimised.
+fn is_exchange(name: &str) -> bool {
+    ["6atomic23atomic_compare_exchange", "6atomic28atomic_compare_exchange_weak"]
+        .iter()
+        .any(|part| name.contains(part))
+}
+
+/// Whether an instruction changes memory atomically.
+fn is_atomic(instruction: &Instruction) -> bool {
+    instruction.has_lock_prefix()
+        || instruction.mnemonic() == Mnemonic::Xchg && instruction.op0_kind() == OpKind::Memory
 }
 
 /// The functions of a module that have to do with mutexes, in addresses of the file.
@@ -121,8 +169,8 @@ pub(super) struct Locks {
     notifying: BTreeSet<u64>,
     /// The words through which functions are called indirectly, and what they do.
     pointers: BTreeMap<u64, Role>,
-    /// Instructions shortly before a call that takes a mutex, which the first argument points to.
-    before_calls: BTreeSet<u64>,
+    /// Instructions shortly before a call that takes a lock, which the first argument points to.
+    before_calls: BTreeMap<u64, SiteKind>,
 }
 
 impl Locks {
@@ -136,7 +184,7 @@ impl Locks {
             if symbol.name().is_ok_and(keeps_order) {
                 locks.orderly.insert(symbol.address());
             }
-            if symbol.name().is_ok_and(|name| name.contains("6atomic23atomic_compare_exchange")) {
+            if symbol.name().is_ok_and(is_exchange) {
                 exchanges.insert(symbol.address());
             }
             if let Some(role) = role.filter(|role| is_as_expected(image, symbol.address(), *role)) {
@@ -170,39 +218,43 @@ impl Locks {
         Ok(locks)
     }
 
-    /// The sites before calls of a function that take a mutex by calling one of `exchanges`.
+    /// The sites before calls of a function that take a lock by calling one of `exchanges`.
     fn calls_in(
         &self,
         image: &Image<'_>,
         function: u64,
         exchanges: &BTreeSet<u64>,
-    ) -> impl Iterator<Item = u64> {
+    ) -> Vec<(u64, SiteKind)> {
         let code: Vec<Instruction> = image.decode(function, 0).collect();
-        let takes = |call: &Instruction| {
-            call.flow_control() == FlowControl::Call
-                && exchanges.contains(&call.near_branch_target())
-                && self.is_followed_by_lock(image, call.next_ip())
+        let site = |(at, call): (usize, &Instruction)| {
+            let exchanges = call.flow_control() == FlowControl::Call
+                && exchanges.contains(&call.near_branch_target());
+            let kind = exchanges.then(|| self.taken_after(image, call.next_ip()))??;
+            Some((last_with_argument(&code[..at])?, kind))
         };
-        let calls = code.iter().enumerate().filter(|(_, call)| takes(call));
-        let sites: Vec<u64> = calls.filter_map(|(at, _)| last_with_argument(&code[..at])).collect();
-        sites.into_iter()
+        code.iter().enumerate().filter_map(site).collect()
     }
 
-    /// Whether the first branch of what follows leads to where a mutex is waited for.
-    fn is_followed_by_lock(&self, image: &Image<'_>, from: u64) -> bool {
+    /// What the start of the function is as a site by which a lock is waited for, if the first branch of
+    /// what follows leads there.
+    fn taken_after(&self, image: &Image<'_>, from: u64) -> Option<SiteKind> {
         let mut following = image.decode(from, 0).take(HORIZON);
         let branch = following.find(|next| next.flow_control() != FlowControl::Next);
-        branch.filter(|branch| branch.is_jcc_short_or_near()).is_some_and(|branch| {
-            [branch.near_branch_target(), branch.next_ip()]
-                .into_iter()
-                .any(|way| self.leads_to(image, way, Role::LockContended))
-        })
+        let branch = branch.filter(Instruction::is_jcc_short_or_near)?;
+        [Role::LockContended, Role::ReadContended, Role::WriteContended]
+            .into_iter()
+            .find(|&role| {
+                [branch.near_branch_target(), branch.next_ip()]
+                    .into_iter()
+                    .any(|way| self.leads_to(image, way, role))
+            })
+            .and_then(Role::kind)
     }
 
     /// The sites that are no atomic instructions.
     pub(super) fn sites(&self) -> impl Iterator<Item = u64> {
         let starts = self.functions.iter().filter(|(_, role)| role.kind().is_some());
-        starts.map(|(&address, _)| address).chain(self.before_calls.iter().copied())
+        starts.map(|(&address, _)| address).chain(self.before_calls.keys().copied())
     }
 
     /// Whether the instruction at an address of the file is how a function notifies.
@@ -212,18 +264,7 @@ impl Locks {
 
     /// Whether an instruction calls a function that initialises something.
     pub(super) fn initialises(&self, instruction: &Instruction) -> bool {
-        let role = match instruction.flow_control() {
-            FlowControl::Call | FlowControl::UnconditionalBranch => {
-                self.functions.get(&instruction.near_branch_target())
-            }
-            FlowControl::IndirectCall | FlowControl::IndirectBranch
-                if instruction.is_ip_rel_memory_operand() =>
-            {
-                self.pointers.get(&instruction.ip_rel_memory_address())
-            }
-            _ => None,
-        };
-        role == Some(&Role::Initialise)
+        self.calls(instruction) == Some(Role::Initialise)
     }
 
     /// Where a function looks whether something is initialised, and otherwise sees to it: the word is 0
@@ -275,8 +316,8 @@ impl Locks {
         if self.functions.is_empty() && self.pointers.is_empty() {
             return None;
         }
-        if self.before_calls.contains(&address) {
-            return Some(SiteKind::LockCall);
+        if let Some(&kind) = self.before_calls.get(&address) {
+            return Some(kind);
         }
         if let Some(kind) = self.functions.get(&address).and_then(|role| role.kind()) {
             return Some(kind);
@@ -284,26 +325,81 @@ impl Locks {
         let mut following = image.decode(address, 0);
         let site = following.next()?;
         let is_word = site.op0_kind() == OpKind::Memory && site.memory_size().size() == 4;
-        let (kind, role) = match site.mnemonic() {
+        let straight = |next: &Instruction| next.flow_control() == FlowControl::Next;
+        let [if_equal, if_not] = match site.mnemonic() {
             Mnemonic::Cmpxchg if is_word && site.has_lock_prefix() => {
-                (SiteKind::Lock, Role::LockContended)
+                ways(following.find(|next| changes_flags(next) || !straight(next))?)?
             }
-            Mnemonic::Xchg if is_word => (SiteKind::Unlock, Role::Wake),
+            Mnemonic::Xchg if is_word => {
+                following.find(changes_flags).filter(|next| compares_with_two(&site, next))?;
+                ways(following.find(|next| changes_flags(next) || !straight(next))?)?
+            }
+            Mnemonic::Xadd if is_word && site.has_lock_prefix() => {
+                let gives_back = self.knows_rwlocks()
+                    && (rwlocks::follows_unlock(image, site.next_ip())
+                        || self.may_wake(image, site.next_ip()));
+                return gives_back.then_some(SiteKind::RwUnlock);
+            }
             _ => return None,
         };
-        if kind == SiteKind::Unlock {
-            following.find(changes_flags).filter(|next| compares_with_two(&site, next))?;
+        match site.mnemonic() {
+            Mnemonic::Xchg => {
+                self.leads_to(image, if_equal, Role::Wake).then_some(SiteKind::Unlock)
+            }
+            _ => [
+                (Role::LockContended, SiteKind::Lock),
+                (Role::ReadContended, SiteKind::ReadLock),
+                (Role::WriteContended, SiteKind::WriteLock),
+            ]
+            .into_iter()
+            .find_map(|(slow, kind)| self.leads_to(image, if_not, slow).then_some(kind)),
         }
-        let branch = following
-            .find(|next| changes_flags(next) || next.flow_control() != FlowControl::Next)?;
-        let slow = match (branch.mnemonic(), kind) {
-            (Mnemonic::Jne, SiteKind::Lock) | (Mnemonic::Je, SiteKind::Unlock) => {
-                branch.near_branch_target()
+    }
+
+    /// Whether the functions that take and give back read-write locks are known.
+    fn knows_rwlocks(&self) -> bool {
+        let mut roles = self.functions.values().chain(self.pointers.values());
+        roles.any(|&role| role == Role::ReadContended || role == Role::WriteContended)
+    }
+
+    /// Whether those who wait for a read-write lock may be woken before anything else is called, or
+    /// changed atomically: it depends on what was found.
+    fn may_wake(&self, image: &Image<'_>, from: u64) -> bool {
+        let mut blocks = vec![from];
+        let mut seen = 0;
+        while let Some(&block) = blocks.get(seen).filter(|_| seen < HORIZON) {
+            seen += 1;
+            let mut code = image.decode(block, 0).take(HORIZON);
+            let end = code.find(|next| next.flow_control() != FlowControl::Next || is_atomic(next));
+            let Some(end) = end.filter(|end| !is_atomic(end)) else { continue };
+            if self.calls(&end) == Some(Role::WakeReadersOrWriter) {
+                return true;
             }
-            (Mnemonic::Je, SiteKind::Lock) | (Mnemonic::Jne, SiteKind::Unlock) => branch.next_ip(),
-            _ => return None,
-        };
-        self.leads_to(image, slow, role).then_some(kind)
+            let targets = match end.flow_control() {
+                FlowControl::ConditionalBranch => vec![end.next_ip(), end.near_branch_target()],
+                FlowControl::UnconditionalBranch => vec![end.near_branch_target()],
+                _ => continue,
+            };
+            blocks.extend(
+                targets.into_iter().filter(|way| !blocks.contains(way)).collect::<Vec<_>>(),
+            );
+        }
+        false
+    }
+
+    /// The role of the function that an instruction calls or jumps to.
+    fn calls(&self, instruction: &Instruction) -> Option<Role> {
+        match instruction.flow_control() {
+            FlowControl::Call | FlowControl::UnconditionalBranch => {
+                self.functions.get(&instruction.near_branch_target()).copied()
+            }
+            FlowControl::IndirectCall | FlowControl::IndirectBranch
+                if instruction.is_ip_rel_memory_operand() =>
+            {
+                self.pointers.get(&instruction.ip_rel_memory_address()).copied()
+            }
+            _ => None,
+        }
     }
 
     /// Whether a function with a role is called before anything else is decided.
@@ -358,11 +454,22 @@ fn last_with_argument(before: &[Instruction]) -> Option<u64> {
     last
 }
 
+/// Where a branch leads if what was compared is equal, and if not.
+fn ways(branch: Instruction) -> Option<[u64; 2]> {
+    let [taken, not_taken] = [branch.near_branch_target(), branch.next_ip()];
+    match branch.mnemonic() {
+        Mnemonic::Je => Some([taken, not_taken]),
+        Mnemonic::Jne => Some([not_taken, taken]),
+        _ => None,
+    }
+}
+
 /// Whether a function does what its name says, with its arguments where they are expected.
 fn is_as_expected(image: &Image<'_>, address: u64, role: Role) -> bool {
     match role {
         Role::Wait | Role::WaitTimeout => waits_on_first(image, address),
         Role::NotifyOne | Role::NotifyAll => notifies_first(image, address).is_some(),
+        Role::ReadContended | Role::WriteContended => looks_at_first(image, address),
         _ => image.is_code(address),
     }
 }
@@ -384,6 +491,18 @@ fn waits_on_first(image: &Image<'_>, address: u64) -> bool {
         found.is_some_and(|found| !sets(&found, base))
     };
     until(Mnemonic::Mov, Register::RDI) && until(Mnemonic::Xchg, Register::RSI)
+}
+
+/// Whether the first that a function looks at is the word that its first argument points to.
+fn looks_at_first(image: &Image<'_>, address: u64) -> bool {
+    let code = image.decode(address, 0).take(HORIZON);
+    let mut straight = code.take_while(|next| next.flow_control() == FlowControl::Next);
+    let uses_first = |next: &Instruction| {
+        next.memory_base() == Register::RDI && next.op_kinds().any(|kind| kind == OpKind::Memory)
+    };
+    straight
+        .find(|next| uses_first(next) || sets(next, Register::RDI))
+        .is_some_and(|look| points_to_word(&look, Register::RDI))
 }
 
 /// Where a function changes the word that its first argument points to, if it then calls `futex`.
@@ -445,9 +564,15 @@ mod tests {
         assert_eq!(role(notifies), Some(Role::NotifyOne));
         assert_eq!(role("_ZN3app7condvar7Condvar10notify_all17h0123456789abcdefE"), None);
         assert_eq!(of("6rwlock5futexNtB2_6RwLock4wake"), None);
+        assert_eq!(of("6rwlock5futexNtB2_6RwLock14read_contended"), Some(Role::ReadContended));
+        let gives_back = "_ZN3std3sys4sync6rwlock5futex6RwLock12write_unlock17h0123456789abcdefE";
+        assert_eq!(role(gives_back), Some(Role::RwUnlock));
+        assert_eq!(role("_ZN3std4sync6poison6rwlock6RwLock4read17h0123456789abcdefE"), None);
         let legacy = "_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h0123456789abcdefE";
         assert_eq!(role(legacy), Some(Role::LockContended));
         assert_eq!(role("_ZN3app5Mutex4lock17h0123456789abcdefE"), None);
+        let looks = "_ZN4core4sync6atomic9AtomicU3210try_update17h0123456789abcdefE";
+        assert_eq!(role(looks), Some(Role::Look));
         assert_eq!(of("4once5futexNtB5_4Once4call"), Some(Role::Initialise));
         let initialises =
             "_ZN3std4sync9once_lock17OnceLock$LT$T$GT$10initialize17h0123456789abcdefE";

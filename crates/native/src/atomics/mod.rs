@@ -10,8 +10,9 @@
 //! - `landing_pads`: where exceptions are caught.
 //! - `statics`: static variables that are changed atomically somewhere, and who else uses them.
 //! - `futexes`: plain instructions that load what a wait at a futex expects.
-//! - `locks`: which of them take and give back the mutexes of Rust's standard library, and which
-//!   functions wait on its condition variables and notify.
+//! - `locks`: which of them take and give back the mutexes and read-write locks of Rust's standard
+//!   library, and which functions wait on its condition variables and notify.
+//! - `rwlocks`: who looks whether a read-write lock of it can be taken, before trying to.
 //! - `usage`: whether anybody looks at the result of an atomic instruction.
 //! - `stub`: the code that is run instead of a patched instruction.
 //!
@@ -26,6 +27,7 @@ mod futexes;
 mod image;
 mod landing_pads;
 mod locks;
+mod rwlocks;
 mod statics;
 mod stub;
 mod usage;
@@ -74,6 +76,20 @@ pub enum SiteKind {
     NotifyOne,
     /// The start of a function that wakes all of them.
     NotifyAll,
+    /// `lock cmpxchg` that takes a read-write lock of Rust's standard library, to read.
+    ReadLock,
+    /// The start of a function that does.
+    ReadLockCall,
+    /// `lock cmpxchg` that takes one to write.
+    WriteLock,
+    /// The start of a function that does.
+    WriteLockCall,
+    /// `lock xadd` that gives one back, whatever it was held for.
+    RwUnlock,
+    /// The start of a function that does.
+    RwUnlockCall,
+    /// The start of a function that looks at the word that its first argument points to.
+    LoadCall,
 }
 
 impl SiteKind {
@@ -87,6 +103,10 @@ impl SiteKind {
                 | SiteKind::CondvarWaitTimeout
                 | SiteKind::NotifyOne
                 | SiteKind::NotifyAll
+                | SiteKind::ReadLockCall
+                | SiteKind::WriteLockCall
+                | SiteKind::RwUnlockCall
+                | SiteKind::LoadCall
         )
     }
 }

@@ -17,8 +17,12 @@ impl Names<'_> {
             Waiting::Ended => "has ended".into(),
             Waiting::Mutex | Waiting::Word => format!("waits for mutex {object}{holder}"),
             Waiting::Cond => format!("waits on condition {object} for a signal"),
-            Waiting::Read => format!("waits for rwlock {object} to read{holder}"),
-            Waiting::Write => format!("waits for rwlock {object} to write{holder}"),
+            Waiting::Read | Waiting::WordRead => {
+                format!("waits for rwlock {object} to read{holder}")
+            }
+            Waiting::Write | Waiting::WordWrite => {
+                format!("waits for rwlock {object} to write{holder}")
+            }
             Waiting::Barrier => format!("waits at barrier {object} for others"),
             Waiting::Spin => format!("waits for spin lock {object}{holder}"),
             Waiting::Semaphore => format!("waits for semaphore {object}"),

@@ -12,6 +12,7 @@ mod mutex;
 mod once;
 mod rwlock;
 mod semaphore;
+pub(crate) mod shared_word;
 mod spin;
 pub(crate) mod within;
 pub(crate) mod word;
@@ -103,7 +104,7 @@ pub(crate) fn holder(thread: &Thread) -> u16 {
         Waiting::Mutex => mutex::owner(object),
         Waiting::Read | Waiting::Write => rwlock::writer(object),
         Waiting::Spin => spin::owner(object),
-        Waiting::Word => return word::holder(thread),
+        Waiting::Word | Waiting::WordRead | Waiting::WordWrite => return word::holder(thread),
         Waiting::Join => return crate::thread::find(object).map_or(0, |t| t.number.get() + 1),
         _ => 0,
     };

@@ -4,6 +4,7 @@
 //! would be steps by themselves, belong to it.
 
 use super::word;
+use crate::memory::load;
 use crate::state::{Thread, state};
 
 /// What is left to do of such a step.
@@ -21,6 +22,8 @@ pub(crate) enum Stage {
     Wake,
     /// Others are woken.
     Notify,
+    /// A read-write lock is taken, once a comparison succeeds.
+    ReadWriteLock,
 }
 
 /// The step that a thread is inside.
@@ -39,8 +42,9 @@ pub(crate) fn enter(stage: Stage, word: usize, mutex: usize) {
     state().current().within.set(Within { stage, word, mutex });
 }
 
-/// Whether an instruction that works on a word belongs to the step that the thread has taken.
-pub(crate) fn belongs(thread: &Thread, operand: usize) -> bool {
+/// Whether an instruction that works on a word belongs to the step that the thread has taken. If it
+/// compares, it is with what it expects.
+pub(crate) fn belongs(thread: &Thread, operand: usize, expects: Option<u32>) -> bool {
     let within = thread.within.get();
     match within.stage {
         Stage::Nothing => return false,
@@ -50,7 +54,14 @@ pub(crate) fn belongs(thread: &Thread, operand: usize) -> bool {
         }
         // One function calls another, and notifying adds before it wakes.
         Stage::Sleep | Stage::Notify if operand == within.word => return true,
-        Stage::Lock | Stage::Wake | Stage::Sleep | Stage::Notify => {}
+        // Where a function begins, nothing is compared yet.
+        Stage::ReadWriteLock if operand == within.word => {
+            if expects == Some(load(operand)) {
+                thread.within.set(Within::default());
+            }
+            return true;
+        }
+        _ => {}
     }
     thread.within.set(Within::default());
     match within.stage {

@@ -7,13 +7,14 @@
 //! not get it waits here, and the part that spins is never reached. Instructions that the checker did
 //! not recognise use the same word, and find in it what they would have found.
 
+use super::shared_word;
 use crate::memory::{load, store};
 use crate::region::region;
-use crate::scheduler::{STEPS, Woken, ask, first_waiter, grant, point, wait};
+use crate::scheduler::{STEPS, Woken, ask, grant, point, wait};
 use crate::state::{State, Thread, state};
 use crate::system;
 use core::sync::atomic::Ordering::Relaxed;
-use everypath_shim_abi::{Operation, Phase, Waiting};
+use everypath_shim_abi::{BY_READER, Operation, Phase, Waiting};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
@@ -52,21 +53,38 @@ pub(crate) fn watch(word: usize) {
     state().freed.set(word);
 }
 
+/// Who has asked first for a lock that is a word. Others may sleep at the same word, by themselves.
+pub(super) fn first(state: &State, word: usize) -> Option<&Thread> {
+    let asks = |thread: &&Thread| {
+        matches!(thread.waiting.get(), Waiting::Word | Waiting::WordRead | Waiting::WordWrite)
+    };
+    state.waiters_on(word).filter(asks).min_by_key(|thread| thread.place.get())
+}
+
 /// After the instruction: if the lock is free now, it goes to the one who has asked first.
 pub(crate) fn hand_over(state: &State) {
     let word = state.freed.replace(0);
-    if let Some(waiter) = first_waiter(Waiting::Word, word).filter(|_| load::<u32>(word) == FREE) {
-        store(word, HELD);
-        grant(waiter);
+    let Some(first) = first(state, word) else { return };
+    match first.waiting.get() {
+        Waiting::Word if load::<u32>(word) == FREE => {
+            store(word, HELD);
+            grant(first);
+        }
+        Waiting::WordRead | Waiting::WordWrite => shared_word::hand_over(state, word),
+        _ => {}
     }
 }
 
 /// Hands over a lock of this process that was freed by an instruction nobody saw, if there is one.
 pub(crate) fn hand_over_unseen(state: &State) -> bool {
     let is_unseen = |thread: &&Thread| {
-        thread.waiting.get() == Waiting::Word
-            && system::is_own(thread)
-            && load::<u32>(system::address_of(thread.object.get())) == FREE
+        let word = system::address_of(thread.object.get());
+        system::is_own(thread)
+            && match thread.waiting.get() {
+                Waiting::Word => load::<u32>(word) == FREE,
+                Waiting::WordRead | Waiting::WordWrite => shared_word::is_next(state, thread, word),
+                _ => false,
+            }
     };
     let found = state.members(state.blocked.bits()).find(is_unseen);
     if let Some(thread) = found {
@@ -81,15 +99,19 @@ pub(crate) fn hand_over_unseen(state: &State) -> bool {
 pub(super) fn holder(waiting: &Thread) -> u16 {
     let object = waiting.object.get();
     let balance = |thread: &Thread| {
-        let waits = thread.waiting.get() == Waiting::Word && thread.object.get() == object;
+        let waits = matches!(thread.waiting.get(), Waiting::Word | Waiting::WordWrite)
+            && thread.object.get() == object;
         let events =
             region().events[..STEPS.load(Relaxed) as usize].iter().map(|event| event.get());
         let mine = events.filter(|event| event.thread == thread.number.get());
         mine.fold(-i32::from(waits), |balance, event| {
             let [lock, mutex] = [event.object, event.value].map(|word| word == object as u64);
             match (event.operation, event.phase) {
-                (Operation::MutexLock, Phase::Request) if lock => balance + 1,
-                (Operation::MutexUnlock, _) if lock => balance - 1,
+                (Operation::MutexLock | Operation::WriteLock, Phase::Request) if lock => {
+                    balance + 1
+                }
+                (Operation::RwUnlock, _) if lock && event.value & BY_READER != 0 => balance,
+                (Operation::MutexUnlock | Operation::RwUnlock, _) if lock => balance - 1,
                 (Operation::CondWait, Phase::Resume) if mutex => balance + 1,
                 (Operation::CondWait, _) if mutex => balance - 1,
                 _ => balance,

@@ -1,0 +1,35 @@
+//! The endings that searches find, and whether they agree.
+
+use crate::support::Programs;
+use serde_json::Value;
+
+/// The endings that a search of all schedules finds.
+pub(crate) fn endings(programs: &Programs, reduction: &str, command: &str) -> Option<Vec<String>> {
+    // No execution ends with code 255, so every ending is counted.
+    let options = format!("--keep-going --exit-code 255 --reduction {reduction}");
+    let (code, result) =
+        programs.check(&format!("{options} --max-executions 30000 -- ./{command}"));
+    assert!(code == 1 || code == 3, "{command}: {result}");
+    let executions = result["stats"]["executions"].as_u64().unwrap();
+    let endings = result["stats"]["endings"].as_array().unwrap();
+    let names = endings.iter().map(|ending| ending["ending"].as_str().unwrap().to_string());
+    (executions < 30_000).then(|| names.collect())
+}
+
+/// Compares both searches on scripts of a program and returns how many were small enough for it.
+pub(crate) fn compare_searches(source: &str, scripts: &[&str]) -> usize {
+    let programs = Programs::new(&[&format!("../crates/everypath/tests/programs/{source}")]);
+    let program = source.split('.').next().unwrap();
+    let is_compared = |scripts: &&&str| {
+        let command = format!("{program} {scripts}");
+        let reduced = endings(&programs, "dpor", &command).expect("a reduced search is small");
+        let plain = endings(&programs, "none", &command);
+        plain.map(|plain| assert_eq!(reduced, plain, "{command}")).is_some()
+    };
+    scripts.iter().filter(is_compared).count()
+}
+
+/// What a violation violates.
+pub(crate) fn property(result: &Value) -> &str {
+    result["violation"]["property"].as_str().unwrap_or("none")
+}
