@@ -13,11 +13,16 @@ fn main() {
     for algorithm in ALGORITHMS {
         let path = Path::new("programs/algorithms").join(algorithm).with_extension("rs");
         let source = fs::read_to_string(&path).expect("the algorithm is there");
-        for library in ["shuttle", "loom"] {
-            let ported = ["sync", "thread"].iter().fold(source.clone(), |text, module| {
+        for (name, library, long) in [
+            ("shuttle", "shuttle", "false"),
+            ("loom", "loom", "false"),
+            ("loom_long", "loom", "true"),
+        ] {
+            let source = source.replace("cfg!(long)", long);
+            let ported = ["sync", "thread"].iter().fold(source, |text, module| {
                 text.replace(&format!("std::{module}"), &format!("{library}::{module}"))
             });
-            fs::write(out.join(format!("{library}_{algorithm}.rs")), ported)
+            fs::write(out.join(format!("{name}_{algorithm}.rs")), ported)
                 .expect("cargo's folder is writable");
         }
     }

@@ -23,6 +23,7 @@ pub(super) struct Algorithm {
     pub(super) name: &'static str,
     shuttle: fn(),
     pub(super) loom: fn(),
+    pub(super) loom_long: fn(),
 }
 
 macro_rules! algorithm {
@@ -33,7 +34,15 @@ macro_rules! algorithm {
         mod on_loom {
             include!(concat!(env!("OUT_DIR"), "/loom_", stringify!($name), ".rs"));
         }
-        Algorithm { name: stringify!($name), shuttle: on_shuttle::main, loom: on_loom::main }
+        mod long_on_loom {
+            include!(concat!(env!("OUT_DIR"), "/loom_long_", stringify!($name), ".rs"));
+        }
+        Algorithm {
+            name: stringify!($name),
+            shuttle: on_shuttle::main,
+            loom: on_loom::main,
+            loom_long: long_on_loom::main,
+        }
     }};
 }
 

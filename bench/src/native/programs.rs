@@ -1,6 +1,7 @@
 //! Compiles the programs, as a user would.
 
 use anyhow::{Context, Result, ensure};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -72,10 +73,22 @@ impl Programs {
     pub fn algorithm(&self, name: &str) -> Result<PathBuf> {
         compile(self.folder.path(), &format!("algorithms/{name}.rs"))
     }
+
+    /// The same with more to do.
+    pub fn long_algorithm(&self, name: &str) -> Result<PathBuf> {
+        let out = self.folder.path().join("long");
+        fs::create_dir_all(&out).context("failed to make a folder for the programs")?;
+        compile_as(&out, &format!("algorithms/{name}.rs"), &["--cfg", "long"])
+    }
 }
 
 /// Compiles `programs/SOURCE` with optimisation.
 fn compile(out: &Path, source: &str) -> Result<PathBuf> {
+    compile_as(out, source, &[])
+}
+
+/// The same with more options.
+fn compile_as(out: &Path, source: &str, options: &[&str]) -> Result<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(source);
     let program = out.join(source.replace(['/', '.'], "-"));
     let mut compiler = if source.ends_with(".rs") {
@@ -88,6 +101,7 @@ fn compile(out: &Path, source: &str) -> Result<PathBuf> {
         cc
     };
     let output = compiler
+        .args(options)
         .arg("-o")
         .arg(&program)
         .arg(&path)

@@ -4,7 +4,7 @@
 mod endings;
 mod support;
 
-use endings::{compare_searches, property};
+use endings::{compare_searches, endings, executions, property};
 use serde_json::Value;
 use std::process::Command;
 use support::Programs;

@@ -4,7 +4,7 @@
 mod endings;
 mod support;
 
-use endings::{compare_searches, endings, property};
+use endings::{compare_searches, endings, executions, property};
 use std::process::Command;
 use support::Programs;
 
@@ -46,12 +46,6 @@ fn who_initialises_is_explored() {
     assert_eq!(reduced, ["Exited 11", "Exited 22"]);
     let reduced = endings(&programs, "dpor", "guards O0 O0").unwrap();
     assert_eq!(reduced, ["Exited 32", "Exited 64"]);
-}
-
-/// How many executions a program has, whatever they end with.
-fn executions(programs: &Programs, command: &str) -> u64 {
-    let (_, result) = programs.check(&format!("--keep-going --exit-code 255 -- ./{command}"));
-    result["stats"]["executions"].as_u64().unwrap()
 }
 
 #[test]

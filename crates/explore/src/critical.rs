@@ -63,6 +63,7 @@ impl<E: Executor> Executor for After<'_, E> {
     ) -> Result<Executed<E::Footprint>, E::Error> {
         let schedule = [self.prefix, schedule].concat();
         let mut executed = self.executor.run(&schedule, self.prefix.len() + known, sleep)?;
+        debug_assert_eq!(executed.left_out, 0, "the whole of a good execution is asked for");
         let skipped = self.prefix.len().min(executed.steps.len());
         executed.steps.drain(..skipped);
         for step in &mut executed.steps {

@@ -129,7 +129,7 @@ impl Executor for Program {
             alternatives.push(these);
         }
         self.failed = ended == Ended::Complete && self.fails(&choices);
-        Ok(Executed { steps: self.taken(&choices), alternatives, ended })
+        Ok(Executed { left_out: 0, steps: self.taken(&choices), alternatives, ended })
     }
 }
 

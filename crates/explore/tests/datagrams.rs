@@ -48,6 +48,10 @@ impl reduction::Footprint for Touch {
         self.1.map(|elsewhere| elsewhere.parts().collect())
     }
 
+    fn misses(&self) -> bool {
+        self.0.parts().any(|part| part.mode == Mode::Miss)
+    }
+
     fn is_separable(part: Part) -> bool {
         part.mode == Mode::Acquire
     }
@@ -277,7 +281,7 @@ impl Executor for Interpreter<'_> {
             machine.take(choice);
         }
         self.end = machine.end();
-        Ok(Executed { steps: machine.steps, alternatives, ended })
+        Ok(Executed { left_out: 0, steps: machine.steps, alternatives, ended })
     }
 }
 

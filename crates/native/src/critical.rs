@@ -3,10 +3,10 @@
 
 use crate::error::Error;
 use crate::execution::is_final;
-use crate::exhaustive::taken;
 use crate::replay::{Replayed, replay};
 use crate::runner::{Runner, Stop};
 use crate::symmetry::Symmetry;
+use crate::touch::taken;
 use crate::words::Names;
 use crate::worker::Launch;
 use everypath_explore::Control;

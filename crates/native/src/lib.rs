@@ -57,6 +57,7 @@ mod states;
 pub mod symbols;
 mod symmetry;
 mod team;
+mod touch;
 mod variety;
 mod words;
 #[expect(unsafe_code, reason = "starts and reads processes in ways that std does not offer")]

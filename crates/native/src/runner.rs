@@ -2,14 +2,13 @@
 
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::exhaustive::{Order, Touch, alternative, taken};
+use crate::exhaustive::Order;
 use crate::symmetry::Symmetry;
+use crate::touch::{Touch, taken_after};
 use crate::worker::{Kept, Launch, Modules, Recorded, Worker};
 use everypath_explore::Control;
 use everypath_explore::reduction::{self, Alternative, Ended, Executed, Executor};
-use everypath_shim_abi::{
-    Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Patience, Pending, Reply, Setup,
-};
+use everypath_shim_abi::{Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Patience, Reply, Setup};
 
 /// A worker that runs executions for the search.
 pub(crate) struct Runner<'a> {
@@ -20,6 +19,8 @@ pub(crate) struct Runner<'a> {
     most: usize,
     reply: Reply,
     symmetry: Symmetry,
+    /// Whether steps are told of that are known.
+    whole: bool,
     /// Whether the worker runs while the search thinks, each on a processor of its own.
     attentive: bool,
     patience: Patience,
@@ -61,7 +62,8 @@ pub(crate) struct Performed {
 impl<'a> Runner<'a> {
     /// Starts a worker.
     pub(crate) fn start(launch: &Launch, control: &'a Control) -> Result<Self, Error> {
-        Runner::join(launch, control, &Modules::default(), false)
+        let runner = Runner::join(launch, control, &Modules::default(), false)?;
+        Ok(Runner { whole: true, ..runner })
     }
 
     /// Starts a worker beside others.
@@ -74,9 +76,18 @@ impl<'a> Runner<'a> {
         let worker = Worker::start(launch, modules)?;
         let symmetry = Symmetry::of(launch);
         let most = if launch.outside.is_empty() { MAX_ORDERS } else { 1 };
-        let (setup, reply, flight) = (launch.setup, Reply::default(), None);
-        let patience = Patience::new();
-        Ok(Runner { worker, control, setup, most, reply, symmetry, attentive, patience, flight })
+        Ok(Runner {
+            worker,
+            control,
+            setup: launch.setup,
+            most,
+            reply: Reply::default(),
+            symmetry,
+            whole: false,
+            attentive,
+            patience: Patience::new(),
+            flight: None,
+        })
     }
 
     /// The worker itself.
@@ -123,7 +134,7 @@ impl<'a> Runner<'a> {
         self.flight.as_ref().and_then(|flight| flight.orders.get(self.worker.recorded()))
     }
 
-    /// Runs nothing after the present execution.
+    /// Runs nothing of this any more; the present execution is broken off.
     pub(crate) fn hurry(&self) {
         self.worker.hurry();
     }
@@ -194,14 +205,14 @@ impl<'a> Runner<'a> {
         order: &Order,
         outcome: Outcome,
         events: &[Event],
-        alternatives: Vec<Vec<Pending>>,
+        alternatives: Vec<Vec<Alternative<Touch>>>,
     ) -> Executed<Touch> {
+        let left_out = if self.whole { 0 } else { order.known.saturating_sub(1) };
+        let left_out = left_out.min(events.len());
         Executed {
-            steps: taken(events, &self.symmetry),
-            alternatives: alternatives
-                .into_iter()
-                .map(|these| these.into_iter().map(alternative).collect())
-                .collect(),
+            left_out,
+            steps: taken_after(left_out, events, &self.symmetry),
+            alternatives,
             ended: match outcome {
                 Outcome::Redundant => Ended::Redundant,
                 Outcome::Exited | Outcome::Deadlock | Outcome::Idle => Ended::Complete,

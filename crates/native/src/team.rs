@@ -9,8 +9,9 @@
 
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::exhaustive::{Exhaustive, Order, Touch};
+use crate::exhaustive::{Exhaustive, Order};
 use crate::runner::{Performed, Runner, Stop};
+use crate::touch::Touch;
 use crate::worker::Modules;
 use everypath_explore::reduction::{Alternative, Choice, Executed, Executor, Run};
 use everypath_explore::{Control, Progress};

@@ -330,6 +330,7 @@ impl<'a> Names<'a> {
             | Outcome::Paused
             | Outcome::Asking
             | Outcome::Redundant
+            | Outcome::Unwanted
             | Outcome::Defect => {
                 Ending::Inconclusive(format!("a defect of everypath: {}", execution.text))
             }

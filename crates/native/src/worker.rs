@@ -13,7 +13,9 @@ use crate::outside::Outside;
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
+use crate::touch::{Touch, alternative};
 use everypath_explore::Control;
+use everypath_explore::reduction::Alternative;
 use everypath_shim_abi::{
     Asked, Choice, Command, Counters, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry, Notice, OUTPUTS,
     Outcome, Pending, Policy, Question, Record, Reply, Request, Restart, Setup, ThreadEntry, text,
@@ -155,7 +157,7 @@ pub(crate) struct Kept {
 pub(crate) struct Recorded {
     pub(crate) outcome: Outcome,
     pub(crate) events: Vec<Event>,
-    pub(crate) alternatives: Vec<Vec<Pending>>,
+    pub(crate) alternatives: Vec<Vec<Alternative<Touch>>>,
 }
 
 /// Writes values into cells, as many as there is room for: how many.
@@ -163,11 +165,11 @@ fn fill<T: Copy>(cells: &[Cell<T>], values: &[T]) -> usize {
     cells.iter().zip(values).map(|(cell, &value)| cell.set(value)).count()
 }
 
-/// Lists that lie one behind the other, each with its end.
-fn split<T: Copy>(all: &[Cell<T>], ends: impl Iterator<Item = u32>) -> Vec<Vec<T>> {
+/// Steps that could be taken: lists that lie one behind the other, each with its end.
+fn split(all: &[Cell<Pending>], ends: impl Iterator<Item = u32>) -> Vec<Vec<Alternative<Touch>>> {
     let mut start = 0;
     ends.map(|end| {
-        let these = Mapping::copy_of(&all[start..end as usize]);
+        let these = all[start..end as usize].iter().map(|cell| alternative(cell.get())).collect();
         start = end as usize;
         these
     })
@@ -269,6 +271,7 @@ impl Worker {
         if command.request == Request::Run {
             self.outside.lock().begin_execution();
         }
+        self.first.region.hurry.store(0, Ordering::Relaxed);
         self.first.region.hand_over(command);
     }
 
@@ -403,7 +406,6 @@ impl Worker {
     /// steps that are known is not told. An attentive worker does not sleep between commands.
     pub(crate) fn explore(&mut self, orders: &[Order], attentive: bool) {
         let region = &self.first.region;
-        region.hurry.store(0, Ordering::Relaxed);
         region.recorded.store(0, Ordering::Relaxed);
         let command = Command {
             request: Request::Run,
@@ -448,7 +450,7 @@ impl Worker {
         self.first.region.has_turn()
     }
 
-    /// Asks for a reply after the execution that is being run.
+    /// Asks for a reply at once; the execution that is being run is not wanted.
     pub(crate) fn hurry(&self) {
         self.first.region.hurry.store(1, Ordering::Relaxed);
     }
@@ -514,7 +516,7 @@ impl Worker {
     }
 
     /// What could have been taken at each step from `first` on, in the last execution.
-    pub(crate) fn alternatives(&self, first: usize) -> Vec<Vec<Pending>> {
+    pub(crate) fn alternatives(&self, first: usize) -> Vec<Vec<Alternative<Touch>>> {
         let region = &self.first.region;
         let steps = region.last_reply().steps as usize;
         let ends = region.alternative_ends[first.min(steps)..steps].iter().map(Cell::get);

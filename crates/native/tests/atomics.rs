@@ -371,8 +371,8 @@ fn every_lock_of_a_rust_program_is_patched_once() {
     locks.sort_unstable();
     locks.dedup();
     let is_lock = |site: &&Site| {
-        use SiteKind::{CompareExchange, Exchange, Lock, Unlock};
-        matches!(site.kind, CompareExchange | Exchange | Lock | Unlock)
+        use SiteKind::{CompareExchange, Exchange, Lock, ReadLock, Unlock, WriteLock};
+        matches!(site.kind, CompareExchange | Exchange | Lock | Unlock | ReadLock | WriteLock)
     };
     let planned: Vec<u64> = plan.sites.iter().filter(is_lock).map(|site| site.address).collect();
     assert_eq!(planned, locks);

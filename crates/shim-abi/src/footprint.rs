@@ -569,6 +569,11 @@ impl Footprint {
         self.parts.iter().flatten().copied()
     }
 
+    /// The same, for who keeps them.
+    pub fn into_parts(self) -> impl Iterator<Item = Part> + Clone {
+        self.parts.into_iter().flatten()
+    }
+
     /// Whether two steps of different threads can be swapped, and nothing more could have been done
     /// then.
     pub fn commutes(&self, later: &Footprint) -> bool {
@@ -594,40 +599,6 @@ impl Footprint {
     /// Whether the step touches everything there is.
     pub fn is_everything(&self) -> bool {
         self.parts().any(|part| part.mode == Mode::Everything)
-    }
-}
-
-/// A step that could be taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct Pending {
-    /// The thread's number.
-    pub thread: u16,
-    /// What it would do.
-    pub operation: Operation,
-    /// Whether it would ask or go on.
-    pub phase: Phase,
-    /// In how many ways; [`TIMEOUT`] if its time-out would fire.
-    pub outcomes: u16,
-    /// Whether the thread has let others go first, again and again, and waits for that. It can go on
-    /// all the same.
-    pub stands_back: bool,
-    /// The address of what it would work on.
-    pub object: u64,
-    /// A value that goes with it.
-    pub value: u64,
-}
-
-impl Pending {
-    /// Whether its time-out would fire.
-    pub fn is_timeout(&self) -> bool {
-        self.outcomes == TIMEOUT
-    }
-
-    /// What it would touch, if it got everything that it asks for.
-    pub fn footprint(&self) -> Footprint {
-        let outcome = if self.is_timeout() { TIMEOUT } else { 0 };
-        Footprint::new((self.operation, self.phase), (self.object, self.value), outcome, true)
     }
 }
 
@@ -664,6 +635,7 @@ mod tests {
 
     #[test]
     fn readers_of_a_lock_that_keeps_order_do_not_see_each_other() {
+        let other = step;
         let step = |operation, value| {
             Footprint::new((operation, Phase::Request), (8, IN_ORDER | value), 0, true)
         };
@@ -676,13 +648,12 @@ mod tests {
                 assert!(unlock.commutes(&asks) && asks.commutes(&unlock));
             }
             for looks in [Operation::Load, Operation::CompareExchange] {
-                assert!(!unlock.commutes(&super::tests::step(looks, 8)));
+                assert!(!unlock.commutes(&other(looks, 8)));
             }
         }
         let comes_after = |unlock: Footprint, asks: Footprint| {
-            let mut pairs =
-                unlock.parts().flat_map(|a| asks.parts().map(move |b| (a, b)).collect::<Vec<_>>());
-            pairs.any(|(a, b)| a.relation(b) == Relation::Ordered)
+            let is_ordered = |a: Part| asks.parts().any(|b| a.relation(b) == Relation::Ordered);
+            unlock.parts().any(is_ordered)
         };
         let [writer, reader] = unlocks;
         assert!(comes_after(writer, read) && comes_after(writer, write));

@@ -30,6 +30,7 @@ mod outcome;
 mod partition;
 mod passage;
 mod patience;
+mod pending;
 mod question;
 mod random;
 mod region;
@@ -40,7 +41,7 @@ pub use faults::{Fault, Faults};
 pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
 pub use footprint::{
     ABANDONED, BY_READER, CLOSED, Footprint, IN_ORDER, Mode, NOT_HELD, POLL_ARRIVES, POLL_DOOR,
-    Part, Pending, Relation,
+    Part, Relation,
 };
 pub use notice::{MAX_NOTICES, Notice, Strangeness};
 pub use operation::{Choice, Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of_network};
@@ -50,6 +51,7 @@ pub use outcome::{Outcome, Waiting};
 pub use partition::NetworkChange;
 pub use passage::{Passage, Passing};
 pub use patience::Patience;
+pub use pending::Pending;
 pub use question::{Asked, Glance, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Sight, Wish};
 pub use random::Splitmix;
 pub use region::{

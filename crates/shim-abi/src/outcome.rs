@@ -32,6 +32,8 @@ pub enum Outcome {
     Diverged,
     /// Whatever could go on has been explored from here before.
     Redundant,
+    /// Something else was wanted before it had ended: it does not count.
+    Unwanted,
     /// It ended well, but what it left behind is not known to be right.
     Unaccepted,
     /// An assumption was not met: what the execution did does not count.

@@ -110,6 +110,10 @@ fn run(command: &Command) {
             let class = crate::classes::class(region().reply.get().steps);
             region().classes[number as usize % MAX_BATCH].set(class);
         }
+        if region().reply.get().outcome == Outcome::Unwanted {
+            reply(|reply| reply.executions = number);
+            return;
+        }
         reply(|reply| reply.executions = number + 1);
         let abandoned = region().reply.get().outcome == Outcome::Abandoned;
         count(|counters| counters.abandoned += u64::from(abandoned));
@@ -161,7 +165,8 @@ fn go_on() {
     if setup().judged && is_expected() {
         crate::contents::settle();
     }
-    if !is_expected() && region().reply.get().outcome != Outcome::Redundant {
+    let in_vain = [Outcome::Redundant, Outcome::Unwanted];
+    if !is_expected() && !in_vain.contains(&region().reply.get().outcome) {
         describe_threads();
     }
 }

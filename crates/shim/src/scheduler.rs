@@ -419,6 +419,9 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
 /// The next choice and how many there were.
 fn choose(state: &'static State) -> Result<(Choice, u32), Ending> {
     let mode = TIME.get();
+    if POLICY.get() == Policy::First {
+        systematic::is_wanted()?;
+    }
     let (total, simple) = settle(state, mode)?;
     if given::are_left()
         && let Some(wanted) = given::next(state, mode)?

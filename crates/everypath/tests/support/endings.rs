@@ -29,6 +29,12 @@ pub(crate) fn compare_searches(source: &str, scripts: &[&str]) -> usize {
     scripts.iter().filter(is_compared).count()
 }
 
+/// How many executions a program has, whatever they end with.
+pub(crate) fn executions(programs: &Programs, command: &str) -> u64 {
+    let (_, result) = programs.check(&format!("--keep-going --exit-code 255 -- ./{command}"));
+    result["stats"]["executions"].as_u64().unwrap()
+}
+
 /// What a violation violates.
 pub(crate) fn property(result: &Value) -> &str {
     result["violation"]["property"].as_str().unwrap_or("none")

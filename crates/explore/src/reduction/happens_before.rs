@@ -21,7 +21,8 @@ pub struct Race {
 }
 
 struct Event<P> {
-    parts: Vec<P>,
+    /// What it touches: where that begins and ends among the parts of all events.
+    parts: (usize, usize),
     /// What it might touch elsewhere, if that is not the same.
     elsewhere: Option<Vec<P>>,
     step: usize,
@@ -30,8 +31,9 @@ struct Event<P> {
     identity: usize,
     /// How many events of its actor there are up to this one.
     local: u32,
-    /// For each actor, how many of its events come before this one, this one included.
-    clock: Vec<u32>,
+    /// For each actor, how many of its events come before this one, this one included: where that
+    /// begins and ends among the clocks of all events.
+    clock: (usize, usize),
     is_grant: bool,
 }
 
@@ -51,6 +53,13 @@ struct Use<P> {
     part: P,
 }
 
+/// A change of the uses of an object, to be undone.
+enum Change<P> {
+    Added(u64),
+    /// What was at this place among them.
+    Removed(u64, usize, Use<P>),
+}
+
 /// An event that a new one may depend on.
 struct Related {
     event: usize,
@@ -58,7 +67,7 @@ struct Related {
     competes: bool,
 }
 
-struct StepRecord<P> {
+struct StepRecord {
     identity: usize,
     first: usize,
     end: usize,
@@ -66,35 +75,50 @@ struct StepRecord<P> {
     introduced: Option<u16>,
     /// What the step's creation of an actor replaced, to be undone.
     replaced: Option<(u16, Option<usize>)>,
-    /// The uses of objects as they were before, to be undone.
-    uses: Vec<(u64, Vec<Use<P>>)>,
-    /// Its races with earlier steps.
-    races: Vec<Race>,
+    /// How many changes of uses there were before.
+    changes: usize,
+    /// How many races there were before.
+    races: usize,
 }
 
 /// The events of an execution.
+///
+/// Executions are followed by others that begin as they do, many times a second. So what is of several
+/// lengths is kept in common, and what is added by a step can be taken off again.
 pub struct HappensBefore<F: Footprint> {
     events: Vec<Event<F::Part>>,
-    steps: Vec<StepRecord<F::Part>>,
+    parts: Vec<F::Part>,
+    clocks: Vec<u32>,
+    steps: Vec<StepRecord>,
+    /// The races of each step with earlier ones.
+    races: Vec<Race>,
     /// The identity behind each actor's number.
     identities: BTreeMap<u16, usize>,
     /// For each identity, the event that created it and its own, the last one last.
     last: Vec<Vec<usize>>,
     /// For each object, the uses that others may depend on directly.
     uses: BTreeMap<u64, Vec<Use<F::Part>>>,
+    changes: Vec<Change<F::Part>>,
     /// The events that depend on everything.
     everything: Vec<usize>,
+    /// Room for what an event may depend on.
+    related: Vec<Related>,
 }
 
 impl<F: Footprint> Default for HappensBefore<F> {
     fn default() -> Self {
         HappensBefore {
             events: Vec::new(),
+            parts: Vec::new(),
+            clocks: Vec::new(),
             steps: Vec::new(),
+            races: Vec::new(),
             identities: BTreeMap::new(),
             last: Vec::new(),
             uses: BTreeMap::new(),
+            changes: Vec::new(),
             everything: Vec::new(),
+            related: Vec::new(),
         }
     }
 }
@@ -121,8 +145,19 @@ impl<F: Footprint> HappensBefore<F> {
                     None => self.identities.remove(&number),
                 };
             }
-            self.uses.extend(record.uses.into_iter().rev());
+            for change in self.changes.drain(record.changes..).rev() {
+                let (Change::Added(object) | Change::Removed(object, ..)) = change;
+                let uses = self.uses.entry(object).or_default();
+                match change {
+                    Change::Added(_) => drop(uses.pop()),
+                    Change::Removed(_, at, used) => uses.insert(at, used),
+                }
+            }
+            let first = &self.events[record.first];
+            self.parts.truncate(first.parts.0);
+            self.clocks.truncate(first.clock.0);
             self.events.truncate(record.first);
+            self.races.truncate(record.races);
             let is_gone = |&event: &usize| event >= record.first;
             let last = &mut self.last[record.identity];
             while last.pop_if(|event| is_gone(event)).is_some() {}
@@ -142,19 +177,21 @@ impl<F: Footprint> HappensBefore<F> {
         let first = self.events.len();
         let last_event = |step: Option<usize>| Some(self.steps.get(step?)?.end - 1);
         let (after, provided_by) = (last_event(step.after), last_event(step.provided_by));
-        let (uses, races) = (Vec::new(), Vec::new());
+        let (changes, races) = (self.changes.len(), self.races.len());
         let (end, replaced) = (0, None);
-        self.steps.push(StepRecord { identity, first, end, introduced, replaced, uses, races });
-        let parts: Vec<F::Part> = step.footprint.parts().collect();
+        self.steps.push(StepRecord { identity, first, end, introduced, replaced, changes, races });
+        let begin = self.parts.len();
+        self.parts.extend(step.footprint.parts());
+        let (parts, end) = (&self.parts[begin..], self.parts.len());
         let does = parts.iter().take_while(|&&part| !F::is_separable(part)).count();
         // Who goes on may do nothing but get what it has asked for.
-        let does = if does == 0 { parts.len() } else { does };
-        let is_whole = does == parts.len();
-        self.add_event(actor, &parts[..does], after, provided_by.filter(|_| is_whole));
+        let middle = if does == 0 { end } else { begin + does };
+        let is_whole = middle == end;
+        self.add_event(actor, (begin, middle), after, provided_by.filter(|_| is_whole));
         self.events[first].is_grant = step.resumes;
         self.events[first].elsewhere = step.footprint.elsewhere();
         if !is_whole {
-            self.add_event(actor, &parts[does..], provided_by, None);
+            self.add_event(actor, (middle, end), provided_by, None);
             self.events[first + 1].is_grant = true;
         }
         let replaced = step.creates.map(|number| {
@@ -178,66 +215,85 @@ impl<F: Footprint> HappensBefore<F> {
         fresh
     }
 
+    fn clock(&self, event: usize) -> &[u32] {
+        let (begin, end) = self.events[event].clock;
+        &self.clocks[begin..end]
+    }
+
     /// Adds an event that was possible only after another, and got what it asked for from a third:
     /// others may have taken away what it could have got before that one came, and it races with them.
     fn add_event(
         &mut self,
         actor: u16,
-        parts: &[F::Part],
+        parts: (usize, usize),
         after: Option<usize>,
         provider: Option<usize>,
     ) {
         let identity = self.identities[&actor];
-        let mut clock =
-            self.last[identity].last().map_or_else(Vec::new, |&at| self.events[at].clock.clone());
-        if let Some(event) = after {
-            join(&mut clock, &self.events[event].clock);
-        }
         let later = self.events.len();
-        let mut races = Vec::new();
-        let provided = provider.map(|event| self.events[event].clock.clone()).unwrap_or_default();
-        for Related { event: earlier, relation, competes } in self.related(parts) {
-            if relation == Relation::Independent || self.events[earlier].is_within(&clock) {
+        let begin = self.clocks.len();
+        if let Some(&before) = self.last[identity].last() {
+            let (from, to) = self.events[before].clock;
+            self.clocks.extend_from_within(from..to);
+        }
+        self.clocks.resize(begin + self.last.len(), 0);
+        if let Some(event) = after {
+            self.join(begin, event);
+        }
+        let related = self.related(parts);
+        for &Related { event: earlier, relation, competes } in &related {
+            let event = &self.events[earlier];
+            if relation == Relation::Independent || event.is_within(&self.clocks[begin..]) {
                 continue;
             }
-            if self.events[earlier].is_within(&provided) && !competes {
+            let is_provided = provider.is_some_and(|from| event.is_within(self.clock(from)));
+            if is_provided && !competes {
                 continue;
             }
             // A step moves as a whole, so nothing races with only what it got at once.
-            let whole = self.steps[self.events[earlier].step].first;
+            let whole = self.steps[event.step].first;
             let races_with_it = matches!(relation, Relation::Racing | Relation::Missed);
-            if races_with_it && !self.events[whole].is_within(&clock) {
-                races.push(Race { earlier: whole, later });
+            if races_with_it && !self.events[whole].is_within(&self.clocks[begin..]) {
+                self.races.push(Race { earlier: whole, later });
             }
             // What was missed does not come after whoever missed it.
             if relation != Relation::Missed {
-                join(&mut clock, &self.events[earlier].clock);
+                self.join(begin, earlier);
             }
         }
-        join(&mut clock, &provided);
+        self.related = related;
+        if let Some(event) = provider {
+            self.join(begin, event);
+        }
         let own =
             self.last[identity].iter().rev().find(|&&at| self.events[at].identity == identity);
         let local = own.map_or(0, |&at| self.events[at].local) + 1;
-        if clock.len() <= identity {
-            clock.resize(identity + 1, 0);
-        }
-        clock[identity] = local;
+        self.clocks[begin + identity] = local;
+        let clock = (begin, self.clocks.len());
         let step = self.steps.len() - 1;
-        let parts = parts.to_vec();
         let (elsewhere, is_grant) = (None, false);
         let event = Event { parts, elsewhere, step, actor, identity, local, clock, is_grant };
         self.events.push(event);
         self.last[identity].push(later);
         self.remember_uses(later);
-        self.steps[step].races.append(&mut races);
+    }
+
+    /// Puts all that comes before an event before the one whose clock begins there, which is the last.
+    fn join(&mut self, begin: usize, event: usize) {
+        let (from, to) = self.events[event].clock;
+        let (others, last) = self.clocks.split_at_mut(begin);
+        for (mine, theirs) in last.iter_mut().zip(&others[from..to]) {
+            *mine = (*mine).max(*theirs);
+        }
     }
 
     /// The events that parts of a new one may depend on, the latest first.
-    fn related(&self, parts: &[F::Part]) -> Vec<Related> {
-        let mut found: Vec<Related> = Vec::new();
+    fn related(&mut self, (begin, end): (usize, usize)) -> Vec<Related> {
+        let mut found = std::mem::take(&mut self.related);
+        found.clear();
         let racing =
             |&event: &usize| Related { event, relation: Relation::Racing, competes: false };
-        for &part in parts {
+        for &part in &self.parts[begin..end] {
             found.extend(self.everything.last().map(racing));
             match F::scope(part) {
                 Scope::Nothing => {}
@@ -259,19 +315,25 @@ impl<F: Footprint> HappensBefore<F> {
     }
 
     fn remember_uses(&mut self, event: usize) {
-        let record = self.steps.last_mut().expect("events belong to steps");
-        let Event { parts, clock, .. } = &self.events[event];
-        for &part in parts {
+        let Event { parts: (begin, end), clock: (from, to), .. } = self.events[event];
+        let clock = &self.clocks[from..to];
+        for &part in &self.parts[begin..end] {
             match F::scope(part) {
                 Scope::Nothing => {}
                 Scope::Everything => self.everything.push(event),
                 Scope::Object(object) => {
                     let uses = self.uses.entry(object).or_default();
-                    record.uses.push((object, uses.clone()));
-                    uses.retain(|used| {
-                        !self.events[used.event].is_within(clock) || !F::covers(part, used.part)
-                    });
+                    let mut at = 0;
+                    while let Some(used) = uses.get(at) {
+                        let is_before = self.events[used.event].is_within(clock);
+                        if is_before && F::covers(part, used.part) {
+                            self.changes.push(Change::Removed(object, at, uses.remove(at)));
+                        } else {
+                            at += 1;
+                        }
+                    }
                     uses.push(Use { event, part });
+                    self.changes.push(Change::Added(object));
                 }
             }
         }
@@ -279,15 +341,19 @@ impl<F: Footprint> HappensBefore<F> {
 
     /// The races of the steps from `step` on with others before them.
     pub fn races_from(&self, step: usize) -> impl Iterator<Item = Race> {
-        self.steps[step..].iter().flat_map(|record| record.races.iter().copied())
+        let from = self.steps.get(step).map_or(self.races.len(), |record| record.races);
+        self.races[from..].iter().copied()
     }
 
     /// What does not depend on how independent steps were mixed: for each actor, by identity, its
     /// events with their clocks. Executions with equal classes are equivalent.
     pub fn class(&self) -> Vec<Vec<Clocked<'_, F::Part>>> {
         let mut class = vec![Vec::new(); self.last.len()];
-        for event in &self.events {
-            class[event.identity].push((event.parts.as_slice(), event.clock.as_slice()));
+        for (number, event) in self.events.iter().enumerate() {
+            // How many actors there were makes no difference.
+            let clock = self.clock(number);
+            let known = clock.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+            class[event.identity].push((self.parts_of(number), &clock[..known]));
         }
         class
     }
@@ -304,13 +370,14 @@ impl<F: Footprint> HappensBefore<F> {
 
     /// What an event touches.
     pub fn parts_of(&self, event: usize) -> &[F::Part] {
-        &self.events[event].parts
+        let (begin, end) = self.events[event].parts;
+        &self.parts[begin..end]
     }
 
     /// What an event might touch if it came at another moment.
     pub fn parts_elsewhere(&self, event: usize) -> &[F::Part] {
-        let Event { parts, elsewhere, .. } = &self.events[event];
-        elsewhere.as_ref().unwrap_or(parts)
+        let elsewhere = self.events[event].elsewhere.as_deref();
+        elsewhere.unwrap_or_else(|| self.parts_of(event))
     }
 
     /// Whether an event is that its actor gets what the event before asked for: it happens in one
@@ -331,15 +398,6 @@ impl<F: Footprint> HappensBefore<F> {
 
     /// Whether an event comes before a later one in every equivalent execution.
     pub fn is_before(&self, earlier: usize, later: usize) -> bool {
-        self.events[earlier].is_within(&self.events[later].clock)
-    }
-}
-
-fn join(clock: &mut Vec<u32>, other: &[u32]) {
-    if clock.len() < other.len() {
-        clock.resize(other.len(), 0);
-    }
-    for (mine, theirs) in clock.iter_mut().zip(other) {
-        *mine = (*mine).max(*theirs);
+        self.events[earlier].is_within(self.clock(later))
     }
 }

@@ -73,6 +73,11 @@ pub trait Footprint: Clone {
         None
     }
 
+    /// Whether the step can miss what comes later: see [`Relation::Missed`].
+    fn misses(&self) -> bool {
+        false
+    }
+
     /// What a part can be related to.
     fn scope(part: Self::Part) -> Scope;
 

@@ -19,19 +19,19 @@
 //!   does not matter.
 
 use super::happens_before::{HappensBefore, Race};
-use super::{Alternative, Ended, Executed, Footprint};
+use super::{Alternative, Ended, Executed, Footprint, Taken};
 
 /// Whether an execution, as far as it can be told, is of a kind for which this reduction is meant.
 pub fn is_suitable<F: Footprint>(executed: &Executed<F>) -> bool {
     let disturbs = |these: &Vec<Alternative<F>>| {
         these.len() > 1 && these.iter().any(|of| of.footprint.disturbs())
     };
-    // What a step would have done elsewhere is not known to the sequences of wakeup trees: with such
-    // steps, some were found to be missing.
-    let could_miss = |of: &Alternative<F>| of.footprint.elsewhere().is_some();
+    // What a step missed could be told from where it was only: with such steps, some of the sequences
+    // that wakeup trees keep were found to be missing.
+    let misses = |step: &Taken<F>| step.footprint.misses();
     executed.ended == Ended::Complete
         && !executed.alternatives.iter().any(disturbs)
-        && !executed.alternatives.iter().flatten().any(could_miss)
+        && !executed.steps.iter().any(misses)
 }
 
 /// The events that reverse a race, in an order in which they can happen before the first of its two

@@ -78,7 +78,9 @@ pub enum Finished {
 /// An execution.
 #[derive(Clone, Debug)]
 pub struct Executed<F> {
-    /// The steps, those of the schedule included.
+    /// How many steps at the beginning are left out: all that were known, but for the last, may be.
+    pub left_out: usize,
+    /// The other steps, those of the schedule included.
     pub steps: Vec<Taken<F>>,
     /// For each step after those that were known, what could have been taken.
     pub alternatives: Vec<Vec<Alternative<F>>>,
@@ -259,19 +261,13 @@ impl<F: Footprint> Frame<F> {
 
     /// What sleeps after what is being explored.
     fn sleep_after(&self) -> Vec<Alternative<F>> {
-        still_asleep(self.sleep.clone(), &self.taken)
+        self.sleep.iter().filter(|sleeping| sleeps_on(sleeping, &self.taken)).cloned().collect()
     }
 }
 
-/// Which of those that sleep still do after a step.
-fn still_asleep<F: Footprint>(
-    mut sleep: Vec<Alternative<F>>,
-    taken: &Branch<F::Part>,
-) -> Vec<Alternative<F>> {
-    sleep.retain(|sleeping| {
-        sleeping.actor != taken.key.actor && commute::<F>(sleeping.footprint.parts(), &taken.parts)
-    });
-    sleep
+/// Whether what sleeps still does after a step.
+fn sleeps_on<F: Footprint>(sleeping: &Alternative<F>, taken: &Branch<F::Part>) -> bool {
+    sleeping.actor != taken.key.actor && commute::<F>(sleeping.footprint.parts(), &taken.parts)
 }
 
 /// A search over all schedules.
@@ -380,11 +376,11 @@ impl<F: Footprint> Stateless<F> {
         &self,
         known: usize,
         path: &[&Branch<F::Part>],
-        sleep: Vec<Alternative<F>>,
+        mut sleep: Vec<Alternative<F>>,
     ) -> Run<F> {
         let taken = self.frames[..known].iter().map(|frame| frame.taken.choice());
         let schedule = taken.chain(path.iter().map(|step| step.choice())).collect();
-        let sleep = path.iter().fold(sleep, |sleep, step| still_asleep(sleep, step));
+        sleep.retain(|sleeping| path.iter().all(|step| sleeps_on(sleeping, step)));
         Run { schedule, known, sleep }
     }
 
@@ -392,11 +388,13 @@ impl<F: Footprint> Stateless<F> {
     fn absorb(&mut self, executed: Executed<F>) {
         self.executions += 1;
         // The last step that was known was another one before.
-        let from = self.frames.len().saturating_sub(1).min(executed.steps.len());
+        let left_out = executed.left_out;
+        let length = left_out + executed.steps.len();
+        let from = self.frames.len().saturating_sub(1).min(length);
         self.open.retain(|race| self.order.step_of(race.later) < from);
         self.order.truncate(from);
         let mut alternatives = executed.alternatives.into_iter();
-        for (number, step) in executed.steps.iter().enumerate().skip(from) {
+        for (number, step) in (left_out..).zip(&executed.steps).skip(from - left_out) {
             match self.frames.get_mut(number) {
                 // What it does now is known.
                 Some(known) => known.taken.parts = step.footprint.parts().collect(),

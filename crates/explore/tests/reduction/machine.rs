@@ -438,6 +438,6 @@ impl Executor for Interpreter<'_> {
             steps.push(machine.take(self.program, choice));
         }
         self.end = machine.end(self.program);
-        Ok(Executed { steps, alternatives, ended })
+        Ok(Executed { left_out: 0, steps, alternatives, ended })
     }
 }

@@ -10,8 +10,8 @@ use super::{JointSearch, Record};
 use crate::closed::{Companion, MAX_COMPANIONS, System};
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::exhaustive::taken;
 use crate::symmetry::Symmetry;
+use crate::touch::{Touch, taken};
 use crate::worker::{From, Launch, Modules, Worker};
 use everypath_commtree::joint::Performed;
 use everypath_explore::Control;
@@ -128,7 +128,7 @@ impl Claim<'_> {
 /// The steps of a program's own execution, as far as they are not taken yet.
 struct Steps<'a> {
     record: &'a Record,
-    order: HappensBefore<crate::exhaustive::Touch>,
+    order: HappensBefore<Touch>,
     left: BTreeSet<usize>,
 }
 

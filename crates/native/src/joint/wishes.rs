@@ -3,8 +3,8 @@
 
 use super::places::Places;
 use super::script::Reply;
-use crate::exhaustive::{Touch, taken};
 use crate::symmetry::Symmetry;
+use crate::touch::{Touch, taken};
 use everypath_commtree::joint::{
     Act, Answer, EventId, Joint, Link, Port, Readiness, Request, Watched,
 };

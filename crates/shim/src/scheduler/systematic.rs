@@ -69,6 +69,14 @@ fn sleeps(alternative: &Pending) -> bool {
     })
 }
 
+/// Whether the checker has use for this execution now: it may want another one first.
+pub(super) fn is_wanted() -> Result<(), Ending> {
+    match region().hurry.load(Relaxed) {
+        0 => Ok(()),
+        _ => Err(Ending { outcome: Outcome::Unwanted, detail: 0 }),
+    }
+}
+
 /// Whether the checker does not know yet what can be chosen now.
 pub(super) fn is_news() -> bool {
     super::STEPS.load(Relaxed) >= KNOWN.load(Relaxed)
