@@ -485,6 +485,20 @@ fn a_changed_program_is_not_replayed_unless_forced() {
 }
 
 #[test]
+fn a_search_that_goes_on_after_violations_says_whether_it_came_to_its_end() {
+    let programs = Programs::new(&["philosophers.c"]);
+    for (options, kind) in [
+        ("--keep-going", "exhaustive"),
+        ("", "sampled"),
+        ("--keep-going --max-executions 2", "sampled"),
+        ("--keep-going --strategy random --max-executions 2000", "sampled"),
+    ] {
+        let (code, result) = programs.check(&format!("{options} -- ./philosophers 2"));
+        assert_eq!((code, &result["coverage"]["kind"]), (1, &kind.into()), "{options}: {result}");
+    }
+}
+
+#[test]
 fn limits_make_a_search_inconclusive() {
     let programs = Programs::new(&["philosophers.c"]);
     let (code, result) =

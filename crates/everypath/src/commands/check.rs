@@ -216,22 +216,11 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
                  were not met",
                 grouped(explored.abandoned)
             )),
-            Some(_) => Found::holds(Coverage::Sampled),
             None if explored.complete && explored.executions == 0 => {
                 Found::inconclusive("no execution comes to an end".into())
             }
-            None if explored.complete && args.preemptions.is_some() => {
-                Found::holds(Coverage::Sampled)
-            }
-            None if explored.complete => Found::holds(Coverage::Exhaustive),
-            None => Found::inconclusive(match explored.states {
-                Some(states) if args.common.max_states.is_some_and(|most| states >= most) => {
-                    format!("the limit of {} states was reached", grouped(states))
-                }
-                _ => {
-                    format!("the limit of {} executions was reached", grouped(explored.executions))
-                }
-            }),
+            None if !explored.complete => Found::inconclusive(limit_reached(args, explored)),
+            _ => Found::holds(coverage(args, explored)),
         };
     };
     let replayed = match everypath_native::replay(launch, &first.schedule) {
@@ -257,8 +246,28 @@ fn conclude(args: &CheckArgs, program: &Program, launch: &Launch, explored: &Exp
             let trace = trace_of(target, record(args), violation, &Names::new(&replayed));
             // Without an explanation it is a violation all the same.
             let explanation = everypath_native::explain(launch, &replayed).ok().flatten();
-            Found::violated(Trace { explanation, ..trace })
+            let coverage = coverage(args, explored);
+            Found { coverage, ..Found::violated(Trace { explanation, ..trace }) }
         }
+    }
+}
+
+/// Of how much of the program's behaviour the executions speak.
+fn coverage(args: &CheckArgs, explored: &Explored) -> Coverage {
+    let is_chosen = args.sampler().is_some() || args.preemptions.is_some();
+    match explored.complete && !is_chosen {
+        true => Coverage::Exhaustive,
+        false => Coverage::Sampled,
+    }
+}
+
+/// Which limit ended a search.
+fn limit_reached(args: &CheckArgs, explored: &Explored) -> String {
+    match explored.states {
+        Some(states) if args.common.max_states.is_some_and(|most| states >= most) => {
+            format!("the limit of {} states was reached", grouped(states))
+        }
+        _ => format!("the limit of {} executions was reached", grouped(explored.executions)),
     }
 }
 
