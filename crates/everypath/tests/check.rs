@@ -499,6 +499,15 @@ fn a_search_that_goes_on_after_violations_says_whether_it_came_to_its_end() {
 }
 
 #[test]
+fn a_panic_that_was_caught_is_not_the_reason_for_a_wrong_code() {
+    let programs = Programs::new(&["../crates/native/tests/programs/panics.rs"]);
+    let (code, result) = programs.check("--exit-code 3 -- ./panics caught");
+    assert_eq!((code, property(&result)), (1, "exit-code"), "{result}");
+    let (code, result) = programs.check("--exit-code 3 -- ./panics main");
+    assert_eq!((code, property(&result)), (1, "panic"), "{result}");
+}
+
+#[test]
 fn limits_make_a_search_inconclusive() {
     let programs = Programs::new(&["philosophers.c"]);
     let (code, result) =

@@ -279,6 +279,7 @@ impl<'a> Names<'a> {
         let violated = |property: &str, message: String| {
             Ending::Violated(Violation { property: property.into(), message })
         };
+        let panicked = || panic_message(execution);
         match execution.outcome {
             outcome if setup.expects(outcome, execution.detail) => Ending::Expected,
             Outcome::Unaccepted => match &execution.judgement {
@@ -286,7 +287,8 @@ impl<'a> Names<'a> {
                 None => Ending::Expected,
             },
             Outcome::Abandoned => Ending::Expected,
-            Outcome::Exited => match panic_message(execution) {
+            // A panic that was caught is no reason for another code.
+            Outcome::Exited => match panicked().filter(|_| execution.detail == PANICKED) {
                 Some(message) => violated("panic", message),
                 None => violated(
                     "exit-code",
@@ -297,14 +299,14 @@ impl<'a> Names<'a> {
                 ),
             },
             Outcome::Signalled => violated("crash", self.crash()),
-            Outcome::Aborted => match panic_message(execution) {
+            Outcome::Aborted => match panicked() {
                 Some(message) => violated("panic", message),
                 None => violated("abort", format!("{who} aborts the program")),
             },
             Outcome::Assertion => violated("assertion", format!("{who}: {}", execution.text)),
             Outcome::Panicked => {
                 let thread = self.thread(execution.detail as u16);
-                let message = panic_message(execution).unwrap_or_default();
+                let message = panicked().unwrap_or_default();
                 violated(
                     "panic",
                     format!("{thread} panicked and nobody looked at its result: {message}"),
@@ -385,6 +387,9 @@ fn tells_its_outcome(operation: Operation) -> bool {
             | Operation::Partition
     )
 }
+
+/// The code of a Rust program whose main function panicked.
+const PANICKED: i32 = 101;
 
 /// The first panic that standard error shows, in words.
 fn panic_message(execution: &Execution) -> Option<String> {

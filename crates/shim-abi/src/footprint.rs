@@ -186,6 +186,8 @@ pub const NOT_HELD: u64 = 1;
 pub const IN_ORDER: u64 = 1;
 /// Of the same: who gives such a lock back has held it to read.
 pub const BY_READER: u64 = 2;
+/// Of the same: who asks has done so before, and somebody else was faster.
+pub const AGAIN: u64 = 4;
 /// Who asks for such a lock, as an object: readers do not see each other. Locks are words, so nothing
 /// else is there.
 const ASKED: u64 = 1;
@@ -379,8 +381,8 @@ impl Footprint {
             // Whoever goes on after having waited comes after the step that let it: that is said of
             // the step itself, since no table can know which of several it was.
             (Operation::CondWait, Phase::Resume) => then(Request, value & !NOT_HELD),
-            // All readers have given it back, one of them last.
-            (Operation::WriteLock, Phase::Resume) if value & IN_ORDER != 0 => {
+            // All readers have given it back, one of them last. Who must ask again has got nothing.
+            (Operation::WriteLock, Phase::Resume) if value & (IN_ORDER | AGAIN) == IN_ORDER => {
                 Footprint::of(&[(Acquire, object), (Acquire, object + READ)])
             }
             (Operation::ReadLock, Phase::Resume) if value & IN_ORDER != 0 => {

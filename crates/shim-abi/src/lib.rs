@@ -40,8 +40,8 @@ pub use delivery::{Delivery, TO_PEER};
 pub use faults::{Fault, Faults};
 pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
 pub use footprint::{
-    ABANDONED, BY_READER, CLOSED, Footprint, IN_ORDER, Mode, NOT_HELD, POLL_ARRIVES, POLL_DOOR,
-    Part, Relation,
+    ABANDONED, AGAIN, BY_READER, CLOSED, Footprint, IN_ORDER, Mode, NOT_HELD, POLL_ARRIVES,
+    POLL_DOOR, Part, Relation,
 };
 pub use notice::{MAX_NOTICES, Notice, Strangeness};
 pub use operation::{Choice, Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of_network};

@@ -347,6 +347,7 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
     let now = value(operand, size);
     if now != expected && size <= 8 {
         note_in_vain(site, operand, now);
+        shared_word::note_look(operand, now);
     } else {
         state().current().in_vain.set([0; 4]);
     }
@@ -375,5 +376,6 @@ fn look(operand: usize, site: &Site) {
     }
     let now = value(operand, site.size);
     let times = if last_site == site.address && found == now { times + 1 } else { 1 };
+    shared_word::note_look(operand, now);
     thread.looked.set([site.address, now, times]);
 }

@@ -14,8 +14,8 @@ use crate::region::{count, region};
 use crate::scheduler::Counter;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Event, Footprint, IN_ORDER, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase, Relation,
-    TIMEOUT,
+    AGAIN, Event, Footprint, IN_ORDER, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase,
+    Relation, TIMEOUT,
 };
 
 /// So many objects are told apart; all others are taken for one, which makes classes smaller.
@@ -152,7 +152,8 @@ fn gets_a_lock(event: &Event) -> bool {
         && match event.operation {
             Operation::MutexLock | Operation::SpinLock | Operation::Join => true,
             Operation::SemWait => true,
-            Operation::ReadLock | Operation::WriteLock => event.value & IN_ORDER != 0,
+            Operation::ReadLock => event.value & IN_ORDER != 0,
+            Operation::WriteLock => event.value & (IN_ORDER | AGAIN) == IN_ORDER,
             // Of the mutex that goes with a condition: before, the condition was waited for.
             Operation::CondWait => event.object == event.value,
             _ => false,

@@ -125,6 +125,8 @@ pub(crate) struct Thread {
     pub(crate) in_vain: Cell<[u64; 4]>,
     /// The function of Rust's standard library whose step it has taken and that it is inside.
     pub(crate) within: Cell<Within>,
+    /// Whether somebody tried in vain to lock something because this thread waits for it.
+    pub(crate) was_noticed: Cell<bool>,
     /// Which patched instruction looked at memory last, what it found, and how often in a row,
     /// while the thread did nothing else that others could see.
     pub(crate) looked: Cell<[u64; 3]>,

@@ -7,7 +7,9 @@
 //! A reader does not get in while a writer waits, so threads can block each other that only read. Here,
 //! all are served in the order in which they ask. The real lock is less strict: a writer that is woken
 //! may come too late. But asking later is all that this amounts to, and that is another schedule: who
-//! asks can only be in the way of others, and nobody sees how long it has waited.
+//! asks can only be in the way of others, and nobody sees how long it has waited. Unless somebody has
+//! tried to read in vain because a writer waits: from then on that writer must ask again when it is
+//! woken, and others may be faster.
 //!
 //! Others find in the word what they would have found: that a writer waits is in it whenever another
 //! thread can look. While a thread takes the lock or gives it back, the bit is not there, so that nobody
@@ -17,7 +19,7 @@ use super::word::{first, watch};
 use crate::memory::{load, store};
 use crate::scheduler::{Woken, ask, grant, point, wait};
 use crate::state::{State, Thread, state};
-use everypath_shim_abi::{BY_READER, IN_ORDER, Operation, Waiting};
+use everypath_shim_abi::{AGAIN, BY_READER, IN_ORDER, Operation, Waiting};
 
 /// How many read.
 const COUNT: u32 = (1 << 30) - 1;
@@ -42,20 +44,22 @@ pub(crate) fn before_writing(word: usize) {
 
 fn take(word: usize, operation: Operation, waiting: Waiting) {
     let state = state();
+    let thread = state.current();
     ask(operation, word, IN_ORDER, None);
     while !is_free(word, waiting) || first(state, word).is_some() {
-        state.current().announce(operation, word, IN_ORDER);
+        thread.announce(operation, word, IN_ORDER);
+        thread.was_noticed.set(false);
         watch(word);
         match wait(waiting, word, None) {
             // It was handed over; the instruction takes it.
-            Woken::Granted => {
+            Woken::Granted if !thread.was_noticed.get() => {
                 store(word, load::<u32>(word) - share(waiting));
                 break;
             }
             // Asking again is a step of its own. Until then, it is in nobody's way.
-            Woken::Interrupted { .. } | Woken::TimedOut => {
+            Woken::Granted | Woken::Interrupted { .. } | Woken::TimedOut => {
                 watch(word);
-                ask(operation, word, IN_ORDER, None);
+                ask(operation, word, IN_ORDER | AGAIN, None);
             }
         }
     }
@@ -94,10 +98,22 @@ pub(super) fn is_next(state: &State, thread: &Thread, word: usize) -> bool {
         && is_free(word, thread.waiting.get())
 }
 
+/// Somebody has found this in a word: if no writer is at work, it may have been in vain because one
+/// waits.
+pub(crate) fn note_look(word: usize, found: u64) {
+    if found & u64::from(WRITERS_WAIT) != 0 && found & u64::from(COUNT) != u64::from(WRITTEN) {
+        let writers = state().waiters(Waiting::WordWrite, word);
+        writers.for_each(|writer| writer.was_noticed.set(true));
+    }
+}
+
 /// After the instruction: the lock goes to whoever can have it, in the order of asking.
 pub(super) fn hand_over(state: &State, word: usize) {
     while let Some(next) = first(state, word).filter(|next| is_free(word, next.waiting.get())) {
-        store(word, load::<u32>(word) + share(next.waiting.get()));
+        match next.was_noticed.get() {
+            true => next.value.set(IN_ORDER | AGAIN),
+            false => store(word, load::<u32>(word) + share(next.waiting.get())),
+        }
         grant(next);
     }
     let writer_waits = state.waiters(Waiting::WordWrite, word).next().is_some();

@@ -14,7 +14,7 @@ use crate::scheduler::{STEPS, Woken, ask, grant, point, wait};
 use crate::state::{State, Thread, state};
 use crate::system;
 use core::sync::atomic::Ordering::Relaxed;
-use everypath_shim_abi::{BY_READER, Operation, Phase, Waiting};
+use everypath_shim_abi::{AGAIN, BY_READER, Operation, Phase, Waiting};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
@@ -107,6 +107,7 @@ pub(super) fn holder(waiting: &Thread) -> u16 {
         mine.fold(-i32::from(waits), |balance, event| {
             let [lock, mutex] = [event.object, event.value].map(|word| word == object as u64);
             match (event.operation, event.phase) {
+                (Operation::WriteLock, _) if event.value & AGAIN != 0 => balance,
                 (Operation::MutexLock | Operation::WriteLock, Phase::Request) if lock => {
                     balance + 1
                 }
