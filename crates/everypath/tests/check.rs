@@ -272,13 +272,13 @@ fn counterexamples_have_as_few_preemptions_as_possible() {
         (number("preemptions"), number("switches"))
     };
     for strategy in ["dfs", "random --seed 3", "random --seed 4"] {
-        // One customer is interrupted between looking and taking. Beside that, main must wait for
-        // them, the other one must end, and main must go on.
-        assert_eq!(cost(&format!("--strategy {strategy} -- ./bank")), (1, 4));
+        // One customer is interrupted between looking and taking, and goes on when the other one has
+        // ended.
+        assert_eq!(cost(&format!("--strategy {strategy} -- ./bank")), (1, 2));
         let replay = programs.everypath("replay everypath-trace.json");
         assert_eq!(replay.status.code(), Some(1));
         let text = String::from_utf8(replay.stdout).unwrap();
-        assert!(text.contains(" steps, 4 context switches, 1 of them a preemption (*)"), "{text}");
+        assert!(text.contains(" steps, 2 context switches, 1 of them a preemption (*)"), "{text}");
         assert!(text.contains("* thread "), "the step is marked: {text}");
         for count in 2..=6 {
             // One waits with one fork in its hand; the others come in the right order.
@@ -302,7 +302,7 @@ fn the_steps_whose_order_decides_are_named() {
             assert!(racing["text"].as_str().unwrap().ends_with(line), "{strategy}: {result}");
             let stack = racing["stack"].as_array().unwrap();
             assert!(stack[0].as_str().unwrap().starts_with("bank::withdraw at "), "{result}");
-            assert!(stack[1].as_str().unwrap().starts_with("bank::main::"), "{result}");
+            assert!(stack[1].as_str().unwrap().starts_with("bank::main"), "{result}");
         }
         assert_eq!(violation["race"][0]["number"], violation["critical_step"]);
         let replay = programs.everypath("replay everypath-trace.json");

@@ -48,8 +48,8 @@ impl reduction::Footprint for Touch {
         self.1.map(|elsewhere| elsewhere.parts().collect())
     }
 
-    fn misses(&self) -> bool {
-        self.0.parts().any(|part| part.mode == Mode::Miss)
+    fn misses_at(&self) -> Option<u64> {
+        self.0.parts().find(|part| part.mode == Mode::Miss).map(|part| part.object)
     }
 
     fn is_separable(part: Part) -> bool {
@@ -330,6 +330,20 @@ fn programs(op: impl Strategy<Value = Op>) -> impl Strategy<Value = Vec<Vec<Op>>
     proptest::collection::vec(proptest::collection::vec(op, 0..5), 2..4)
 }
 
+/// The same program, but that at each network only one thread receives: wakeup trees do for those.
+fn with_one_receiver_each(mut program: Vec<Vec<Op>>) -> Vec<Vec<Op>> {
+    for (t, thread) in program.iter_mut().enumerate() {
+        for op in thread {
+            if let Op::Receive(network) | Op::Look(network) = *op
+                && network != t
+            {
+                *op = Op::Send(network);
+            }
+        }
+    }
+    program
+}
+
 fn compare_with_plain(program: &[Vec<Op>], window: usize) {
     let Some((plain, most)) = ends(program, window, Reduction::None) else { return };
     for by in [Reduction::Source, Reduction::Optimal] {
@@ -349,6 +363,14 @@ proptest! {
     #[test]
     fn whoever_can_get_a_datagram_gets_it(program in programs(op()), window in 1..4_usize) {
         compare_with_plain(&program, window);
+    }
+
+    #[test]
+    fn whoever_receives_alone_gets_what_there_is(
+        program in programs(op()),
+        window in 2..4_usize
+    ) {
+        compare_with_plain(&with_one_receiver_each(program), window);
     }
 
     #[test]

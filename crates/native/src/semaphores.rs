@@ -92,6 +92,9 @@ impl Units {
 
 /// For each step, where the unit came from that it took out of a semaphore.
 pub(crate) fn taken(events: &[Event]) -> Vec<Unit> {
+    if !events.iter().any(|event| event.operation == Operation::SemWait) {
+        return Vec::new();
+    }
     let mut semaphores: BTreeMap<u64, Units> = BTreeMap::new();
     let unit = |(step, event): (usize, &Event)| match event.operation {
         Operation::SemWait | Operation::SemPost | Operation::SemTrywait

@@ -64,11 +64,9 @@ impl reduction::Footprint for Touch {
         Some(done.turn.parts().chain(done.elsewhere?.into_parts()).collect())
     }
 
-    fn misses(&self) -> bool {
-        match self {
-            Touch::Possible(pending) => pending.operation == Operation::ReceiveAny,
-            Touch::Done(done) => done.footprint.parts().any(|part| part.mode == Mode::Miss),
-        }
+    fn misses_at(&self) -> Option<u64> {
+        let Touch::Done(done) = self else { return None };
+        done.footprint.parts().find(|part| part.mode == Mode::Miss).map(|part| part.object)
     }
 
     fn disturbs(&self) -> bool {
@@ -145,16 +143,7 @@ pub(crate) fn taken_after(
     events: &[Event],
     symmetry: &Symmetry,
 ) -> Vec<Taken<Touch>> {
-    let mut inside = false;
-    let mut is_inside: Vec<bool> = events
-        .iter()
-        .map(|event| {
-            let was = inside;
-            inside = (inside || event.operation == Operation::AtomicBegin)
-                && event.operation != Operation::AtomicEnd;
-            was
-        })
-        .collect();
+    let mut is_inside = insides(events);
     let mut providers = providers(events);
     let mut unit_of = semaphores::taken(events);
     let mut turns = symmetry.turns(events);
@@ -195,6 +184,21 @@ pub(crate) fn taken_after(
     steps
 }
 
+/// For each step, whether it is inside an atomic section; nothing if there are none.
+fn insides(events: &[Event]) -> Vec<bool> {
+    if !events.iter().any(|event| event.operation == Operation::AtomicBegin) {
+        return Vec::new();
+    }
+    let mut inside = false;
+    let is_inside = |event: &Event| {
+        let was = inside;
+        inside = (inside || event.operation == Operation::AtomicBegin)
+            && event.operation != Operation::AtomicEnd;
+        was
+    };
+    events.iter().map(is_inside).collect()
+}
+
 /// Where the bytes came from that a step took out of a stream.
 #[derive(Clone, Copy, Debug, Default)]
 struct Provided {
@@ -218,8 +222,20 @@ impl Provided {
     }
 }
 
-/// For each step that took bytes out of a stream, where they came from.
+/// For each step that took bytes out of a stream, where they came from; nothing if there are none.
 fn providers(events: &[Event]) -> Vec<Provided> {
+    let takes = |event: &Event| {
+        matches!(
+            event.operation,
+            Operation::ReceiveWhole
+                | Operation::ReceiveAny
+                | Operation::AcceptQueued
+                | Operation::ConnectQueued
+        )
+    };
+    if !events.iter().any(takes) {
+        return Vec::new();
+    }
     // Where the bytes that each step put in begin and end, by stream.
     let mut sent: BTreeMap<u64, BTreeMap<u64, (u64, usize)>> = BTreeMap::new();
     // The step from which on somebody listens, by address.

@@ -73,9 +73,9 @@ pub trait Footprint: Clone {
         None
     }
 
-    /// Whether the step can miss what comes later: see [`Relation::Missed`].
-    fn misses(&self) -> bool {
-        false
+    /// Where the step may miss what comes later: see [`Relation::Missed`].
+    fn misses_at(&self) -> Option<u64> {
+        None
     }
 
     /// What a part can be related to.

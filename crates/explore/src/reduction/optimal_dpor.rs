@@ -20,18 +20,32 @@
 
 use super::happens_before::{HappensBefore, Race};
 use super::{Alternative, Ended, Executed, Footprint, Taken};
+use std::collections::BTreeMap;
 
 /// Whether an execution, as far as it can be told, is of a kind for which this reduction is meant.
 pub fn is_suitable<F: Footprint>(executed: &Executed<F>) -> bool {
     let disturbs = |these: &Vec<Alternative<F>>| {
         these.len() > 1 && these.iter().any(|of| of.footprint.disturbs())
     };
-    // What a step missed could be told from where it was only: with such steps, some of the sequences
-    // that wakeup trees keep were found to be missing.
-    let misses = |step: &Taken<F>| step.footprint.misses();
-    executed.ended == Ended::Complete
-        && !executed.alternatives.iter().any(disturbs)
-        && !executed.steps.iter().any(misses)
+    executed.ended == Ended::Complete && !executed.alternatives.iter().any(disturbs)
+}
+
+/// Who takes what may have been missed, by place.
+///
+/// If several actors do so at one place, the sequences that wakeup trees keep do not tell what each of
+/// them would get instead: some were found to be missing then.
+#[derive(Debug, Default)]
+pub struct Takers(BTreeMap<u64, u16>);
+
+impl Takers {
+    /// Takes note of steps; whether there is still only one taker at each place.
+    pub fn are_alone<F: Footprint>(&mut self, steps: &[Taken<F>]) -> bool {
+        steps.iter().all(|step| {
+            let actor = step.choice.actor;
+            let place = step.footprint.misses_at();
+            place.is_none_or(|place| *self.0.entry(place).or_insert(actor) == actor)
+        })
+    }
 }
 
 /// The events that reverse a race, in an order in which they can happen before the first of its two

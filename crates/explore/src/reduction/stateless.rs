@@ -279,6 +279,7 @@ pub struct Stateless<F: Footprint> {
     order: HappensBefore<F>,
     /// The races that may have to be reversed once more: see [`optimal_dpor`].
     open: Vec<Race>,
+    takers: optimal_dpor::Takers,
     /// How many executions were absorbed.
     executions: u64,
     /// How many preemptions an execution may have.
@@ -294,6 +295,7 @@ impl<F: Footprint> Stateless<F> {
             ahead: Vec::new(),
             order: HappensBefore::default(),
             open: Vec::new(),
+            takers: optimal_dpor::Takers::default(),
             executions: 0,
             preemptions: None,
         }
@@ -324,7 +326,9 @@ impl<F: Footprint> Stateless<F> {
             }
             let executed = executor.run(&next.schedule, next.known, &next.sleep)?;
             let enough = visit(self, executor, &executed).is_break();
-            if self.reduction == Reduction::Optimal && !optimal_dpor::is_suitable(&executed) {
+            let is_suitable =
+                optimal_dpor::is_suitable(&executed) && self.takers.are_alone(&executed.steps);
+            if self.reduction == Reduction::Optimal && !is_suitable {
                 return Ok(if enough { Finished::Stopped } else { Finished::Unsuitable });
             }
             self.absorb(executed);
