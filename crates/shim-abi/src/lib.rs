@@ -55,9 +55,9 @@ pub use pending::Pending;
 pub use question::{Asked, Glance, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Sight, Wish};
 pub use random::Splitmix;
 pub use region::{
-    Backend, Command, Counters, Crossing, Datagrams, IdleMode, MAX_ACCEPTED, MAX_ALTERNATIVES,
-    MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PORTS,
-    MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, OWN_OUTPUTS, Output,
-    PROCESS_BITS, Partitions, Policy, Region, Reply, Request, Restart, SHARED_OBJECT,
+    Apart, Backend, Command, Counters, Crossing, Datagrams, IdleMode, MAX_ACCEPTED,
+    MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES,
+    MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, OWN_OUTPUTS,
+    Output, PROCESS_BITS, Partitions, Policy, Region, Reply, Request, Restart, SHARED_OBJECT,
     SYSTEM_LENGTH, Setup, TUNABLES, ThreadEntry, TimeMode, Turn, VERSION, text,
 };

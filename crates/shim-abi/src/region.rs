@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use everypath_perturb::Rules;
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 /// What the checker adds to `GLIBC_TUNABLES` and the shim takes away again: functions that copy and
 /// compare shall not use the upper halves of vector registers, which cost more to save at a patched
 /// instruction than everything else there. AVX2 stays: functions clear what they used of it, and
@@ -409,6 +409,20 @@ pub struct Output {
     pub bytes: [Cell<u8>; MAX_OUTPUT],
 }
 
+/// What lies in lines of the processor's cache of its own: one side looks at it again and again while the
+/// other one changes what would be beside it.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct Apart<T>(T);
+
+impl<T> core::ops::Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 /// The shared memory. It starts out as zeros.
 #[derive(Debug)]
 #[repr(C)]
@@ -416,11 +430,11 @@ pub struct Region {
     /// [`VERSION`], written by the checker.
     pub version: Cell<u32>,
     /// A [`Turn`]; a futex word.
-    pub turn: AtomicU32,
+    pub turn: Apart<AtomicU32>,
     /// Goes up while the program moves: the watchdog looks at it.
-    pub progress: AtomicU64,
+    pub progress: Apart<AtomicU64>,
     /// What is fixed at the start.
-    pub setup: Cell<Setup>,
+    pub setup: Apart<Cell<Setup>>,
     /// What the worker shall do.
     pub command: Cell<Command>,
     /// What came of it.
@@ -476,10 +490,10 @@ pub struct Region {
     pub ordered_choices: [Cell<Choice>; MAX_ORDERED],
     /// What sleeps after that.
     pub ordered_sleep: [Cell<Pending>; MAX_ORDERS * 2 * MAX_THREADS],
-    /// The worker shall return after the execution that it runs.
-    pub hurry: AtomicU32,
+    /// The worker shall return at once: the execution that it runs is not wanted now.
+    pub hurry: Apart<AtomicU32>,
     /// How many of them have been run and kept.
-    pub recorded: AtomicU32,
+    pub recorded: Apart<AtomicU32>,
     /// What came of each.
     pub records: [Cell<Record>; MAX_ORDERS],
     /// Their steps.
