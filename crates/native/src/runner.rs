@@ -8,7 +8,9 @@ use crate::touch::{Touch, taken_after};
 use crate::worker::{Kept, Launch, Modules, Recorded, Worker};
 use everypath_explore::Control;
 use everypath_explore::reduction::{self, Alternative, Ended, Executed, Executor};
-use everypath_shim_abi::{Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Patience, Reply, Setup};
+use everypath_shim_abi::{
+    Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Patience, Record, Reply, Setup,
+};
 
 /// A worker that runs executions for the search.
 pub(crate) struct Runner<'a> {
@@ -47,16 +49,50 @@ pub(crate) enum Stop {
 
 /// An execution that was run.
 pub(crate) struct Performed {
-    /// As the search sees it.
-    pub(crate) executed: Executed<Touch>,
     /// How it ended.
     pub(crate) outcome: Outcome,
+    /// The number of the first of its steps that is told of. Those before it were known.
+    pub(crate) first: usize,
+    /// Its steps from there on.
+    pub(crate) events: Vec<Event>,
+    /// What could have been taken at each step that was not known.
+    pub(crate) alternatives: Vec<Vec<Alternative<Touch>>>,
     /// All of it, if it is not as expected; without its number.
     pub(crate) unexpected: Option<Execution>,
     /// What was strange.
     pub(crate) notices: Vec<Notice>,
     /// How many messages to peers were answered without asking them.
     pub(crate) hits: u64,
+}
+
+impl Performed {
+    /// The execution as the search sees it, with the steps from the first one on that is told of; `events`
+    /// are those before it, and then all of them.
+    pub(crate) fn into_executed(
+        self,
+        known: usize,
+        events: &mut Vec<Event>,
+        symmetry: &Symmetry,
+    ) -> Executed<Touch> {
+        events.truncate(self.first);
+        events.extend(self.events);
+        Executed {
+            left_out: self.first,
+            steps: taken_after(self.first, events, symmetry),
+            alternatives: self.alternatives,
+            ended: ended(self.outcome, events.len(), known),
+        }
+    }
+}
+
+/// How an execution of so many steps ended, as far as the search is concerned.
+fn ended(outcome: Outcome, steps: usize, known: usize) -> Ended {
+    match outcome {
+        Outcome::Redundant => Ended::Redundant,
+        Outcome::Exited | Outcome::Deadlock | Outcome::Idle => Ended::Complete,
+        Outcome::Diverged if steps >= known => Ended::Astray,
+        _ => Ended::Cut,
+    }
 }
 
 impl<'a> Runner<'a> {
@@ -177,10 +213,11 @@ impl<'a> Runner<'a> {
         for number in flight.seen..self.worker.recorded() {
             let order = flight.orders[number].clone();
             let recorded = self.worker.record(number, order.known, &mut flight.kept);
-            let Recorded { outcome, events, alternatives } = recorded;
-            let executed = self.executed(&order, outcome, &events, alternatives);
+            let Recorded { outcome, first, events, alternatives } = recorded;
             let (unexpected, notices, hits) = (None, Vec::new(), 0);
-            news.push((order, Performed { executed, outcome, unexpected, notices, hits }));
+            let performed =
+                Performed { outcome, first, events, alternatives, unexpected, notices, hits };
+            news.push((order, performed));
         }
         flight.seen += news.len();
         news
@@ -189,37 +226,25 @@ impl<'a> Runner<'a> {
     /// The last execution of all, of which the worker still has everything; it is kept if it is not as
     /// expected.
     fn last(&self, order: &Order) -> Performed {
-        let Reply { outcome, detail, .. } = self.reply;
-        let alternatives = self.worker.alternatives(order.known);
-        let executed = self.executed(order, outcome, &self.worker.events(), alternatives);
-        let in_vain = matches!(executed.ended, Ended::Redundant | Ended::Astray);
+        let Reply { outcome, detail, steps, .. } = self.reply;
+        let first = if self.whole { 0 } else { Record::first_kept(order.known) };
+        let ended = ended(outcome, steps as usize, order.known);
+        let in_vain = matches!(ended, Ended::Redundant | Ended::Astray);
         let expected = in_vain || self.setup.expects(outcome, detail);
-        let unexpected = (!expected).then(|| Execution::of(&self.worker, &self.reply, 0));
-        let notices = self.worker.notices();
-        Performed { executed, outcome, unexpected, notices, hits: 0 }
+        Performed {
+            outcome,
+            first: first.min(steps as usize),
+            events: self.worker.events_from(first),
+            alternatives: self.worker.alternatives(order.known),
+            unexpected: (!expected).then(|| Execution::of(&self.worker, &self.reply, 0)),
+            notices: self.worker.notices(),
+            hits: 0,
+        }
     }
 
-    /// An execution as the search sees it.
-    fn executed(
-        &self,
-        order: &Order,
-        outcome: Outcome,
-        events: &[Event],
-        alternatives: Vec<Vec<Alternative<Touch>>>,
-    ) -> Executed<Touch> {
-        let left_out = if self.whole { 0 } else { order.known.saturating_sub(1) };
-        let left_out = left_out.min(events.len());
-        Executed {
-            left_out,
-            steps: taken_after(left_out, events, &self.symmetry),
-            alternatives,
-            ended: match outcome {
-                Outcome::Redundant => Ended::Redundant,
-                Outcome::Exited | Outcome::Deadlock | Outcome::Idle => Ended::Complete,
-                Outcome::Diverged if events.len() >= order.known => Ended::Astray,
-                _ => Ended::Cut,
-            },
-        }
+    /// Which processes are just like each other.
+    pub(crate) fn symmetry(&self) -> &Symmetry {
+        &self.symmetry
     }
 }
 
@@ -236,6 +261,6 @@ impl Executor for Runner<'_> {
         self.begin(vec![Order::new(schedule, known, sleep)])?;
         let news = self.next()?;
         let (_, performed) = news.into_iter().next().expect("an execution was asked for");
-        Ok(performed.executed)
+        Ok(performed.into_executed(known, &mut Vec::new(), &self.symmetry))
     }
 }

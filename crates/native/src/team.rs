@@ -15,7 +15,7 @@ use crate::touch::Touch;
 use crate::worker::Modules;
 use everypath_explore::reduction::{Alternative, Choice, Executed, Executor, Run};
 use everypath_explore::{Control, Progress};
-use everypath_shim_abi::{MAX_ORDERS, Notice, Outcome};
+use everypath_shim_abi::{Event, MAX_ORDERS, Notice, Outcome};
 use std::collections::BTreeSet;
 use std::thread;
 
@@ -43,6 +43,8 @@ pub(crate) struct Team<'a> {
     runs: u64,
     hits: u64,
     last: (Outcome, Option<Execution>),
+    /// The steps of the last execution. The next one begins with those that are known of it.
+    path: Vec<Event>,
     notices: BTreeSet<Notice>,
 }
 
@@ -63,6 +65,7 @@ impl<'a> Team<'a> {
             runs: 0,
             hits: 0,
             last: (Outcome::default(), None),
+            path: Vec::new(),
             notices: BTreeSet::new(),
         };
         team.members.push(team.another()?);
@@ -182,11 +185,12 @@ impl Executor for Team<'_> {
         self.runs += 1;
         let next = self.next.take();
         let order = next.unwrap_or_else(|| Order::new(schedule, known, sleep));
-        let performed = self.perform(&order)?;
+        let mut performed = self.perform(&order)?;
         self.hits += performed.hits;
-        self.last = (performed.outcome, performed.unexpected);
-        self.notices.extend(performed.notices);
-        Ok(performed.executed)
+        self.last = (performed.outcome, performed.unexpected.take());
+        self.notices.extend(performed.notices.iter().copied());
+        let symmetry = *self.members[0].symmetry();
+        Ok(performed.into_executed(order.known, &mut self.path, &symmetry))
     }
 
     fn foresight(&mut self, next: &Run<Touch>) -> usize {

@@ -156,6 +156,8 @@ pub(crate) struct Kept {
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) outcome: Outcome,
+    /// The number of the first of its steps that is told of.
+    pub(crate) first: usize,
     pub(crate) events: Vec<Event>,
     pub(crate) alternatives: Vec<Vec<Alternative<Touch>>>,
 }
@@ -461,13 +463,15 @@ impl Worker {
         let Record { outcome, steps, alternatives } = region.records[number].get();
         let steps = steps as usize;
         let ends = steps.saturating_sub(known);
+        let first = Record::first_kept(known).min(steps);
         let begin = *at;
-        at.events += steps;
+        at.events += steps - first;
         at.ends += ends;
         at.alternatives += alternatives as usize;
         let ends = region.recorded_ends[begin.ends..at.ends].iter().map(Cell::get);
         Recorded {
             outcome,
+            first,
             events: Mapping::copy_of(&region.recorded_events[begin.events..at.events]),
             alternatives: split(&region.recorded_alternatives[begin.alternatives..], ends),
         }
@@ -531,7 +535,13 @@ impl Worker {
 
     /// The steps of the last execution.
     pub(crate) fn events(&self) -> Vec<Event> {
-        Mapping::copy_of(&self.first.region.events[..self.first.region.last_reply().steps as usize])
+        self.events_from(0)
+    }
+
+    /// The steps of the last execution from one of them on.
+    pub(crate) fn events_from(&self, first: usize) -> Vec<Event> {
+        let steps = self.first.region.last_reply().steps as usize;
+        Mapping::copy_of(&self.first.region.events[first.min(steps)..steps])
     }
 
     /// The choices of the last execution.

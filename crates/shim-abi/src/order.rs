@@ -22,8 +22,8 @@ pub struct Order {
     pub sleeping: u32,
 }
 
-/// What came of an order. Its steps, and what could have been taken, come after those of the order
-/// before.
+/// What came of an order. Its steps, from the last one on that was known, and what could have been taken
+/// come after those of the order before.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Record {
@@ -33,4 +33,12 @@ pub struct Record {
     pub steps: u32,
     /// How many steps could have been taken instead, in all.
     pub alternatives: u32,
+}
+
+impl Record {
+    /// The first step that is kept of an execution in which so many were known: the last of those was
+    /// another one before.
+    pub fn first_kept(known: usize) -> usize {
+        known.saturating_sub(1)
+    }
 }

@@ -61,14 +61,15 @@ pub(crate) fn keep(number: u64, is_expected: bool) -> bool {
     let reply = region.reply.get();
     let (steps, known) = (reply.steps as usize, known as usize);
     let ends = &region.alternative_ends[known.min(steps)..steps];
+    let events = &region.events[Record::first_kept(known).min(steps)..steps];
     let alternatives = ends.last().map_or(0, Cell::get) as usize;
     let room = |counter: &AtomicUsize, all: usize| all - counter.load(Ordering::Relaxed);
-    if room(&EVENTS, MAX_ORDERED) < steps
+    if room(&EVENTS, MAX_ORDERED) < events.len()
         || room(&ALTERNATIVES, MAX_ORDERED_ALTERNATIVES) < alternatives
     {
         return false;
     }
-    copy(&region.recorded_events[advance(&EVENTS, steps)..], &region.events[..steps]);
+    copy(&region.recorded_events[advance(&EVENTS, events.len())..], events);
     copy(&region.recorded_ends[advance(&ENDS, ends.len())..], ends);
     let at = advance(&ALTERNATIVES, alternatives);
     copy(&region.recorded_alternatives[at..], &region.alternatives[..alternatives]);
