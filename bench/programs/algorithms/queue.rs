@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-const ITEMS: u32 = if cfg!(long) { 12 } else { 3 };
+const ITEMS: u32 = if cfg!(long) { 9 } else { 3 };
 
 struct Queue {
     place: Mutex<Option<u32>>,

@@ -10,7 +10,6 @@ use std::mem::size_of;
 use std::ops::Deref;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Memory that is shared with workers, as a file without a name; unmapped when dropped.
@@ -68,7 +67,7 @@ impl Mapping {
     pub(crate) fn new() -> io::Result<Self> {
         let mapping = Mapping::zeros(c"everypath-region")?;
         mapping.version.set(VERSION);
-        mapping.turn.store(Turn::Worker as u32, Ordering::Release);
+        mapping.turn.give(Turn::Worker);
         Ok(mapping)
     }
 
@@ -80,22 +79,22 @@ impl Mapping {
 
     /// Gives the worker the turn, to go on with what it does.
     pub(crate) fn go_on(&self) {
-        self.turn.store(Turn::Worker as u32, Ordering::Release);
-        futex(self.turn.as_ptr(), libc::FUTEX_WAKE, i32::MAX as u32, None);
+        if self.turn.give(Turn::Worker) {
+            futex(self.turn.word().as_ptr(), libc::FUTEX_WAKE, i32::MAX as u32, None);
+        }
     }
 
     /// Waits until it is our turn, at most `patience`; says whether it is.
     pub(crate) fn is_our_turn(&self, patience: Duration) -> bool {
-        let worker = Turn::Worker as u32;
-        if !self.has_turn() {
-            futex(self.turn.as_ptr(), libc::FUTEX_WAIT, worker, Some(patience));
+        if let Some(asleep) = self.turn.doze(Turn::Worker) {
+            futex(self.turn.word().as_ptr(), libc::FUTEX_WAIT, asleep, Some(patience));
         }
         self.has_turn()
     }
 
     /// Whether it is our turn.
     pub(crate) fn has_turn(&self) -> bool {
-        self.turn.load(Ordering::Acquire) != Turn::Worker as u32
+        !self.turn.is(Turn::Worker)
     }
 
     /// What came of the last command.

@@ -43,6 +43,8 @@ pub(crate) struct Team<'a> {
     runs: u64,
     hits: u64,
     last: (Outcome, Option<Execution>),
+    /// Why the next execution cannot be run.
+    trouble: Option<Stop>,
     /// The steps of the last execution. The next one begins with those that are known of it.
     path: Vec<Event>,
     notices: BTreeSet<Notice>,
@@ -65,6 +67,7 @@ impl<'a> Team<'a> {
             runs: 0,
             hits: 0,
             last: (Outcome::default(), None),
+            trouble: None,
             path: Vec::new(),
             notices: BTreeSet::new(),
         };
@@ -122,15 +125,18 @@ impl<'a> Team<'a> {
             let running = self.members.iter().position(|runner| runner.is_running(order));
             match running {
                 Some(at) => self.gather(at, order)?,
-                None => {
-                    let at = self.free_member(order)?;
-                    let ahead = (self.at_once() - 1).min(self.likely.len());
-                    let orders = [order.clone()].into_iter().chain(self.likely.drain(..ahead));
-                    self.members[at].begin(orders.collect())?;
-                }
+                None => self.begin(order)?,
             }
             self.use_the_idle()?;
         }
+    }
+
+    /// Begins an execution that is asked for, and those that may be after it.
+    fn begin(&mut self, order: &Order) -> Result<(), Stop> {
+        let at = self.free_member(order)?;
+        let ahead = (self.at_once() - 1).min(self.likely.len());
+        let orders = [order.clone()].into_iter().chain(self.likely.drain(..ahead));
+        self.members[at].begin(orders.collect())
     }
 
     /// A worker that has nothing to do, or soon will.
@@ -183,6 +189,9 @@ impl Executor for Team<'_> {
         sleep: &[Alternative<Touch>],
     ) -> Result<Executed<Touch>, Stop> {
         self.runs += 1;
+        if let Some(stop) = self.trouble.take() {
+            return Err(stop);
+        }
         let next = self.next.take();
         let order = next.unwrap_or_else(|| Order::new(schedule, known, sleep));
         let mut performed = self.perform(&order)?;
@@ -195,11 +204,15 @@ impl Executor for Team<'_> {
 
     fn foresight(&mut self, next: &Run<Touch>) -> usize {
         let order = Order::new(&next.schedule, next.known, &next.sleep);
-        let has_room = self.overlaps && self.members.iter().any(|runner| !runner.is_busy());
-        let wants = has_room || !self.knows(&order);
-        self.next = Some(order);
+        let is_unknown = !self.knows(&order);
         self.likely.clear();
-        if wants { self.at_once() } else { 0 }
+        if is_unknown && self.overlaps {
+            // It is run while the search thinks of what comes after.
+            self.trouble = self.begin(&order).err();
+        }
+        let has_room = self.overlaps && self.members.iter().any(|runner| !runner.is_busy());
+        self.next = Some(order);
+        if is_unknown || has_room { self.at_once() } else { 0 }
     }
 
     fn foresee(&mut self, likely: Vec<Run<Touch>>) {

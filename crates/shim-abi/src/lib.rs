@@ -34,6 +34,7 @@ mod pending;
 mod question;
 mod random;
 mod region;
+mod turn;
 pub mod units;
 
 pub use delivery::{Delivery, TO_PEER};
@@ -59,5 +60,6 @@ pub use region::{
     MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES,
     MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, OWN_OUTPUTS,
     Output, PROCESS_BITS, Partitions, Policy, Region, Reply, Request, Restart, SHARED_OBJECT,
-    SYSTEM_LENGTH, Setup, TUNABLES, ThreadEntry, TimeMode, Turn, VERSION, text,
+    SYSTEM_LENGTH, Setup, TUNABLES, ThreadEntry, TimeMode, VERSION, text,
 };
+pub use turn::{Turn, Turns};

@@ -2,7 +2,7 @@ use crate::notice::{MAX_NOTICES, Notice};
 use crate::order::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
 use crate::question::MAX_MESSAGE;
 use crate::{
-    Choice, Event, Faults, Operation, Outcome, Pending, Phase, Question, Splitmix, Waiting,
+    Choice, Event, Faults, Operation, Outcome, Pending, Phase, Question, Splitmix, Turns, Waiting,
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -52,16 +52,6 @@ pub const MAX_PATCHES: usize = 1 << 24;
 pub const MAX_STARTS: usize = 4096;
 /// The longest message, path or name.
 pub const MAX_TEXT: usize = 512;
-
-/// Whose turn it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Turn {
-    /// The checker's: the worker waits for a command.
-    Checker,
-    /// The worker's: the checker waits for a reply.
-    Worker,
-}
 
 /// What carries the program's threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -429,8 +419,8 @@ impl<T> core::ops::Deref for Apart<T> {
 pub struct Region {
     /// [`VERSION`], written by the checker.
     pub version: Cell<u32>,
-    /// A [`Turn`]; a futex word.
-    pub turn: Apart<AtomicU32>,
+    /// Whose turn it is.
+    pub turn: Apart<Turns>,
     /// Goes up while the program moves: the watchdog looks at it.
     pub progress: Apart<AtomicU64>,
     /// What is fixed at the start.

@@ -54,8 +54,8 @@ pub(crate) fn die(outcome: Outcome, arguments: fmt::Arguments<'_>) -> ! {
         own().reply.set(region().reply.get());
         // The checker waits for this process while it starts, and later for the first.
         for turn in [&own().turn, &region().turn] {
-            turn.store(Turn::Checker as u32, core::sync::atomic::Ordering::Release);
-            crate::region::wake(turn);
+            turn.give(Turn::Checker);
+            crate::region::wake(turn.word());
         }
     } else {
         sys!(number::WRITE, 2, message.bytes.as_ptr(), message.length);

@@ -115,19 +115,20 @@ pub(crate) fn hand_over() {
     let turn = &own().turn;
     if own().command.get().attentive {
         let mut patience = PATIENCE.0.get();
-        patience.wait(|| turn.load(Ordering::Acquire) == Turn::Worker as u32);
+        patience.wait(|| turn.is(Turn::Worker));
         PATIENCE.0.set(patience);
     }
-    while turn.load(Ordering::Acquire) != Turn::Worker as u32 {
-        wait(turn, Turn::Checker as u32);
+    while let Some(asleep) = turn.doze(Turn::Checker) {
+        wait(turn.word(), asleep);
     }
 }
 
 /// Hands the turn to the checker.
 pub(crate) fn give_back() {
     let turn = &own().turn;
-    turn.store(Turn::Checker as u32, Ordering::Release);
-    wake(turn);
+    if turn.give(Turn::Checker) {
+        wake(turn.word());
+    }
 }
 
 /// Sleeps while the word has a value.
