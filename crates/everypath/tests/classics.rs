@@ -6,6 +6,7 @@ mod support;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 use support::Programs;
 
 /// A program of `programs/`, and what is wrong with it as it is. With `fixed` nothing is.
@@ -107,4 +108,23 @@ fn a_worker_pool_is_closed_for_all_workers() {
     let (code, result) =
         programs.check("--strategy random --max-executions 2000 -- ./pool 2 fixed");
     assert_eq!((code, result["coverage"]["kind"].as_str()), (0, Some("sampled")), "{result}");
+}
+
+/// Compilers that do not optimise keep the addresses of variables on the stack, and look at atomic ones
+/// through them by plain instructions.
+#[test]
+fn classics_are_found_without_optimisation() {
+    let programs = Programs::new(&[]);
+    for (source, property) in CLASSICS.iter().filter(|(source, _)| source.ends_with(".c")) {
+        let name = Path::new(source).file_stem().unwrap().to_str().unwrap();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs").join(source);
+        let mut cc = Command::new("cc");
+        cc.args(["-g", "-O0", "-pthread", "-o", name]).arg(path);
+        assert!(cc.current_dir(programs.folder.path()).status().unwrap().success());
+        let (code, result) = programs.check(&format!("-- ./{name}"));
+        let found = result["violation"]["property"].as_str();
+        assert_eq!((code, found), (1, Some(*property)), "{name}: {result}");
+        let (code, result) = programs.check(&format!("-- ./{name} fixed"));
+        assert_eq!(code, 0, "{name} fixed: {result}");
+    }
 }

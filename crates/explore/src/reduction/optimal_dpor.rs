@@ -16,7 +16,7 @@
 //! - It takes for granted that a step which can be taken stays so until it is, and that executions
 //!   end when nothing can be done. Time-outs, the end of the process, crashes and threads that stand
 //!   back are not like that. [`is_suitable`] says so, and then source sets must do, for which it
-//!   does not matter.
+//!   does not matter. So must they if several actors may miss something at one place ([`Takers`]).
 
 use super::happens_before::{HappensBefore, Race};
 use super::{Alternative, Ended, Executed, Footprint, Taken};

@@ -10,6 +10,7 @@ use super::landing_pads::landing_pads;
 use super::locks::Locks;
 use super::rwlocks;
 use super::statics::Statics;
+use super::unoptimised::Frames;
 use super::{SiteKind, kind};
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::BTreeSet;
@@ -112,12 +113,14 @@ impl Scan<'_> {
         let uses = self.statics.uses.len();
         let mut end = function.start;
         let (mut has_futex, mut initialises, mut shares) = (false, false, false);
+        let mut frames = Frames::default();
         for instruction in self.image.decode(function.start, 0) {
             end = instruction.next_ip();
             has_futex |= futexes::is_number(&instruction);
             initialises |= self.locks.initialises(&instruction);
             shares |= rwlocks::is_telling(&instruction);
-            self.instruction(&instruction, tables);
+            let unnamed = frames.follow(&instruction);
+            self.instruction(&instruction, unnamed, tables);
         }
         if self.locks.keep_order(function.start) {
             // It spins before it says that it waits, and only then do others see it.
@@ -152,7 +155,7 @@ impl Scan<'_> {
                 if !seen.insert(instruction.ip()) {
                     break;
                 }
-                self.instruction(&instruction, tables);
+                self.instruction(&instruction, None, tables);
                 let target = instruction.near_branch_target();
                 match instruction.flow_control() {
                     FlowControl::Next
@@ -173,10 +176,15 @@ impl Scan<'_> {
         }
     }
 
-    fn instruction(&mut self, instruction: &Instruction, tables: &mut Vec<u64>) {
+    fn instruction(
+        &mut self,
+        instruction: &Instruction,
+        unnamed: Option<u64>,
+        tables: &mut Vec<u64>,
+    ) {
         if !self.statics.leave_out(instruction) {
             self.candidates.extend(kind(instruction).map(|_| instruction.ip()));
-            self.statics.see(instruction);
+            self.statics.see(instruction, unnamed);
         }
         self.uses_upper_halves |= uses_upper_half(instruction);
         let near = [OpKind::NearBranch64, OpKind::NearBranch32, OpKind::NearBranch16];

@@ -9,6 +9,7 @@
 //! - `code`: decodes the functions once; finds candidates and everything a jump may lead to.
 //! - `landing_pads`: where exceptions are caught.
 //! - `statics`: static variables that are changed atomically somewhere, and who else uses them.
+//! - `unoptimised`: which of them code uses through the stack.
 //! - `futexes`: plain instructions that load what a wait at a futex expects.
 //! - `locks`: which of them take and give back the mutexes and read-write locks of Rust's standard
 //!   library, and which functions wait on its condition variables and notify.
@@ -30,6 +31,7 @@ mod locks;
 mod rwlocks;
 mod statics;
 mod stub;
+mod unoptimised;
 mod usage;
 
 use code::Code;

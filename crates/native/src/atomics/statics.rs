@@ -2,7 +2,7 @@
 
 use super::{SiteKind, kind};
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the code of a module does with static variables, in addresses of the file.
 #[derive(Default)]
@@ -10,15 +10,17 @@ pub(super) struct Statics {
     left_out: BTreeSet<u64>,
     /// The variables that an atomic instruction names.
     atomic: BTreeSet<u64>,
-    /// The plain instructions that name a variable: where they are, and which it is.
+    /// The plain instructions that use a variable: where they are, and which it is.
     pub(super) uses: Vec<(u64, u64)>,
+    /// The atomic instructions that change one without naming it.
+    unnamed: BTreeMap<u64, u64>,
 }
 
 impl Statics {
     /// Nothing seen yet; some variables never will be, others are changed where nobody names them.
     pub(super) fn without(left_out: &[u64], changed: &[u64]) -> Self {
         let [left_out, atomic] = [left_out, changed].map(|these| these.iter().copied().collect());
-        Statics { left_out, atomic, uses: Vec::new() }
+        Statics { left_out, atomic, uses: Vec::new(), unnamed: BTreeMap::new() }
     }
 
     /// Whether an instruction of the file works on a variable that is left alone.
@@ -26,11 +28,13 @@ impl Statics {
         variable(instruction).is_some_and(|variable| self.left_out.contains(&variable))
     }
 
-    /// Takes note of an instruction of the file.
-    pub(super) fn see(&mut self, instruction: &Instruction) {
-        let Some(variable) = variable(instruction) else { return };
+    /// Takes note of an instruction of the file, and of the variable that it uses without naming it.
+    pub(super) fn see(&mut self, instruction: &Instruction, unnamed: Option<u64>) {
+        let unnamed = unnamed.filter(|variable| !self.left_out.contains(variable));
+        let Some(variable) = variable(instruction).or(unnamed) else { return };
         if kind(instruction).is_some() {
             self.atomic.insert(variable);
+            self.unnamed.extend(unnamed.map(|variable| (instruction.ip(), variable)));
         } else if plain_use(instruction).is_some() {
             self.uses.push((instruction.ip(), variable));
         }
@@ -39,17 +43,21 @@ impl Statics {
     /// Forgets the uses of variables that nobody changes atomically, once all code was seen.
     pub(super) fn settle(&mut self) {
         self.uses.retain(|(_, variable)| self.atomic.contains(variable));
+        self.uses.sort_unstable();
     }
 
     /// What a plain instruction is as a site; addresses in memory are `base` above the file's.
     pub(super) fn kind(&self, instruction: &Instruction, base: u64) -> Option<SiteKind> {
-        let variable = variable(instruction)?.wrapping_sub(base);
-        self.atomic.contains(&variable).then(|| plain_use(instruction))?
+        let at = instruction.ip().wrapping_sub(base);
+        self.uses.binary_search_by_key(&at, |&(at, _)| at).ok()?;
+        plain_use(instruction)
     }
 
     /// Whether plain instructions use the variable that an atomic one names.
     pub(super) fn are_used_plainly(&self, instruction: &Instruction, base: u64) -> bool {
+        let at = instruction.ip().wrapping_sub(base);
         let named = variable(instruction).map(|variable| variable.wrapping_sub(base));
+        let named = named.or_else(|| self.unnamed.get(&at).copied());
         named.is_some_and(|named| self.uses.iter().any(|&(_, variable)| variable == named))
     }
 }
