@@ -66,19 +66,20 @@ fn beside_loom(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<(
             ("Everypath", &ours, in_vain.as_str(), !explored.complete),
             ("loom", &loom, "–", is_cut(&loom, most)),
         ] {
-            println!(
-                "| {} | {name} | {}{} | {in_vain} | {:.3} |",
-                algorithm.name,
-                if cut { "> " } else { "" },
-                grouped(tool.executions),
-                tool.seconds(),
-            );
+            let executions = count(tool.executions, cut);
+            let seconds = tool.seconds();
+            println!("| {} | {name} | {executions} | {in_vain} | {seconds:.3} |", algorithm.name);
         }
         let (mine, theirs) = (ours.executions as f64, loom.executions as f64);
         let goal = format!("no more executions than loom, {}: share", algorithm.name);
         goals.at_most(goal, mine / theirs, 1.0);
     }
     Ok(())
+}
+
+/// So many executions, or more if the search was cut.
+fn count(executions: u64, cut: bool) -> String {
+    format!("{}{}", if cut { "> " } else { "" }, grouped(executions))
 }
 
 /// Whether loom was stopped. It looks at the maximum after having run one execution less.
@@ -111,13 +112,9 @@ fn rates_beside_loom(programs: &Programs, scale: Scale, goals: &mut Goals) -> Re
             ("… two threads", &two, in_vain.as_str(), !explored.complete),
             ("loom", &loom, "–", is_cut(&loom, loom_most)),
         ] {
-            println!(
-                "| {} | {name} | {}{} | {in_vain} | {} |",
-                algorithm.name,
-                if cut { "> " } else { "" },
-                grouped(tool.executions),
-                grouped(tool.rate(Cost::wall) as u64),
-            );
+            let executions = count(tool.executions, cut);
+            let rate = grouped(tool.rate(Cost::wall) as u64);
+            println!("| {} | {name} | {executions} | {in_vain} | {rate} |", algorithm.name);
         }
         let loom_rate = loom.rate(Cost::wall);
         for (threads, tool) in [("one core", &ours), ("two threads", &two)] {
@@ -150,10 +147,9 @@ fn alphabet(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> 
                 Ok(explored.executions)
             })?;
         }
-        let cut = if explored.complete { "" } else { "> " };
         println!(
-            "| {sessions} | {messages} | {cut}{} | {} | {:.3} | {jpf} |",
-            grouped(explored.executions),
+            "| {sessions} | {messages} | {} | {} | {:.3} | {jpf} |",
+            count(explored.executions, !explored.complete),
             grouped(explored.steps),
             tool.seconds(),
         );

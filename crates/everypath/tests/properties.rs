@@ -151,6 +151,7 @@ fn nonsense_in_a_scenario_is_located() {
         ("program = 'nowhere-at-all'\n", "nowhere-at-all: no such program"),
         ("program = './writers'\nexpect-stdout = 'gone'\n", "cannot read gone for --expect-stdout"),
         ("program = './writers'\nfile = 'gone:x'\n", "cannot read gone for --file"),
+        ("program = './writers'\noracle = ' '\n", "--oracle is empty"),
     ];
     for (text, expected) in cases {
         fs::write(programs.folder.path().join("s.toml"), text).unwrap();

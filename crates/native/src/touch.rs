@@ -279,3 +279,21 @@ fn providers(events: &[Event]) -> Vec<Provided> {
     };
     events.iter().enumerate().map(provided).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use everypath_explore::reduction::Footprint as _;
+
+    /// By this the search knows programs for which wakeup trees do not do.
+    #[test]
+    fn the_search_is_told_where_something_may_be_missed() {
+        let event = |operation| Event { operation, object: 64, ..Event::default() };
+        let told = |operation| {
+            let steps = taken(&[event(operation)], &Symmetry::default());
+            steps[0].footprint.misses_at()
+        };
+        assert_eq!(told(Operation::ReceiveAny), Some(64));
+        assert_eq!(told(Operation::MutexLock), None);
+    }
+}

@@ -35,8 +35,8 @@ use object::read::elf::ElfFile64;
 use object::{Object, ObjectSymbol, RelocationFlags, RelocationTarget};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many instructions may come before the call that tells.
-const HORIZON: usize = 16;
+/// How many instructions may come before the one that tells.
+pub(super) const HORIZON: usize = 16;
 
 /// What a function has to do with mutexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,9 +19,10 @@
 //!
 //! An atomic load, and a store that is not sequentially consistent, is a `mov` like any other. It
 //! is a site if it names a static variable that other instructions of the module change atomically,
-//! if it loads what a wait at a futex expects, or if it decides whether a function of the standard
-//! library is called that initialises something. What else is reached through a pointer cannot be told
-//! from plain memory, and is not seen.
+//! be it by an address on the stack, if it loads what a wait at a futex expects, if it decides that a
+//! read-write lock is not even tried, or whether a function of the standard library is called that
+//! initialises something. What else is reached through a pointer cannot be told from plain memory, and
+//! is not seen.
 
 mod code;
 mod futexes;

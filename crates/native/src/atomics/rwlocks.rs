@@ -12,15 +12,13 @@
 //! ```
 
 use super::image::Image;
+use super::locks::HORIZON;
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 
 const WRITTEN: u32 = (1 << 30) - 1;
 /// Of a lock that one more may read.
 const FEW_READERS: u32 = WRITTEN - 2;
 const READERS_WAIT: u32 = 1 << 30;
-
-/// How many instructions are looked at.
-const HORIZON: usize = 16;
 
 /// Whether an instruction has to do with a number that such locks are known by.
 pub(super) fn is_telling(instruction: &Instruction) -> bool {

@@ -86,6 +86,11 @@ fn judge(surroundings: &Surroundings, scratch: PathBuf) -> Result<Option<Judge>,
         judge = judge.expect_stdout(path.clone(), bytes);
     }
     if let Some(command) = oracle {
+        if command.trim().is_empty() {
+            return Err(Usage::new(
+                "--oracle is empty: give a command that fails if an execution went wrong",
+            ));
+        }
         judge = judge
             .ask(command.clone(), scratch, &std::env::temp_dir())
             .map_err(|error| Usage::new(format!("cannot ask --oracle: {error}")))?;
