@@ -1,6 +1,6 @@
 //! A system whose operations are timed one by one.
 
-use everypath_explore::{Canonical, Property, Relation, Step, System, Tally};
+use everypath_explore::{Canonical, Property, Relation, Step, System, MultisetSketch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -163,10 +163,10 @@ impl<S: System> Relation for Timed<S> {
         self.inner.relation().map_or(bytes.len(), |relation| relation.key_len(bytes))
     }
 
-    fn tally(&self, rest: &[u8]) -> Tally {
+    fn tally(&self, rest: &[u8]) -> MultisetSketch {
         self.clock.time(Operation::Compare, || match self.inner.relation() {
             Some(relation) => relation.tally(rest),
-            None => Tally::default(),
+            None => MultisetSketch::default(),
         })
     }
 

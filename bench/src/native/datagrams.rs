@@ -5,11 +5,11 @@ use super::programs::Programs;
 use super::{Scale, cost, peers};
 use crate::table::grouped;
 use anyhow::{Context, Result};
-use everypath_explore::Control;
-use everypath_explore::reduction::Reduction;
+use everypath_trace::Control;
+use everypath_schedules::reduction::Reduction;
 use everypath_native::peers::Options;
 use everypath_native::{
-    Budget, Crossing, Datagrams, Exhaustive, Explored, IdleMode, Launch, Outside, Rules, Setup,
+    Budget, Crossing, Datagrams, Exhaustive, Explored, IdleMode, Launch, Environment, Rules, Setup,
 };
 use std::net::UdpSocket;
 
@@ -61,7 +61,7 @@ fn search(programs: &Programs, row: &Row, executions: u64) -> Result<Explored> {
     let port = UdpSocket::bind(("127.0.0.1", 0)).and_then(|it| it.local_addr());
     let port = port.context("failed to find a free port")?.port();
     let server = format!("{} {port}", programs.udp_alphabet_server.display());
-    let outside = Outside::new(Options { commands: vec![server], ..Options::default() })
+    let outside = Environment::new(Options { commands: vec![server], ..Options::default() })
         .context("failed to name the peer")?;
     let (sessions, requests) = row.size;
     let arguments = [u32::from(port), sessions, requests].map(|number| number.to_string());

@@ -7,8 +7,8 @@ use super::programs::Programs;
 use super::{Cost, Scale, cost, on_one_core, peers};
 use crate::table::grouped;
 use anyhow::{Result, ensure};
-use everypath_explore::reduction::Reduction;
-use everypath_native::{Explored, Outside};
+use everypath_schedules::reduction::Reduction;
+use everypath_native::{Explored, Environment};
 use std::path::Path;
 
 /// Searches are stopped here.
@@ -31,7 +31,7 @@ fn explore_with(
     executions: Option<u64>,
 ) -> Result<Explored> {
     let extent = (Reduction::Optimal, executions, threads);
-    peers::explore(program, arguments, Outside::default(), extent)
+    peers::explore(program, arguments, Environment::default(), extent)
 }
 
 /// Prints everything.

@@ -5,7 +5,7 @@ use super::programs::Programs;
 use super::{IN_PROCESS, Scale, explore};
 use crate::table::grouped;
 use anyhow::{Context, Result, ensure};
-use everypath_explore::Control;
+use everypath_trace::Control;
 use std::fs;
 use std::thread;
 use std::time::Duration;

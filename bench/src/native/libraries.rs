@@ -8,7 +8,7 @@ use super::programs::Programs;
 use super::{Cost, IN_PROCESS, Scale, cost, explore, median, on_one_core};
 use crate::table::grouped;
 use anyhow::Result;
-use everypath_explore::Control;
+use everypath_trace::Control;
 use shuttle::scheduler::RandomScheduler;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

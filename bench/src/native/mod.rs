@@ -22,8 +22,8 @@ mod systems;
 
 use crate::table::grouped;
 use anyhow::{Context, Result, bail};
-use everypath_explore::Control;
-use everypath_native::{Explored, Launch, Outside, Restart, Sampler, Sampling, Setup};
+use everypath_trace::Control;
+use everypath_native::{Explored, Launch, Environment, Restart, Sampler, Sampling, Setup};
 use goals::Goals;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -164,7 +164,7 @@ fn explore(program: &Path, way: Way, executions: u64, control: &Control) -> Resu
         folder: None,
         files: Vec::new(),
         judge: None,
-        outside: Outside::default(),
+        outside: Environment::default(),
         companions: Vec::new(),
     };
     let workers = way.workers;

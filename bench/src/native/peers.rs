@@ -6,10 +6,10 @@ use super::programs::Programs;
 use super::{Cost, Scale, cost, median, on_one_core};
 use crate::table::grouped;
 use anyhow::{Context, Result, ensure};
-use everypath_explore::Control;
-use everypath_explore::reduction::Reduction;
+use everypath_trace::Control;
+use everypath_schedules::reduction::Reduction;
 use everypath_native::peers::{Cache, Options, Statistics};
-use everypath_native::{Exhaustive, Explored, Launch, Outside, Setup};
+use everypath_native::{Exhaustive, Explored, Launch, Environment, Setup};
 use std::ffi::OsStr;
 use std::net::TcpListener;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(super) fn search(
     let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|it| it.local_addr());
     let port = port.context("failed to find a free port")?.port();
     let server = format!("{} {port}", programs.alphabet_server.display());
-    let outside = Outside::new(Options { commands: vec![server], cache, ..Options::default() })
+    let outside = Environment::new(Options { commands: vec![server], cache, ..Options::default() })
         .context("failed to name the peer")?;
     let arguments = [u32::from(port), sessions, messages].map(|number| number.to_string());
     let (explored, cost) = cost(|| {
@@ -54,7 +54,7 @@ pub(super) fn search(
 pub(super) fn explore(
     program: &Path,
     arguments: &[impl AsRef<OsStr>],
-    outside: Outside,
+    outside: Environment,
     (reduction, executions, workers): (Reduction, Option<u64>, usize),
 ) -> Result<Explored> {
     let launch = launch(program, arguments, outside);
@@ -67,7 +67,7 @@ pub(super) fn explore(
 }
 
 /// How a program is started that talks to peers.
-pub(super) fn launch(program: &Path, arguments: &[impl AsRef<OsStr>], outside: Outside) -> Launch {
+pub(super) fn launch(program: &Path, arguments: &[impl AsRef<OsStr>], outside: Environment) -> Launch {
     Launch {
         program: program.to_path_buf(),
         arguments: arguments.iter().map(Into::into).collect(),
@@ -130,7 +130,7 @@ fn hits(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
         let (explored, cost) = on_one_core(|| {
             cost(|| {
                 let extent = (some.0, some.1, 1);
-                explore(&programs.alphabet, &pipe_arguments, Outside::default(), extent)
+                explore(&programs.alphabet, &pipe_arguments, Environment::default(), extent)
             })
         })?;
         pipes.push(cost.cpu() / explored.executions as f64);

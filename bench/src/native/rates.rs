@@ -5,7 +5,7 @@ use super::programs::Programs;
 use super::{Cost, IN_PROCESS, Scale, Way, cost, explore, median, on_one_core, rate};
 use crate::table::grouped;
 use anyhow::{Context, Result};
-use everypath_explore::Control;
+use everypath_trace::Control;
 use everypath_native::{Explored, Restart};
 use std::path::Path;
 use std::process::Command;

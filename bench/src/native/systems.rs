@@ -7,11 +7,11 @@ use super::programs::Programs;
 use super::{Scale, cost, median};
 use crate::table::grouped;
 use anyhow::{Context, Result, ensure};
-use everypath_explore::Control;
-use everypath_explore::reduction::Reduction;
+use everypath_trace::Control;
+use everypath_schedules::reduction::Reduction;
 use everypath_native::peers::Cache;
 use everypath_native::{
-    Companion, Exhaustive, Goal, JointSearch, Launch, Outside, Setup, explore_jointly,
+    Companion, Exhaustive, Goal, JointSearch, Launch, Environment, Setup, explore_jointly,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ fn launch((program, arguments): &Command) -> Launch {
         folder: None,
         files: Vec::new(),
         judge: None,
-        outside: Outside::default(),
+        outside: Environment::default(),
         companions: Vec::new(),
     }
 }

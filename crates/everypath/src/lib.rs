@@ -29,7 +29,7 @@
 //!
 //! The map: `cli` (the options), `commands` (one file a command), `catalog` (the models),
 //! `experiments` (the papers' tables),
-//! `scenario` (options in a file), `gain` (whether an old graph pays), `simulated` (those that can be simulated), `network` (topologies that people describe),
+//! `scenario` (options in a file), `incremental_advice` (whether an old graph pays), `simulated` (those that can be simulated), `network` (topologies that people describe),
 //! `watch` (limits of time and memory, Ctrl-C, the progress line), `output` (files and standard
 //! output), `exit` (exit codes). Only this crate prints, reads clocks and the environment, and
 //! exits.
@@ -39,7 +39,7 @@ mod cli;
 mod commands;
 mod exit;
 mod experiments;
-mod gain;
+mod incremental_advice;
 mod network;
 mod output;
 mod result;
@@ -56,7 +56,7 @@ pub use everypath_explore::{
 };
 pub use exit::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 
-use everypath_explore::handler;
+use everypath_explore::panic_capture;
 use std::panic;
 use std::process::ExitCode;
 
@@ -64,7 +64,7 @@ use std::process::ExitCode;
 pub fn run(catalog: Catalog) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         // A panic in a model's code is caught and reported as a violation of the model.
-        if !handler::caught(info) {
+        if !panic_capture::caught(info) {
             output::error(&format!("internal error, a defect of everypath: {info}"));
         }
     }));

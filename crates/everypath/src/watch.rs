@@ -1,7 +1,7 @@
 //! Watching a search: limits of time and memory, Ctrl-C, and the progress line.
 
-use everypath_explore::{Control, Progress};
 use everypath_report::{grouped, percent};
+use everypath_trace::{Control, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;

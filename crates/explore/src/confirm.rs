@@ -1,7 +1,7 @@
 //! Repeating a violation before it is reported.
 
 use crate::expand::{Rules, Worker};
-use crate::{Found, PANIC, Step, System, handler, replay};
+use crate::{Found, PANIC, Step, System, panic_capture, replay};
 
 /// Takes the choices that led to a violation of property number `property` again, from the
 /// initial state; what comes out is what is reported. The number after the last is a panic.
@@ -10,12 +10,12 @@ pub(crate) fn confirm<S: System>(
     property: usize,
     choices: &[u32],
 ) -> Result<Found, String> {
-    let schedule = handler::run(|| schedule(rules, choices))
+    let schedule = panic_capture::run(|| schedule(rules, choices))
         .unwrap_or_else(|message| Err(format!("a violation could not be repeated: {message}")))?;
     let mut at_end = Ok(Vec::new());
     let replayed = replay(rules.system, &schedule, |state, _, next| {
         if next.is_none() {
-            at_end = handler::run(|| rules.violations(state));
+            at_end = panic_capture::run(|| rules.violations(state));
         }
     })
     .map_err(|error| format!("a violation could not be repeated: {error}"))?;

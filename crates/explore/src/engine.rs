@@ -16,12 +16,12 @@ use crate::expand::{BreachAt, Class, Expansion, Job, Record, Rules, Worker};
 use crate::frontier::{Frontier, Work};
 use crate::graph::NOWHERE;
 use crate::incremental::{Increment, Incremental, Incremented, Past, Visit};
-use crate::lineage::{Lineage, ROOT};
+use crate::parents::{Parents, ROOT};
 use crate::table::MAX_BITS;
 use crate::visited::{Admission, Candidate, Rule, Shard, shard_of};
 use crate::{
     Add, Control, Counts, Ended, Exploration, Fingerprint, Found, Limit, Order, PANIC, Progress,
-    Property, Rank, Search, System, Ties, fingerprint, handler,
+    Property, Rank, Search, System, Ties, fingerprint, panic_capture,
 };
 use std::thread;
 
@@ -82,7 +82,7 @@ fn explore_with<S: System>(
     control: &Control,
 ) -> Incremented {
     assert!(task.search.order != Order::Befs || task.rank.is_some(), "befs needs a rank");
-    match handler::run(|| Engine::new(task, incremental, control)) {
+    match panic_capture::run(|| Engine::new(task, incremental, control)) {
         Ok(engine) => engine.run(),
         Err(message) => {
             let exploration = Exploration {
@@ -156,7 +156,7 @@ struct Engine<'a, S: System> {
     control: &'a Control,
     shards: Vec<Shard>,
     frontier: Frontier,
-    lineage: Lineage,
+    lineage: Parents,
     workers: Vec<Worker<S>>,
     batch: Vec<Work>,
     counts: Counts,
@@ -198,7 +198,7 @@ impl<'a, S: System> Engine<'a, S> {
             control,
             shards: (0..shards).map(|_| Shard::new(rule, search.depth_matters())).collect(),
             frontier: Frontier::new(search.order, task.rank.map_or(Ties::Last, |rank| rank.ties)),
-            lineage: Lineage::new(search.order),
+            lineage: Parents::new(search.order),
             workers: (0..threads).map(|_| Worker::new(task.system)).collect(),
             batch: Vec::new(),
             counts: Counts { by_property: vec![0; task.properties.len() + 1], ..Counts::default() },
@@ -327,7 +327,7 @@ impl<'a, S: System> Engine<'a, S> {
         let contains = self.rules.search.must_contain.is_none();
         let mut bytes = Vec::new();
         let mut hash = 0;
-        let checked = handler::run(|| {
+        let checked = panic_capture::run(|| {
             let state = self.rules.system.initial();
             self.rules.encode(&state, contains, &mut bytes);
             hash = self.rules.rule.hash(&bytes);

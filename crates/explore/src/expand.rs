@@ -6,7 +6,9 @@ use crate::graph::{Baseline, Hint, NOWHERE, Origin};
 use crate::incremental::{Claims, Note, Past, Skip, Source};
 use crate::shuffle::shuffle;
 use crate::visited::{Rule, Shard};
-use crate::{Canonical, Fingerprint, Property, Rank, Search, Step, System, fingerprint, handler};
+use crate::{
+    Canonical, Fingerprint, Property, Rank, Search, Step, System, fingerprint, panic_capture,
+};
 use std::ops::Range;
 
 /// How many states a thread expands before it measures one, at first.
@@ -282,13 +284,13 @@ impl<S: System> Worker<S> {
     /// Expands a state.
     pub(crate) fn expand(&mut self, rules: &Rules<'_, S>, job: Job<'_>) {
         self.taking = None;
-        let mut outcome = handler::run(|| self.prepare(rules, job));
+        let mut outcome = panic_capture::run(|| self.prepare(rules, job));
         while outcome.is_ok() && self.next_todo < self.todo.len() {
-            outcome = handler::run(|| self.take_all(rules, job)).or_else(|message| {
+            outcome = panic_capture::run(|| self.take_all(rules, job)).or_else(|message| {
                 self.record_panic(rules, job, message);
                 // The working states may have been left in disorder by the panic.
                 self.reset(rules);
-                handler::run(|| self.load(rules, job.bytes))
+                panic_capture::run(|| self.load(rules, job.bytes))
             });
         }
         match outcome {
@@ -315,7 +317,7 @@ impl<S: System> Worker<S> {
         let Some(watch) = job.past.and_then(|past| past.watch) else { return };
         if self.rhythm.beat() {
             self.listed = None;
-            if handler::run(|| self.measure(rules, job, watch)).is_err() {
+            if panic_capture::run(|| self.measure(rules, job, watch)).is_err() {
                 self.reset(rules);
             }
         }

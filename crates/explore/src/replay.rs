@@ -1,6 +1,6 @@
 //! Taking a schedule again, from the initial state.
 
-use crate::{Canonical, Fingerprint, Step, System, fingerprint, handler};
+use crate::{Canonical, Fingerprint, Step, System, fingerprint, panic_capture};
 
 /// Why a schedule could not be repeated. The number is that of the step, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,18 +39,18 @@ pub fn replay<S: System, T>(
     schedule: &[Step],
     mut look: impl FnMut(&S::State, Fingerprint, Option<Step>) -> T,
 ) -> Result<Replayed<T>, ReplayError> {
-    let mut state =
-        handler::run(|| system.initial()).map_err(|message| ReplayError::Panicked(0, message))?;
+    let mut state = panic_capture::run(|| system.initial())
+        .map_err(|message| ReplayError::Panicked(0, message))?;
     let mut seen = Vec::new();
     let (mut bytes, mut enabled) = (Vec::new(), Vec::new());
     for done in 0..=schedule.len() {
         let next = schedule.get(done).copied();
         enabled.clear();
-        let asked = handler::run(|| system.enabled(&state, &mut enabled));
+        let asked = panic_capture::run(|| system.enabled(&state, &mut enabled));
         if asked.is_ok() && next.is_some_and(|step| !enabled.contains(&step)) {
             return Err(ReplayError::NotEnabled(done + 1));
         }
-        let observed = handler::run(|| {
+        let observed = panic_capture::run(|| {
             bytes.clear();
             state.write(&mut bytes);
             look(&state, fingerprint(&bytes), next)
@@ -61,7 +61,7 @@ pub fn replay<S: System, T>(
             (Err(message), Some(_)) => return Err(ReplayError::Panicked(done, message)),
             (Ok(()), None) => break,
             (Ok(()), Some(step)) => {
-                (handler::run(|| system.take(&mut state, step)), done + 1 == schedule.len())
+                (panic_capture::run(|| system.take(&mut state, step)), done + 1 == schedule.len())
             }
         };
         match outcome {

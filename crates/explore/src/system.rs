@@ -1,6 +1,6 @@
 //! What the engine explores.
 
-use crate::{Canonical, Step, Tally};
+use crate::{Canonical, MultisetSketch, Step};
 
 /// Anything whose next step is chosen from outside.
 ///
@@ -52,9 +52,9 @@ pub trait Relation: Sync {
     fn key_len(&self, bytes: &[u8]) -> usize;
 
     /// A glance at the rest of a state: [`Relation::simulates`] is asked only if the tally of the
-    /// larger [may include](Tally::may_include) that of the smaller.
-    fn tally(&self, _rest: &[u8]) -> Tally {
-        Tally::default()
+    /// larger [may include](MultisetSketch::may_include) that of the smaller.
+    fn tally(&self, _rest: &[u8]) -> MultisetSketch {
+        MultisetSketch::default()
     }
 
     /// Whether the state whose rest is `larger` simulates the one whose rest is `smaller`; their

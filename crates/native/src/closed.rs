@@ -7,7 +7,7 @@ use crate::program::{Program, ProgramError};
 use crate::shim::memory_file;
 use crate::worker::Launch;
 use everypath_shim_abi::{
-    Event, MAX_PROCESSES, Notice, Operation, PROCESS_BITS, SYSTEM_LENGTH, Setup, Strangeness,
+    Event, MAX_PROCESSES, Notice, NoticeKind, Operation, PROCESS_BITS, SYSTEM_LENGTH, Setup,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -183,13 +183,13 @@ pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
         let Notice { what, process, port } = *notice;
         let who = system.names().get(usize::from(process)).map_or("a process", String::as_str);
         match what {
-            Strangeness::PortTaken => {
+            NoticeKind::PortTaken => {
                 format!("{who} could not have port {port}, because it was taken")
             }
-            Strangeness::NobodyListens => {
+            NoticeKind::NobodyListens => {
                 format!("{who} was refused at port {port}, because nobody ever listened there")
             }
-            Strangeness::NobodyBound => {
+            NoticeKind::NobodyBound => {
                 format!("{who} sent datagrams to port {port}, where nobody ever was")
             }
         }

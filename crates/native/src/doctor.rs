@@ -1,12 +1,12 @@
 //! What this machine offers for controlling programs, found out by trying it.
 
-use crate::outside::Outside;
+use crate::environment::Environment;
 use crate::program::{Program, ProgramError};
 use crate::sample::{Sampler, Sampling, sample};
 use crate::shim::memory_file;
 use crate::worker::Launch;
-use everypath_explore::Control;
 use everypath_shim_abi::Setup;
+use everypath_trace::Control;
 use std::ffi::{CStr, OsString};
 use std::fs::{self, File};
 use std::io;
@@ -346,7 +346,7 @@ fn control_probe(
         folder: None,
         files: Vec::new(),
         judge: None,
-        outside: Outside::default(),
+        outside: Environment::default(),
         companions: Vec::new(),
     };
     // Twice, so that it is put back once.

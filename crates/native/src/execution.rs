@@ -1,13 +1,13 @@
 //! One execution, as the worker left it.
 
+use crate::good_turing::{GoodTuring, Promise};
 use crate::panics::Panic;
-use crate::variety::{Promise, Variety};
 use crate::worker::Worker;
-use everypath_explore::Progress;
-use everypath_explore::reduction::Estimate;
+use everypath_schedules::reduction::Estimate;
 use everypath_shim_abi::{
     Choice, Event, Notice, Operation, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
 };
+use everypath_trace::Progress;
 use everypath_trace::Violation;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,7 @@ pub struct Explored {
     /// How many threads the execution with the most had; when sampling.
     pub threads: u64,
     /// How different they were from each other; when sampling.
-    pub variety: Variety,
+    pub variety: GoodTuring,
     /// What was promised of each execution, if anything was.
     pub promise: Option<Promise>,
     /// How many bytes the last worker copies back after an execution.

@@ -1,14 +1,14 @@
 //! Runs every schedule of a program, up to equivalence.
 
+use crate::dependence::Touch;
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::runner::Stop;
-use crate::team::Team;
-use crate::touch::Touch;
+use crate::speculation::Speculation;
 use crate::worker::Launch;
-use everypath_explore::Control;
-use everypath_explore::reduction::{self, Alternative, Ended, Finished, Reduction, Stateless};
-use everypath_shim_abi::{Choice, Outcome, Pending};
+use everypath_schedules::reduction::{self, Alternative, Ended, Finished, Reduction, Stateless};
+use everypath_shim_abi::{Choice, EnabledStep, Outcome};
+use everypath_trace::Control;
 use std::ops::ControlFlow;
 
 /// What to explore.
@@ -36,7 +36,7 @@ pub(crate) struct Order {
     /// Of how many steps it is known what could be taken.
     pub(crate) known: usize,
     /// What sleeps then.
-    pub(crate) sleep: Vec<Pending>,
+    pub(crate) sleep: Vec<EnabledStep>,
 }
 
 impl Order {
@@ -58,10 +58,10 @@ impl Order {
 
 /// Explores until an execution is not as expected, all were run, or somebody stops it.
 pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, Error> {
-    let mut team = Team::start(exhaustive, control)?;
+    let mut team = Speculation::start(exhaustive, control)?;
     let mut explored = Explored { sites: team.sites(), ..Explored::default() };
     let mut finished = search(exhaustive, exhaustive.reduction, &mut team, &mut explored);
-    if matches!(finished, Ok(Finished::Unsuitable)) {
+    if matches!(finished, Ok(Finished::NeedsSourceSets)) {
         explored.begin_anew();
         finished = search(exhaustive, Reduction::Source, &mut team, &mut explored);
     }
@@ -77,7 +77,7 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
 fn search(
     exhaustive: &Exhaustive,
     reduction: Reduction,
-    team: &mut Team<'_>,
+    team: &mut Speculation<'_>,
     explored: &mut Explored,
 ) -> Result<Finished, Stop> {
     let mut cut = false;
@@ -88,7 +88,7 @@ fn search(
     let finished = stateless.run(team, |stateless, team, executed| {
         explored.executions += 1;
         explored.steps += (executed.left_out + executed.steps.len()) as u64;
-        let in_vain = matches!(executed.ended, Ended::Redundant | Ended::Astray);
+        let in_vain = matches!(executed.ended, Ended::SleepSetBlocked | Ended::Diverged);
         explored.redundant += u64::from(in_vain);
         let (outcome, unexpected) = team.last();
         explored.abandoned += u64::from(outcome == Outcome::Abandoned);

@@ -5,8 +5,8 @@
 use crate::error::Error;
 use crate::oracle::{Oracle, Said};
 use crate::shim::memory_file;
-use everypath_explore::Control;
 use everypath_shim_abi::{FOLDER, FileHeader, REGULAR};
+use everypath_trace::Control;
 use everypath_trace::Violation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

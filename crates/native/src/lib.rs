@@ -3,42 +3,46 @@
 //! - [`Program`]: looks at a program before it is started; says what it is, or why not.
 //! - [`Launch`]: what to start, and how it is carried and put back.
 //! - [`sample`]: runs executions with schedules chosen at random, and keeps what went wrong.
-//! - [`Variety`], [`Promise`]: what such a sample says of the executions that are not in it.
+//! - [`GoodTuring`], [`Promise`]: what such a sample says of the executions that are not in it.
 //! - [`explore()`]: runs every schedule, up to equivalence.
 //! - [`executions`]: the same, one after the other, each to be looked at.
 //! - [`explore_states`]: goes from state to state, and not on from one that was met before.
 //! - [`replay`]: repeats one execution exactly, and says what it did in words.
-//! - [`shrink()`]: makes a failing execution easy to follow.
+//! - [`minimise()`]: makes a failing execution easy to follow.
 //! - [`explain`]: the step after which nothing could be saved, and what should have come first.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Judge`]: what must be true of what executions leave behind: output and files.
 //! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
 //! - [`Companion`]: another program under the same control, for closed systems.
 //! - [`explore_jointly`]: several programs that talk to each other, each explored on its own.
-//! - [`Outside`]: the peers that it talks to.
+//! - [`Environment`]: the peers that it talks to.
 //! - [`peers`]: the real processes that a program talks to.
 //! - [`doctor`]: what this machine offers for all this.
 //! - [`atomics`]: which instructions become scheduling points, and how they are patched.
 //! - [`symbols`]: addresses to functions, source lines and variables; stacks.
 //!
 //! Inside: `worker` (a process under the shim and its commands), `region` (the memory shared with
-//! it), `runner` and `team` (executions for a search of all schedules), `patching` (patches in the shim's format), `shim` (the embedded library).
+//! it), `runner` and `speculation` (executions for a search of all schedules), `patching` (patches in the shim's format), `shim` (the embedded library).
 
 pub mod atomics;
 mod closed;
 mod compare;
-mod critical;
+mod critical_step;
+mod dependence;
+mod describe;
 #[expect(unsafe_code, reason = "asks the kernel and the C library for what std does not tell")]
 pub mod doctor;
+mod environment;
 mod error;
 mod execution;
 mod executions;
 mod exhaustive;
+mod good_turing;
 mod joint;
 mod judge;
 mod messages;
+mod minimise;
 mod oracle;
-mod outside;
 mod panics;
 mod partition;
 mod patching;
@@ -52,38 +56,36 @@ mod sample;
 mod semaphores;
 #[expect(unsafe_code, reason = "anonymous files need a system call that std does not have")]
 mod shim;
-mod shrink;
+mod speculation;
 mod states;
 pub mod symbols;
 mod symmetry;
-mod team;
-mod touch;
-mod variety;
-mod words;
 #[expect(unsafe_code, reason = "starts and reads processes in ways that std does not offer")]
 mod worker;
 
 pub use closed::{Companion, CompanionError, MAX_COMPANIONS, in_words};
 pub use compare::compare;
-pub use critical::explain;
+pub use critical_step::explain;
+pub use describe::{Ending, Names};
+pub use environment::Environment;
 pub use error::Error;
 pub use everypath_commtree::joint as histories;
 pub use execution::{Execution, ExitCodes, Explored};
 pub use executions::{Executions, executions};
 pub use exhaustive::{Exhaustive, explore};
-pub use joint::{Environment, Finish, Goal, JointExplored, JointSearch, Together, explore_jointly};
+pub use good_turing::{GoodTuring, Promise};
+pub use joint::{
+    Finish, Goal, JointExplored, JointSearch, JointSetting, Together, explore_jointly,
+};
 pub use judge::{Judge, PlacedFile};
-pub use outside::Outside;
+pub use minimise::minimise;
 pub use partition::{Partition, PartitionError};
 pub use program::{Program, ProgramError};
 pub use replay::{Replayed, Stack, Standing, replay, stand};
 pub use sample::{Sampler, Sampling, sample};
 pub use shim::anonymous_file;
-pub use shrink::shrink;
 pub use states::{StateSpace, explore_states};
 pub use symmetry::leaders;
-pub use variety::{Promise, Variety};
-pub use words::{Ending, Names};
 pub use worker::Launch;
 
 pub use everypath_perturb::{BadRules, Budget, Direction, Multiplicities, Rules};

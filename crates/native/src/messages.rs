@@ -2,14 +2,14 @@
 
 use crate::peers::Address;
 use crate::replay::Replayed;
-use everypath_shim_abi::{Passage, Passing};
+use everypath_shim_abi::{MessageEvent, MessageEventKind};
 use everypath_trace::{Message, Moment, Party};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// A passage with what follows it.
 struct Told<'a> {
-    passage: Passage,
+    passage: MessageEvent,
     from: &'a [u8],
     to: &'a [u8],
     content: &'a [u8],
@@ -18,7 +18,7 @@ struct Told<'a> {
 /// Reads the first passage; what is cut off at the end is none.
 fn first(bytes: &[u8]) -> Option<(Told<'_>, &[u8])> {
     let (passage, rest) = bytes.split_first_chunk()?;
-    let passage = Passage::from_bytes(passage);
+    let passage = MessageEvent::from_bytes(passage);
     let [from, to, content] = passage.following.map(usize::from);
     let (from, rest) = rest.split_at_checked(from)?;
     let (to, rest) = rest.split_at_checked(to)?;
@@ -48,12 +48,12 @@ struct Log<'a> {
 
 impl Log<'_> {
     fn add(&mut self, told: &Told<'_>, moment: Moment) {
-        let Passage { what, object, first, length, is_datagram, .. } = told.passage;
+        let MessageEvent { what, object, first, length, is_datagram, .. } = told.passage;
         match what {
-            Passing::Sent | Passing::Handed => {
+            MessageEventKind::Sent | MessageEventKind::Handed => {
                 let message = self.message(told, moment);
                 let sent = self.on_their_way.entry(object).or_default();
-                if what == Passing::Sent {
+                if what == MessageEventKind::Sent {
                     if first == 0 {
                         // The number of an object that is gone is given to a new one.
                         sent.clear();
@@ -62,7 +62,7 @@ impl Log<'_> {
                 }
                 self.messages.push(message);
             }
-            Passing::Received => {
+            MessageEventKind::Received => {
                 for (start, at) in self.on_their_way.get(&object).into_iter().flatten() {
                     let message = &mut self.messages[*at];
                     let end = start + if is_datagram { 1 } else { message.length };
@@ -71,7 +71,7 @@ impl Log<'_> {
                     }
                 }
             }
-            Passing::Gone => {
+            MessageEventKind::Gone => {
                 for (start, at) in self.on_their_way.get(&object).into_iter().flatten() {
                     let message = &mut self.messages[*at];
                     message.lost |= *start == first && message.arrivals.is_empty();
@@ -81,7 +81,7 @@ impl Log<'_> {
     }
 
     fn message(&self, told: &Told<'_>, sent: Moment) -> Message {
-        let Passage { what, thread, sender, object, process, length, is_datagram, .. } =
+        let MessageEvent { what, thread, sender, object, process, length, is_datagram, .. } =
             told.passage;
         let names = self.replayed.system.names();
         let name = |process: usize| names.get(process).map_or(self.outside, String::as_str).into();
@@ -91,12 +91,12 @@ impl Log<'_> {
                 .map_or(self.outside.into(), |_| name(self.replayed.system.owner(thread))),
             address: place(told.from, sends),
         };
-        let is_inside = process != Passage::OUTSIDE;
+        let is_inside = process != MessageEvent::OUTSIDE;
         let to = Party {
             process: if is_inside { name(process.into()) } else { self.outside.into() },
             address: place(told.to, is_inside.then_some(object.into())),
         };
-        let arrivals = if what == Passing::Handed { vec![sent] } else { Vec::new() };
+        let arrivals = if what == MessageEventKind::Handed { vec![sent] } else { Vec::new() };
         Message {
             from,
             to,

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::judge::{Left, PlacedFile};
-use everypath_explore::Control;
+use everypath_trace::Control;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read};

@@ -16,27 +16,27 @@
 //!   those that clients begin.
 
 mod address;
-mod caller;
 mod datagram;
 mod diagnosis;
 mod dial;
+mod error;
 mod exchange;
-mod patience;
 mod process;
+mod quiescence;
 mod socket;
 #[cfg(test)]
 mod tests;
-mod trouble;
-mod watch;
+mod timed_wait;
+mod udp_clients;
 
 pub use address::Address;
-pub use trouble::{Printed, Shown, Trouble};
+pub use error::{PeerError, Printed, Shown};
 
 use self::diagnosis::Diagnosis;
 use self::exchange::Message;
 use self::process::Process;
+use self::quiescence::Watch;
 use self::socket::{Listener, Socket};
-use self::watch::Watch;
 use everypath_commtree::{
     Edge, End, Error, Lookup, Memory, Mode, Name, Opening, Position, Reader, Sent, Take,
 };
@@ -199,12 +199,12 @@ struct Connection {
 
 impl Peers {
     /// Starts nothing yet.
-    pub fn new(options: Options) -> Result<Self, Trouble> {
+    pub fn new(options: Options) -> Result<Self, PeerError> {
         let peer = |command: &String| match shlex::split(command) {
             Some(words) if !words.is_empty() => {
                 Ok(Peer { command: command.clone(), words, role: Role::Unused, has_met: false })
             }
-            _ => Err(Trouble::Command { command: command.clone() }),
+            _ => Err(PeerError::Command { command: command.clone() }),
         };
         let peers = options.commands.iter().map(peer).collect::<Result<_, _>>()?;
         let mut all = Peers::default();
@@ -240,12 +240,12 @@ impl Peers {
         memory: &Memory,
         name: Name,
         address: &Address,
-    ) -> Result<Opening, Trouble> {
+    ) -> Result<Opening, PeerError> {
         if let Some(opening) = memory.find(name) {
             return Ok(opening);
         }
         if !address.is_local() {
-            return Err(Trouble::Elsewhere { address: address.clone() });
+            return Err(PeerError::Elsewhere { address: address.clone() });
         }
         let found = match address.is_name_cache() {
             true => self.attempt(address)?,
@@ -255,7 +255,7 @@ impl Peers {
             self.assumptions.insert(format!(
                 "nobody listens on {address}: connections to it were always refused"
             ));
-            memory.refuse(name).map_err(|_| Trouble::Full)?;
+            memory.refuse(name).map_err(|_| PeerError::Full)?;
             return Ok(Opening::Refused);
         };
         let to_it = |origin: &&Origin| matches!(origin, Origin::Server { address: other, .. } if other == address);
@@ -265,7 +265,7 @@ impl Peers {
     }
 
     /// Listens where the program listens, so that clients can reach it.
-    pub fn listen(&mut self, address: &Address) -> Result<(), Trouble> {
+    pub fn listen(&mut self, address: &Address) -> Result<(), PeerError> {
         if !self.listeners.contains_key(address) {
             let listener =
                 Listener::new(address).map_err(|error| system("listen on", address, error))?;
@@ -276,9 +276,14 @@ impl Peers {
 
     /// Lets clients reach an address that the program is not looking at yet: they may need it. If
     /// that fails, it is told when the program looks.
-    pub fn open(&mut self, memory: &Memory, name: Name, address: &Address) -> Result<(), Trouble> {
+    pub fn open(
+        &mut self,
+        memory: &Memory,
+        name: Name,
+        address: &Address,
+    ) -> Result<(), PeerError> {
         let _ = self.listen(address);
-        memory.refuse(name).map_err(|_| Trouble::Full)
+        memory.refuse(name).map_err(|_| PeerError::Full)
     }
 
     /// Accepts the connection number `ordinal` (from 0) of those that come to an address. The next
@@ -290,13 +295,13 @@ impl Peers {
         name: Name,
         address: &Address,
         ordinal: usize,
-    ) -> Result<Opening, Trouble> {
+    ) -> Result<Opening, PeerError> {
         if let Some(opening) = memory.find(name) {
             return Ok(opening);
         }
         self.listen(address)?;
         let Some((number, process, socket)) = self.next_client(address, ordinal)? else {
-            memory.refuse(name).map_err(|_| Trouble::Full)?;
+            memory.refuse(name).map_err(|_| PeerError::Full)?;
             return Ok(Opening::Refused);
         };
         self.peers[number].has_met = true;
@@ -311,8 +316,8 @@ impl Peers {
         name: Name,
         socket: Socket,
         client: Option<Process>,
-    ) -> Result<Opening, Trouble> {
-        let root = memory.open(name).map_err(|_| Trouble::Full)?;
+    ) -> Result<Opening, PeerError> {
+        let root = memory.open(name).map_err(|_| PeerError::Full)?;
         let mut connection = Connection { name, at: root, socket, client };
         self.greet(memory, &mut connection)?;
         self.keep(connection);
@@ -320,7 +325,7 @@ impl Peers {
     }
 
     /// Collects what a peer sends without being asked.
-    fn greet(&mut self, memory: &Memory, connection: &mut Connection) -> Result<(), Trouble> {
+    fn greet(&mut self, memory: &Memory, connection: &mut Connection) -> Result<(), PeerError> {
         self.statistics.connections += 1;
         let root = connection.at;
         self.say(memory, connection, Message::Nothing, root)
@@ -332,7 +337,7 @@ impl Peers {
         memory: &Memory,
         from: Position,
         sent: Sent<'_>,
-    ) -> Result<Position, Trouble> {
+    ) -> Result<Position, PeerError> {
         if let Lookup::Hit(at) = memory.write(from, sent) {
             return Ok(at);
         }
@@ -350,7 +355,7 @@ impl Peers {
     }
 
     /// Asks the peers again for everything that they answered, and compares.
-    pub fn verify(&mut self, memory: &Memory) -> Result<(), Trouble> {
+    pub fn verify(&mut self, memory: &Memory) -> Result<(), PeerError> {
         let known = || memory.positions().filter(|&at| memory.known(at));
         let passed: BTreeSet<Position> =
             known().filter_map(|at| Some(memory.last_known(memory.parent(at)?))).collect();
@@ -377,7 +382,7 @@ impl Peers {
     }
 
     /// Takes the connection that has come farthest on the way along `stops`, or a new one.
-    fn take(&mut self, memory: &Memory, stops: &[Position]) -> Result<Connection, Trouble> {
+    fn take(&mut self, memory: &Memory, stops: &[Position]) -> Result<Connection, PeerError> {
         let (_, way) = stops.split_last().expect("a way ends somewhere");
         for stop in way.iter().rev() {
             while let Some(place) = self.connections.iter().position(|open| open.at == *stop) {
@@ -392,7 +397,7 @@ impl Peers {
     }
 
     /// Opens a connection that was opened before, for another branch of its tree.
-    fn open_again(&mut self, memory: &Memory, root: Position) -> Result<Connection, Trouble> {
+    fn open_again(&mut self, memory: &Memory, root: Position) -> Result<Connection, PeerError> {
         let name = memory.name(root);
         let (socket, client) = match self.origins.get(&name).cloned() {
             None => return Err(self.refused_again(name)),
@@ -416,7 +421,7 @@ impl Peers {
         memory: &Memory,
         connection: &mut Connection,
         stops: &[Position],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), PeerError> {
         let passed = stops.iter().position(|&stop| stop == connection.at);
         let ahead = &stops[passed.map_or(0, |place| place + 1)..];
         for &stop in ahead {
@@ -436,7 +441,7 @@ impl Peers {
         connection: &mut Connection,
         message: Message,
         to: Position,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), PeerError> {
         let answer = self.exchange(connection, &message)?;
         let end = connection.socket.end();
         memory.answer(connection.at, to, &answer, end).map_err(|error| match error {
@@ -448,14 +453,14 @@ impl Peers {
                 }
                 let length = memory.read(&mut reader, known, &mut expected, Take::Read);
                 expected.truncate(length);
-                Trouble::Differs {
+                PeerError::Differs {
                     connection: self.describe(connection.name),
                     sent: memory.sent(to),
                     expected: Shown { bytes: expected, then: then(memory.peer_end(known)) },
                     actual: Shown { bytes: answer.clone(), then: then(end) },
                 }
             }
-            Error::Full | Error::Branches { .. } => Trouble::Full,
+            Error::Full | Error::Branches { .. } => PeerError::Full,
         })?;
         connection.at = to;
         Ok(())
@@ -469,8 +474,8 @@ impl Peers {
         self.connections.push(connection);
     }
 
-    fn refusal(&self, memory: &Memory, from: Position, sent: Sent<'_>, error: Error) -> Trouble {
-        let Error::Branches { expected, same } = error else { return Trouble::Full };
+    fn refusal(&self, memory: &Memory, from: Position, sent: Sent<'_>, error: Error) -> PeerError {
+        let Error::Branches { expected, same } = error else { return PeerError::Full };
         let parent = memory.parent(expected).map_or(0, |parent| memory.sent(parent));
         let position = parent + same as u64;
         let expected = match memory.edge(expected) {
@@ -487,7 +492,7 @@ impl Peers {
             Sent::End => Shown { bytes: Vec::new(), then: SHUT },
         };
         let connection = self.describe(memory.name(from));
-        Trouble::Branches { connection, sent: position, expected, actual }
+        PeerError::Branches { connection, sent: position, expected, actual }
     }
 
     /// A connection in words.
@@ -518,8 +523,8 @@ fn then(end: End) -> &'static str {
     }
 }
 
-fn system(what: &'static str, address: &Address, error: rustix::io::Errno) -> Trouble {
-    Trouble::System { what, address: address.to_string(), error }
+fn system(what: &'static str, address: &Address, error: rustix::io::Errno) -> PeerError {
+    PeerError::System { what, address: address.to_string(), error }
 }
 
 /// Where to stop for an answer on the way from the root to a position: wherever one is known, and

@@ -2,7 +2,7 @@
 
 use crate::shim::memory_file;
 use everypath_commtree::Memory;
-use everypath_shim_abi::{Command, Region, Reply, Turn, VERSION};
+use everypath_shim_abi::{Command, Handoff, Region, Reply, VERSION};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
@@ -67,7 +67,7 @@ impl Mapping {
     pub(crate) fn new() -> io::Result<Self> {
         let mapping = Mapping::zeros(c"everypath-region")?;
         mapping.version.set(VERSION);
-        mapping.turn.give(Turn::Worker);
+        mapping.turn.give(Handoff::Worker);
         Ok(mapping)
     }
 
@@ -79,14 +79,14 @@ impl Mapping {
 
     /// Gives the worker the turn, to go on with what it does.
     pub(crate) fn go_on(&self) {
-        if self.turn.give(Turn::Worker) {
+        if self.turn.give(Handoff::Worker) {
             futex(self.turn.word().as_ptr(), libc::FUTEX_WAKE, i32::MAX as u32, None);
         }
     }
 
     /// Waits until it is our turn, at most `patience`; says whether it is.
     pub(crate) fn is_our_turn(&self, patience: Duration) -> bool {
-        if let Some(asleep) = self.turn.doze(Turn::Worker) {
+        if let Some(asleep) = self.turn.doze(Handoff::Worker) {
             futex(self.turn.word().as_ptr(), libc::FUTEX_WAIT, asleep, Some(patience));
         }
         self.has_turn()
@@ -94,7 +94,7 @@ impl Mapping {
 
     /// Whether it is our turn.
     pub(crate) fn has_turn(&self) -> bool {
-        !self.turn.is(Turn::Worker)
+        !self.turn.is(Handoff::Worker)
     }
 
     /// What came of the last command.

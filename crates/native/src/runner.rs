@@ -1,16 +1,16 @@
 //! A worker that runs executions for a search of all schedules.
 
+use crate::dependence::{Touch, taken_after};
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::exhaustive::Order;
 use crate::symmetry::Symmetry;
-use crate::touch::{Touch, taken_after};
 use crate::worker::{Kept, Launch, Modules, Recorded, Worker};
-use everypath_explore::Control;
-use everypath_explore::reduction::{self, Alternative, Ended, Executed, Executor};
+use everypath_schedules::reduction::{self, Alternative, Ended, Executed, Executor};
 use everypath_shim_abi::{
-    Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Patience, Record, Reply, Setup,
+    AdaptiveSpin, Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Record, Reply, Setup,
 };
+use everypath_trace::Control;
 
 /// A worker that runs executions for the search.
 pub(crate) struct Runner<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct Runner<'a> {
     whole: bool,
     /// Whether the worker runs while the search thinks, each on a processor of its own.
     attentive: bool,
-    patience: Patience,
+    patience: AdaptiveSpin,
     flight: Option<Flight>,
 }
 
@@ -88,9 +88,9 @@ impl Performed {
 /// How an execution of so many steps ended, as far as the search is concerned.
 fn ended(outcome: Outcome, steps: usize, known: usize) -> Ended {
     match outcome {
-        Outcome::Redundant => Ended::Redundant,
+        Outcome::SleepSetBlocked => Ended::SleepSetBlocked,
         Outcome::Exited | Outcome::Deadlock | Outcome::Idle => Ended::Complete,
-        Outcome::Diverged if steps >= known => Ended::Astray,
+        Outcome::Diverged if steps >= known => Ended::Diverged,
         _ => Ended::Cut,
     }
 }
@@ -121,7 +121,7 @@ impl<'a> Runner<'a> {
             symmetry,
             whole: false,
             attentive,
-            patience: Patience::new(),
+            patience: AdaptiveSpin::new(),
             flight: None,
         })
     }
@@ -229,7 +229,7 @@ impl<'a> Runner<'a> {
         let Reply { outcome, detail, steps, .. } = self.reply;
         let first = if self.whole { 0 } else { Record::first_kept(order.known) };
         let ended = ended(outcome, steps as usize, order.known);
-        let in_vain = matches!(ended, Ended::Redundant | Ended::Astray);
+        let in_vain = matches!(ended, Ended::SleepSetBlocked | Ended::Diverged);
         let expected = in_vain || self.setup.expects(outcome, detail);
         Performed {
             outcome,

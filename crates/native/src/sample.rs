@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
-use crate::variety::{self, Promise, Variety};
+use crate::good_turing::{self, GoodTuring, Promise};
 use crate::worker::{Launch, Modules, Worker};
-use everypath_explore::Control;
 use everypath_shim_abi::{Command, MAX_BATCH, Policy, Request};
+use everypath_trace::Control;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -95,7 +95,7 @@ fn run(sampling: &Sampling, command: Command, control: &Control) -> Result<Explo
         next: AtomicU64::new(0),
         found: AtomicU64::new(u64::MAX),
         sum: Mutex::default(),
-        classes: Mutex::new(variety::room()),
+        classes: Mutex::new(good_turing::room()),
     };
     thread::scope(|scope| {
         let workers: Vec<_> =
@@ -109,7 +109,7 @@ fn run(sampling: &Sampling, command: Command, control: &Control) -> Result<Explo
     })?;
     let mut sampled = search.sum.into_inner().expect("nobody panics while holding it");
     sampled.variety =
-        Variety::of(search.classes.into_inner().expect("nobody panics while holding it"));
+        GoodTuring::of(search.classes.into_inner().expect("nobody panics while holding it"));
     if let Some(first) = sampled.first.as_ref().filter(|_| !sampling.keep_going) {
         // Other workers may have gone a little further: that is not part of the result.
         sampled.executions = first.number + 1;
@@ -173,7 +173,7 @@ impl Search<'_> {
             sum.longest = sum.longest.max(after.longest);
             sum.threads = sum.threads.max(after.threads);
             let mut classes = self.classes.lock().expect("nobody panics while holding it");
-            variety::keep(
+            good_turing::keep(
                 &mut classes,
                 last + 1 - reply.executions,
                 &worker.classes(reply.executions),

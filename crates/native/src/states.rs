@@ -6,10 +6,10 @@
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::worker::{From, Launch, Modules, Worker};
-use everypath_explore::Control;
-use everypath_explore::reduction::stateful::{Reached, Sleep, Stateful, Touches, Walker};
-use everypath_explore::reduction::{Alternative, Choice};
-use everypath_shim_abi::{Footprint, Outcome, Pending, Reply, TIMEOUT};
+use everypath_schedules::reduction::stateful::{Reached, Sleep, Stateful, Touches, Walker};
+use everypath_schedules::reduction::{Alternative, Choice};
+use everypath_shim_abi::{EnabledStep, Footprint, Outcome, Reply, TIMEOUT};
+use everypath_trace::Control;
 use std::ops::ControlFlow;
 
 /// What to explore.
@@ -143,7 +143,7 @@ impl Walker for Path<'_> {
     }
 }
 
-fn alternative(pending: Pending) -> Alternative<Touch> {
+fn alternative(pending: EnabledStep) -> Alternative<Touch> {
     Alternative {
         actor: pending.thread,
         by_itself: pending.is_timeout().then_some(TIMEOUT),

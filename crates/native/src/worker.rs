@@ -5,21 +5,22 @@ mod process;
 mod tests;
 
 use crate::closed::{self, Companion, System};
+use crate::dependence::{Touch, alternative};
+use crate::environment::Environment;
 use crate::error::Error;
 use crate::exhaustive::Order;
 use crate::joint::Reply as GrantedWish;
 use crate::judge::{Judge, Left, PlacedFile, placed};
-use crate::outside::Outside;
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
-use crate::touch::{Touch, alternative};
-use everypath_explore::Control;
-use everypath_explore::reduction::Alternative;
+use everypath_schedules::reduction::Alternative;
 use everypath_shim_abi::{
-    Asked, Choice, Command, Counters, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry, Notice, OUTPUTS,
-    Outcome, Pending, Policy, Question, Record, Reply, Request, Restart, Setup, ThreadEntry, text,
+    Asked, Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
+    Notice, OUTPUTS, Outcome, Policy, Record, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
+    text,
 };
+use everypath_trace::Control;
 use everypath_trace::Violation;
 use process::{Process, Start};
 use std::cell::Cell;
@@ -57,7 +58,7 @@ pub struct Launch {
     /// What must be true of what its executions leave behind.
     pub judge: Option<Arc<Judge>>,
     /// The peers that it talks to.
-    pub outside: Outside,
+    pub outside: Environment,
     /// The other programs of a closed system, which run under the same control.
     pub companions: Vec<Companion>,
 }
@@ -168,7 +169,10 @@ fn fill<T: Copy>(cells: &[Cell<T>], values: &[T]) -> usize {
 }
 
 /// Steps that could be taken: lists that lie one behind the other, each with its end.
-fn split(all: &[Cell<Pending>], ends: impl Iterator<Item = u32>) -> Vec<Vec<Alternative<Touch>>> {
+fn split(
+    all: &[Cell<EnabledStep>],
+    ends: impl Iterator<Item = u32>,
+) -> Vec<Vec<Alternative<Touch>>> {
     let mut start = 0;
     ends.map(|end| {
         let these = all[start..end as usize].iter().map(|cell| alternative(cell.get())).collect();
@@ -185,7 +189,7 @@ pub(crate) struct Worker {
     /// The others, in the order of their numbers.
     others: Vec<Process>,
     watchdog: u32,
-    outside: Outside,
+    outside: Environment,
     /// The files that the program finds, and later those that it leaves behind.
     files: File,
     judge: Option<Arc<Judge>>,
@@ -350,11 +354,11 @@ impl Worker {
     }
 
     /// Says what came of a wish.
-    fn grant(&self, question: Question, reply: &GrantedWish) {
+    fn grant(&self, question: Upcall, reply: &GrantedWish) {
         for (cell, &byte) in self.first.region.message.iter().zip(&reply.bytes) {
             cell.set(byte);
         }
-        self.first.region.question.set(Question {
+        self.first.region.question.set(Upcall {
             ways: reply.ways,
             granted: reply.granted,
             position: reply.position,
@@ -513,7 +517,7 @@ impl Worker {
     }
 
     /// What can be taken where the execution stands.
-    pub(crate) fn pending(&self) -> Vec<Pending> {
+    pub(crate) fn pending(&self) -> Vec<EnabledStep> {
         let end =
             self.first.region.alternative_ends[self.first.region.last_reply().steps as usize].get();
         Mapping::copy_of(&self.first.region.alternatives[..end as usize])

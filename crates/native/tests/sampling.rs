@@ -5,8 +5,8 @@ mod common;
 mod launching;
 
 use common::compile;
-use everypath_explore::Control;
 use everypath_native::{Explored, Launch, Sampler, Sampling, sample};
+use everypath_trace::Control;
 use launching::launch;
 
 const C: [&str; 3] = ["-O1", "-g", "-pthread"];

@@ -6,8 +6,8 @@ mod common;
 mod launching;
 
 use common::{Compiled, compile};
-use everypath_explore::Control;
 use everypath_native::{Ending, Explored, Launch, Names, Sampler, Sampling, replay, sample};
+use everypath_trace::Control;
 use launching::launch;
 
 const C: [&str; 3] = ["-O1", "-g", "-pthread"];

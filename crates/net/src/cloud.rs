@@ -1,6 +1,6 @@
 //! The packets in flight.
 
-use crate::{Canonical, Kind, NodeId, Options, Tally};
+use crate::{Canonical, Kind, MultisetSketch, NodeId, Options};
 
 /// A packet on its way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,8 +58,8 @@ pub trait Cloud<P>: Canonical + Send {
 
     /// A glance at what the cloud that wrote `bytes` holds: one that includes another has a tally
     /// that may include the other's.
-    fn tally(_bytes: &[u8]) -> Tally {
-        Tally::default()
+    fn tally(_bytes: &[u8]) -> MultisetSketch {
+        MultisetSketch::default()
     }
 
     /// Whether the cloud that wrote `larger` holds every packet of the one that wrote `smaller`,

@@ -30,8 +30,8 @@ mod world;
 pub use anatomy::Anatomy;
 pub use cloud::{Cloud, Envelope};
 pub use everypath_explore::{
-    Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Relation,
-    Step, System, Tally, Ties, canonical,
+    Bug, Canonical, Config, EventKind, Feature, Line, Model, MultisetSketch, NodeRange, Property,
+    Rank, Relation, Step, System, Ties, canonical,
 };
 pub use everypath_source::{Source, sources, switches};
 pub use links::{LinkError, LinkFault};

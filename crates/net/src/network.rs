@@ -3,8 +3,8 @@
 use crate::world::key_len;
 use crate::{
     Action, Bug, Cause, Cloud, Config, Context, Envelope, EventKind, Feature, Kind, Line, Model,
-    NodeId, NodeRange, Options, Order, Property, Rank, Report, Scenario, Step, System, Tally,
-    World,
+    MultisetSketch, NodeId, NodeRange, Options, Order, Property, Rank, Report, Scenario, Step,
+    System, World,
 };
 use everypath_explore::Relation;
 use everypath_explore::graph::Makeup;
@@ -190,7 +190,7 @@ impl<P: Scenario> Relation for Network<P> {
     }
 
     #[inline]
-    fn tally(&self, rest: &[u8]) -> Tally {
+    fn tally(&self, rest: &[u8]) -> MultisetSketch {
         P::Cloud::tally(rest)
     }
 

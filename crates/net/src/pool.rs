@@ -1,6 +1,6 @@
 //! A network that may deliver any packet next.
 
-use crate::{Canonical, Cloud, Envelope, Kind, NodeId, Options, Order, Tally};
+use crate::{Canonical, Cloud, Envelope, Kind, MultisetSketch, NodeId, Options, Order};
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
@@ -138,8 +138,8 @@ impl<P: Canonical + Default> Cloud<P> for Pool<P> {
     }
 
     #[inline]
-    fn tally(bytes: &[u8]) -> Tally {
-        Tally::of(Items(packets(bytes)))
+    fn tally(bytes: &[u8]) -> MultisetSketch {
+        MultisetSketch::of(Items(packets(bytes)))
     }
 
     /// Both are in ascending order, so one walk along both decides.

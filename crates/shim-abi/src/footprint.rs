@@ -1,6 +1,6 @@
 //! What a step touches: the one table from which dependence follows.
 
-use crate::callers;
+use crate::client_ports;
 use crate::operation::connected;
 use crate::{Operation, PROCESS_BITS, Phase, TIMEOUT, units};
 
@@ -298,7 +298,7 @@ impl Footprint {
             (Operation::AwaitSpace, _) => Footprint::of(&[(Read, object)]),
             (Operation::AwaitBytes, _) => Footprint::of(&[(Read, object + HEAD)]),
             // A client answers there, or to where it came from, which is looked at by who looks.
-            (Operation::Send, _) if value == callers::SPEAKS => Footprint::of(&[
+            (Operation::Send, _) if value == client_ports::SPEAKS => Footprint::of(&[
                 (Write, object),
                 (Write, object + HEAD),
                 (Touch, NETWORK),
@@ -520,7 +520,7 @@ impl Footprint {
 
     /// What a step might touch if it came earlier, when it may get what it does not get now, or not get
     /// what it gets: at least that. None if it would touch no more. There is no less room earlier.
-    pub fn elsewhere(
+    pub fn may_touch(
         (operation, phase): (Operation, Phase),
         (object, value): (u64, u64),
     ) -> Option<Self> {
@@ -599,7 +599,7 @@ impl Footprint {
     }
 
     /// Whether the step touches everything there is.
-    pub fn is_everything(&self) -> bool {
+    pub fn conflicts_with_all(&self) -> bool {
         self.parts().any(|part| part.mode == Mode::Everything)
     }
 }

@@ -1,14 +1,14 @@
 //! What the shim inside a program and the checker outside share.
 //!
-//! - [`Region`]: the one piece of shared memory, and whose [`Turn`] it is to use it.
+//! - [`Region`]: the one piece of shared memory, and whose [`Handoff`] it is to use it.
 //! - [`Operation`], [`Event`], [`Choice`]: what threads do, and what was chosen.
 //! - [`Footprint`]: what a step touches, from which follows which steps depend on each other.
 //! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
 //! - [`Order`], [`Record`]: several executions that are asked for at once, and what came of them.
-//! - [`Patience`]: how long each waits for the other without sleeping.
-//! - [`Question`]: what a program asks in the middle of an execution, because only a peer knows it.
+//! - [`AdaptiveSpin`]: how long each waits for the other without sleeping.
+//! - [`Upcall`]: what a program asks in the middle of an execution, because only a peer knows it.
 //! - [`Datagrams`], [`Delivery`]: what the network may do to datagrams, and what it did.
-//! - [`Passage`]: what passed between sockets.
+//! - [`MessageEvent`]: what passed between sockets.
 //! - [`Faults`]: what may go wrong with connections to peers.
 //! - [`FileHeader`]: files that are handed over.
 //! - [`Splitmix`]: the generator behind sampled schedules.
@@ -18,42 +18,42 @@
 
 #![no_std]
 
-pub mod callers;
+mod adaptive_spin;
+mod batch;
+pub mod client_ports;
 mod delivery;
+mod enabled_step;
 mod faults;
 mod file;
 mod footprint;
+mod handoff;
+mod message_event;
 mod notice;
 mod operation;
-mod order;
 mod outcome;
 mod partition;
-mod passage;
-mod patience;
-mod pending;
-mod question;
 mod random;
 mod region;
-mod turn;
 pub mod units;
+mod upcall;
 
+pub use adaptive_spin::AdaptiveSpin;
+pub use batch::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
 pub use delivery::{Delivery, TO_PEER};
+pub use enabled_step::EnabledStep;
 pub use faults::{Fault, Faults};
 pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
 pub use footprint::{
     ABANDONED, AGAIN, BY_READER, CLOSED, Footprint, IN_ORDER, Mode, NOT_HELD, POLL_ARRIVES,
     POLL_DOOR, Part, Relation,
 };
-pub use notice::{MAX_NOTICES, Notice, Strangeness};
+pub use handoff::{Handoff, Handoffs};
+pub use message_event::{MessageEvent, MessageEventKind};
+pub use notice::{MAX_NOTICES, Notice, NoticeKind};
 pub use operation::{Choice, Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of_network};
 pub use operation::{connected_to, connecting, moved, socket_key};
-pub use order::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
 pub use outcome::{Outcome, Waiting};
 pub use partition::NetworkChange;
-pub use passage::{Passage, Passing};
-pub use patience::Patience;
-pub use pending::Pending;
-pub use question::{Asked, Glance, Granted, MAX_ADDRESS, MAX_MESSAGE, Question, Sight, Wish};
 pub use random::Splitmix;
 pub use region::{
     Apart, Backend, Command, Counters, Crossing, Datagrams, IdleMode, MAX_ACCEPTED,
@@ -62,4 +62,4 @@ pub use region::{
     Output, PROCESS_BITS, Partitions, Policy, Region, Reply, Request, Restart, SHARED_OBJECT,
     SYSTEM_LENGTH, Setup, TUNABLES, ThreadEntry, TimeMode, VERSION, text,
 };
-pub use turn::{Turn, Turns};
+pub use upcall::{Asked, Glance, Granted, JointRequest, MAX_ADDRESS, MAX_MESSAGE, Sight, Upcall};

@@ -6,7 +6,7 @@ pub const MAX_NOTICES: usize = 32;
 /// What was strange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Strangeness {
+pub enum NoticeKind {
     /// A process wanted a port that another one had.
     #[default]
     PortTaken,
@@ -21,7 +21,7 @@ pub enum Strangeness {
 #[repr(C)]
 pub struct Notice {
     /// What.
-    pub what: Strangeness,
+    pub what: NoticeKind,
     /// To which process it happened.
     pub process: u8,
     /// The port that it is about; 0 if it is an address without one.

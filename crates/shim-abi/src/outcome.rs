@@ -31,7 +31,7 @@ pub enum Outcome {
     /// The schedule named a choice that is not there; `detail` is the step.
     Diverged,
     /// Whatever could go on has been explored from here before.
-    Redundant,
+    SleepSetBlocked,
     /// Something else was wanted before it had ended: it does not count.
     Unwanted,
     /// It ended well, but what it left behind is not known to be right.

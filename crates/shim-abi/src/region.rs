@@ -1,8 +1,9 @@
+use crate::batch::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
 use crate::notice::{MAX_NOTICES, Notice};
-use crate::order::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
-use crate::question::MAX_MESSAGE;
+use crate::upcall::MAX_MESSAGE;
 use crate::{
-    Choice, Event, Faults, Operation, Outcome, Pending, Phase, Question, Splitmix, Turns, Waiting,
+    Choice, EnabledStep, Event, Faults, Handoffs, Operation, Outcome, Phase, Splitmix, Upcall,
+    Waiting,
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -420,7 +421,7 @@ pub struct Region {
     /// [`VERSION`], written by the checker.
     pub version: Cell<u32>,
     /// Whose turn it is.
-    pub turn: Apart<Turns>,
+    pub turn: Apart<Handoffs>,
     /// Goes up while the program moves: the watchdog looks at it.
     pub progress: Apart<AtomicU64>,
     /// What is fixed at the start.
@@ -459,7 +460,7 @@ pub struct Region {
     /// The threads at the end of the last execution.
     pub threads: [Cell<ThreadEntry>; MAX_THREADS],
     /// Standard output, standard error, what the program noted for whoever reads the trace, and
-    /// each [`Passage`](crate::Passage). Those of the last two kinds are the first process's.
+    /// each [`MessageEvent`](crate::MessageEvent). Those of the last two kinds are the first process's.
     pub output: [Output; OUTPUTS * MAX_PROCESSES],
     /// The class of each execution of the last command that sampled: executions with equal classes
     /// differ only in the order of independent steps.
@@ -469,17 +470,17 @@ pub struct Region {
     /// The steps taken.
     pub events: [Cell<Event>; MAX_EVENTS],
     /// What was explored before, from the state after the given choices.
-    pub sleep: [Cell<Pending>; 2 * MAX_THREADS],
+    pub sleep: [Cell<EnabledStep>; 2 * MAX_THREADS],
     /// Where the alternatives of each step end.
     pub alternative_ends: [Cell<u32>; MAX_EVENTS],
     /// What could have been taken at each step that is not known.
-    pub alternatives: [Cell<Pending>; MAX_ALTERNATIVES],
+    pub alternatives: [Cell<EnabledStep>; MAX_ALTERNATIVES],
     /// The executions that a command asks for if they are several.
     pub orders: [Cell<Order>; MAX_ORDERS],
     /// What they follow.
     pub ordered_choices: [Cell<Choice>; MAX_ORDERED],
     /// What sleeps after that.
-    pub ordered_sleep: [Cell<Pending>; MAX_ORDERS * 2 * MAX_THREADS],
+    pub ordered_sleep: [Cell<EnabledStep>; MAX_ORDERS * 2 * MAX_THREADS],
     /// The worker shall return at once: the execution that it runs is not wanted now.
     pub hurry: Apart<AtomicU32>,
     /// How many of them have been run and kept.
@@ -492,13 +493,13 @@ pub struct Region {
     /// execution.
     pub recorded_ends: [Cell<u32>; MAX_ORDERED],
     /// What could have been taken.
-    pub recorded_alternatives: [Cell<Pending>; MAX_ORDERED_ALTERNATIVES],
+    pub recorded_alternatives: [Cell<EnabledStep>; MAX_ORDERED_ALTERNATIVES],
     /// How many entries [`Region::notices`] has.
     pub notice_count: Cell<u32>,
     /// What was strange in the executions of the last command.
     pub notices: [Cell<Notice>; MAX_NOTICES],
     /// What the program asks.
-    pub question: Cell<Question>,
+    pub question: Cell<Upcall>,
     /// The bytes that it would send.
     pub message: [Cell<u8>; MAX_MESSAGE],
     /// What to write where: see `native`'s `patching`.

@@ -7,8 +7,8 @@ use crate::memory::{load, view};
 use crate::scheduler::{glance, point, stand_back};
 use crate::signals::Machine;
 use crate::state::{State, Thread, state};
-use crate::sync::within::{Stage, belongs, enter};
-use crate::sync::{condvar, shared_word, word};
+use crate::sync::inlined_std::{Stage, belongs, enter};
+use crate::sync::{rust_condvar, rust_mutex, rust_rwlock};
 use core::arch::global_asm;
 use core::arch::x86_64::__cpuid_count;
 use core::cell::Cell;
@@ -130,7 +130,7 @@ global_asm!(
 );
 
 /// Whether the lower halves of the vector registers may be saved alone if the others are not in use:
-/// the processor says so by `xgetbv`, and nobody needs the one form of [`crate::vectors`].
+/// the processor says so by `xgetbv`, and nobody needs the one form of [`crate::xsave`].
 static LOWER_HALVES: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
@@ -220,7 +220,7 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
         return;
     }
     if crate::region::setup().canonical {
-        crate::vectors::make_canonical(vectors);
+        crate::xsave::make_canonical(vectors);
     }
     let [number, operand, rax] = load::<[usize; 3]>(frame + PUSHED);
     let (rax, rbp) = (rax as u64, load::<u64>(frame));
@@ -237,20 +237,20 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
 /// What happens at a patched instruction that is a step, or the first of several in one.
 fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
     match site.kind.get() {
-        LOCK if rax as u32 == 0 => word::before_taking(operand),
-        UNLOCK => word::before_giving_back(operand),
+        LOCK if rax as u32 == 0 => rust_mutex::before_taking(operand),
+        UNLOCK => rust_mutex::before_giving_back(operand),
         LOCK_CALL => {
-            word::before_taking(operand);
+            rust_mutex::before_taking(operand);
             enter(Stage::Lock, operand, 0);
         }
         UNLOCK_CALL => {
-            word::before_giving_back(operand);
+            rust_mutex::before_giving_back(operand);
             enter(Stage::Lock, operand, 0);
         }
-        CONDVAR_WAIT => condvar::before_waiting(operand, second, false),
-        CONDVAR_WAIT_TIMEOUT => condvar::before_waiting(operand, second, true),
-        NOTIFY_ONE => condvar::before_notifying(operand, Operation::CondSignal),
-        NOTIFY_ALL => condvar::before_notifying(operand, Operation::CondBroadcast),
+        CONDVAR_WAIT => rust_condvar::before_waiting(operand, second, false),
+        CONDVAR_WAIT_TIMEOUT => rust_condvar::before_waiting(operand, second, true),
+        NOTIFY_ONE => rust_condvar::before_notifying(operand, Operation::CondSignal),
+        NOTIFY_ALL => rust_condvar::before_notifying(operand, Operation::CondBroadcast),
         kind => begin_other(kind, site, (operand, rax)),
     }
 }
@@ -258,10 +258,10 @@ fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
 /// The same for what is no mutex and no condition.
 fn begin_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
     match kind {
-        READ_LOCK | READ_LOCK_CALL => shared_word::before_reading(operand),
-        WRITE_LOCK if rax as u32 == 0 => shared_word::before_writing(operand),
-        WRITE_LOCK_CALL => shared_word::before_writing(operand),
-        RW_UNLOCK | RW_UNLOCK_CALL => shared_word::before_giving_back(operand),
+        READ_LOCK | READ_LOCK_CALL => rust_rwlock::before_reading(operand),
+        WRITE_LOCK if rax as u32 == 0 => rust_rwlock::before_writing(operand),
+        WRITE_LOCK_CALL => rust_rwlock::before_writing(operand),
+        RW_UNLOCK | RW_UNLOCK_CALL => rust_rwlock::before_giving_back(operand),
         kind => return before_other(kind, site, (operand, rax)),
     }
     match kind {
@@ -293,7 +293,7 @@ fn before_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
         }
     }
     if matches!(kind, COMPARE_EXCHANGE | LOCK | WRITE_LOCK | EXCHANGE | FETCH_MODIFY | STORE) {
-        word::watch(operand);
+        rust_mutex::watch(operand);
     }
 }
 
@@ -347,7 +347,7 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
     let now = value(operand, size);
     if now != expected && size <= 8 {
         note_in_vain(site, operand, now);
-        shared_word::note_look(operand, now);
+        rust_rwlock::note_look(operand, now);
     } else {
         state().current().in_vain.set([0; 4]);
     }
@@ -376,6 +376,6 @@ fn look(operand: usize, site: &Site) {
     }
     let now = value(operand, site.size);
     let times = if last_site == site.address && found == now { times + 1 } else { 1 };
-    shared_word::note_look(operand, now);
+    rust_rwlock::note_look(operand, now);
     thread.looked.set([site.address, now, times]);
 }

@@ -1,16 +1,16 @@
 //! Executions and the commands of the checker.
 
-use crate::carrier;
-use crate::conduct::{Common, Conduct};
+use crate::backend;
 use crate::fail::Message;
-use crate::fate;
 use crate::fingerprint::fingerprint;
+use crate::multi_process;
+use crate::process_faults;
 use crate::region::{count, hand_over, own, region, reply, setup};
+use crate::run_state::{Common, RunState};
 use crate::scheduler::{self, Ending, STEPS, SWITCHES};
 use crate::snapshot;
 use crate::state::{Status, Thread, state};
 use crate::sys::{number, sys};
-use crate::system;
 use core::fmt;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -23,13 +23,13 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 /// Whether the program has moved since it was put back.
 static MOVED: AtomicBool = AtomicBool::new(false);
 /// Whether the program has left its start: then it stands before a choice.
-pub(crate) static BEGUN: Common<AtomicBool> = Common::at(offset_of!(Conduct, begun));
+pub(crate) static BEGUN: Common<AtomicBool> = Common::at(offset_of!(RunState, begun));
 /// Whether somebody was chosen who did not go on yet.
-pub(crate) static CHOSEN: Common<AtomicBool> = Common::at(offset_of!(Conduct, chosen));
+pub(crate) static CHOSEN: Common<AtomicBool> = Common::at(offset_of!(RunState, chosen));
 /// Whether whoever gets the turn shall only describe its threads.
-static DESCRIBING: Common<AtomicBool> = Common::at(offset_of!(Conduct, describing));
+static DESCRIBING: Common<AtomicBool> = Common::at(offset_of!(RunState, describing));
 /// The number of the present execution, and the one that this process was put back for.
-static EXECUTION: Common<AtomicU64> = Common::at(offset_of!(Conduct, execution));
+static EXECUTION: Common<AtomicU64> = Common::at(offset_of!(RunState, execution));
 static PUT_BACK: AtomicU64 = AtomicU64::new(0);
 /// The process that runs the present execution, while forking.
 static CHILD: AtomicU32 = AtomicU32::new(0);
@@ -48,8 +48,8 @@ pub(crate) fn serve() -> ! {
         match command.request {
             Request::Begin => {
                 crate::start::begin();
-                if !system::is_first() {
-                    fate::remember_start();
+                if !multi_process::is_first() {
+                    process_faults::remember_start();
                     crate::region::give_back();
                     attend();
                 }
@@ -70,35 +70,35 @@ pub(crate) fn serve() -> ! {
 fn attend() -> ! {
     RUNNING.store(true, Relaxed);
     loop {
-        system::await_turn();
-        system::stay_together();
+        multi_process::await_turn();
+        multi_process::stay_together();
         let execution = EXECUTION.load(Relaxed);
         if PUT_BACK.swap(execution, Relaxed) != execution {
             snapshot::restore_first();
         }
         let next = if DESCRIBING.load(Relaxed) {
             describe_own();
-            system::FIRST
+            multi_process::FIRST
         } else {
             run_own()
         };
-        system::pass_to(next);
+        multi_process::pass_to(next);
     }
 }
 
 /// Runs executions until one is not as expected.
 fn run(command: &Command) {
     RUNNING.store(true, Relaxed);
-    system::stay_together();
+    multi_process::stay_together();
     region().notice_count.set(0);
-    let ordered = crate::orders::are_given(command);
+    let ordered = crate::batch::are_given(command);
     if ordered {
-        crate::orders::begin();
+        crate::batch::begin();
     }
     for number in 0..command.count {
         reset();
         if ordered {
-            crate::orders::take_over(number);
+            crate::batch::take_over(number);
         }
         region().random.set(Splitmix::of(command.seed, command.first + number));
         scheduler::begin();
@@ -107,7 +107,7 @@ fn run(command: &Command) {
             Restart::Automatic | Restart::Copy | Restart::Tracked => go_on(),
         }
         if command.policy != Policy::First {
-            let class = crate::classes::class(region().reply.get().steps);
+            let class = crate::trace_hash::class(region().reply.get().steps);
             region().classes[number as usize % MAX_BATCH].set(class);
         }
         if region().reply.get().outcome == Outcome::Unwanted {
@@ -118,7 +118,7 @@ fn run(command: &Command) {
         let abandoned = region().reply.get().outcome == Outcome::Abandoned;
         count(|counters| counters.abandoned += u64::from(abandoned));
         let goes_on = match ordered {
-            true => crate::orders::keep(number, is_expected()),
+            true => crate::batch::keep(number, is_expected()),
             false => is_expected(),
         };
         if !goes_on {
@@ -132,7 +132,7 @@ fn reset() {
     if MOVED.swap(true, Relaxed) {
         match setup().restart {
             Restart::Fork => {}
-            _ if crate::tracking::is_armed() => crate::tracking::restore(),
+            _ if crate::dirty_pages::is_armed() => crate::dirty_pages::restore(),
             _ => snapshot::restore_first(),
         }
     }
@@ -163,9 +163,9 @@ fn go_on() {
         digest();
     }
     if setup().judged && is_expected() {
-        crate::contents::settle();
+        crate::output_digest::settle();
     }
-    let in_vain = [Outcome::Redundant, Outcome::Unwanted];
+    let in_vain = [Outcome::SleepSetBlocked, Outcome::Unwanted];
     if !is_expected() && !in_vain.contains(&region().reply.get().outcome) {
         describe_threads();
     }
@@ -178,8 +178,8 @@ fn run_threads() {
         if has_ended() {
             return;
         }
-        system::pass_to(next);
-        system::await_turn();
+        multi_process::pass_to(next);
+        multi_process::await_turn();
     }
 }
 
@@ -202,21 +202,21 @@ fn run_own() -> usize {
                 break;
             }
         }
-        let owner = system::owner(state.current.get());
-        if owner != system::process() {
+        let owner = multi_process::owner(state.current.get());
+        if owner != multi_process::process() {
             CHOSEN.store(true, Relaxed);
             return owner;
         }
-        if fate::is_one(state.current()) {
-            fate::meet(state.current());
+        if process_faults::is_one(state.current()) {
+            process_faults::meet(state.current());
             continue;
         }
         if setup().canonical {
             snapshot::scrub(state.current());
         }
-        carrier::enter(state.current());
+        backend::enter(state.current());
     }
-    system::FIRST
+    multi_process::FIRST
 }
 
 /// The execution stands before a choice. The detail says whether somebody stands back: then there
@@ -244,7 +244,7 @@ fn fork_one() {
     match sys!(number::CLONE, SIGCHLD, 0, 0, 0, 0) {
         0 => {
             sys!(number::PRCTL, DIE_WITH_PARENT, SIGKILL);
-            carrier::forget();
+            backend::forget();
             crate::dispatch::arm();
             go_on();
             loop {
@@ -293,9 +293,9 @@ fn describe_threads() {
     region().thread_count.set(0);
     describe_own();
     DESCRIBING.store(true, Relaxed);
-    for process in 1..system::processes() {
-        system::pass_to(process);
-        system::await_turn();
+    for process in 1..multi_process::processes() {
+        multi_process::pass_to(process);
+        multi_process::await_turn();
     }
     DESCRIBING.store(false, Relaxed);
 }
@@ -320,7 +320,7 @@ fn describe_own() {
             far,
             across,
             registers: match at {
-                _ if fate::is_one(thread) => [0; 3],
+                _ if process_faults::is_one(thread) => [0; 3],
                 [0, ..] => thread.context.registers(),
                 _ => at,
             },
@@ -349,7 +349,7 @@ pub(crate) fn ended(outcome: Outcome, detail: i32) -> ! {
         crate::fail::die(outcome, format_args!("{}", crate::fail::EarlyEnd(outcome, detail)));
     }
     loop {
-        carrier::leave(state().current());
+        backend::leave(state().current());
     }
 }
 
@@ -375,6 +375,6 @@ pub(crate) fn uncontrolled(arguments: fmt::Arguments<'_>) -> ! {
 
 /// The thread that the program starts with is ready to run.
 pub(crate) fn main_is_ready() {
-    state().current.set(system::main_thread());
+    state().current.set(multi_process::main_thread());
     MOVED.store(false, Relaxed);
 }

@@ -8,11 +8,11 @@
 use crate::fail::stop;
 use crate::files;
 use crate::memory::{OBJECTS, TABLE, store, view, zero};
+use crate::multi_process;
 use crate::net::{self, Object};
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use crate::system;
 use core::cell::Cell;
 use core::ops::Range;
 use everypath_shim_abi::{CLOSED, MAX_THREADS, Operation};
@@ -137,7 +137,8 @@ struct Table {
 
 /// The table of descriptors: each process has its own.
 fn slots() -> Table {
-    let (first, threads) = (system::main_thread().into(), system::threads_each().into());
+    let (first, threads) =
+        (multi_process::main_thread().into(), multi_process::threads_each().into());
     let used = &state().slots_used;
     Table { address: TABLE, size: size_of::<Slot>(), used, first, threads }
 }
@@ -232,7 +233,7 @@ pub(crate) fn object_numbers() -> impl Iterator<Item = usize> + Clone {
 
 /// The process of the thread that made an object.
 pub(crate) fn maker(object: usize) -> usize {
-    system::owner((range_of(object) % MAX_THREADS) as u16)
+    multi_process::owner((range_of(object) % MAX_THREADS) as u16)
 }
 
 /// Closes what is open on objects.

@@ -11,7 +11,7 @@ use crate::files;
 use crate::futex;
 use crate::libc::result;
 use crate::memory::{load, store, zero};
-use crate::net::calls::{self as net, is_object};
+use crate::net::syscalls::{self as net, is_object};
 use crate::region::count;
 use crate::signals::{self, Machine};
 use crate::state::state;
@@ -79,7 +79,7 @@ extern "C" fn syscall(
 /// Does what a system call does, or ends control.
 pub(crate) fn perform(number: i64, arguments: [usize; 6]) -> isize {
     let answer = synchronisation(number, arguments)
-        .or_else(|| crate::net::calls::perform(number, arguments))
+        .or_else(|| crate::net::syscalls::perform(number, arguments))
         .or_else(|| files_of(number, arguments))
         .or_else(|| memory_of(number, arguments))
         .or_else(|| identity(number, arguments))
@@ -293,7 +293,7 @@ fn identity(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
         }
         number::PRLIMIT64 if c != 0 => 0,
         number::PRLIMIT64 => {
-            crate::untouched::expect_write(d, 16);
+            crate::write_protect::expect_write(d, 16);
             sys!(number, 0, b, 0, d)
         }
         number::SETRLIMIT => 0,

@@ -3,7 +3,7 @@
 use crate::region::{is_open, own, region, reply};
 use crate::sys::{number, sys};
 use core::fmt::{self, Write};
-use everypath_shim_abi::{MAX_TEXT, Outcome, Turn};
+use everypath_shim_abi::{Handoff, MAX_TEXT, Outcome};
 
 /// A message of bounded length.
 pub(crate) struct Message {
@@ -54,7 +54,7 @@ pub(crate) fn die(outcome: Outcome, arguments: fmt::Arguments<'_>) -> ! {
         own().reply.set(region().reply.get());
         // The checker waits for this process while it starts, and later for the first.
         for turn in [&own().turn, &region().turn] {
-            turn.give(Turn::Checker);
+            turn.give(Handoff::Checker);
             crate::region::wake(turn.word());
         }
     } else {

@@ -374,7 +374,7 @@ pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u6
     }
     match open.kind {
         Kind::Object if at.is_some() => return -(errno::ESPIPE as isize),
-        Kind::Object => return crate::net::calls::read(descriptor, address, length),
+        Kind::Object => return crate::net::syscalls::read(descriptor, address, length),
         Kind::Zero => zero(address, length),
         Kind::Random => crate::random::fill(address, length),
         Kind::Host | Kind::Written if listing::is_directory(open) => {
@@ -406,7 +406,7 @@ pub(crate) fn write_to(descriptor: i32, address: usize, length: usize, at: Optio
     let open = slot.get();
     match open.kind {
         Kind::Object if at.is_some() => return -(errno::ESPIPE as isize),
-        Kind::Object => return crate::net::calls::write(descriptor, address, length),
+        Kind::Object => return crate::net::syscalls::write(descriptor, address, length),
         Kind::Stream => return crate::output::write(usize::from(open.index), address, length),
         Kind::Written if open.flags & ACCESS_MODE != 0 => {
             point(Operation::FileWrite, usize::from(open.index) + 1, length as u64);
@@ -533,7 +533,7 @@ pub(crate) fn path_status(directory: i32, given: usize, address: usize, flags: i
             0
         }
         None => {
-            crate::untouched::expect_write(address, size_of::<[u64; 18]>());
+            crate::write_protect::expect_write(address, size_of::<[u64; 18]>());
             sys!(number::NEWFSTATAT, AT_FDCWD, path.c_string(), address, flags)
         }
     }

@@ -4,7 +4,7 @@ use crate::fail::stop;
 use crate::memory::load;
 use crate::scheduler::{Woken, ask, grant, point, wait};
 use crate::state::{Thread, state};
-use crate::sync::condvar;
+use crate::sync::rust_condvar;
 use crate::sys::errno;
 use everypath_shim_abi::{Operation, Waiting};
 
@@ -81,7 +81,7 @@ fn relative(timeout: usize) -> Option<u64> {
 
 fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
     let thread = state().current();
-    let mutex = condvar::mutex_of_sleeper(thread, call.word);
+    let mutex = rust_condvar::mutex_of_sleeper(thread, call.word);
     let (operation, value, waiting) = match mutex {
         Some(mutex) => (Operation::CondWait, mutex as u64, Waiting::Cond),
         None => (Operation::FutexWait, u64::from(call.value), Waiting::Futex),
@@ -96,7 +96,7 @@ fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
     thread.mask.set(mask);
     let woken = wait(waiting, call.word, deadline);
     if let (Some(mutex), Woken::Granted | Woken::TimedOut) = (mutex, woken) {
-        condvar::woken(mutex);
+        rust_condvar::woken(mutex);
     }
     match woken {
         Woken::Granted => 0,
@@ -111,7 +111,7 @@ fn wake(word: usize, most: u32, mask: u32) -> isize {
     let thread = state().current();
     let most = if (most as i32) < 0 { EVERYBODY } else { most };
     thread.mask.set(mask);
-    let outcome = if condvar::notifies(thread, word) {
+    let outcome = if rust_condvar::notifies(thread, word) {
         thread.outcome.get()
     } else {
         point(Operation::FutexWake, word, u64::from(most))
@@ -180,7 +180,7 @@ fn requeue(call: Call, compare: bool) -> isize {
         } else if moved < move_most {
             let last = state().waiters(Waiting::Futex, call.other).map(|t| t.place.get()).max();
             thread.place.set(last.map_or(1, |place| place + 1));
-            thread.object.set(crate::system::own_object(call.other));
+            thread.object.set(crate::multi_process::own_object(call.other));
             moved += 1;
         } else {
             break;

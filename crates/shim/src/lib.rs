@@ -5,35 +5,33 @@
 //!
 //! - `memory`, `sys`, `fail`: addresses, system calls, the ways to give up.
 //! - `state`: what is part of every snapshot. Everything static in this library is not.
-//! - `context`, `carrier`: fibers, and kernel threads as the other way to carry them.
+//! - `context`, `backend`: fibers, and kernel threads as the other way to carry them.
 //! - `scheduler`: points, choices, waits and wakes. `controller`: executions and commands.
-//! - `orders`: several executions of one command. `classes`: which executions are equivalent.
-//! - `snapshot`, `tracking`, `untouched`: copies of the program, whole, by written pages, or without
+//! - `batch`: several executions of one command. `trace_hash`: which executions are equivalent.
+//! - `snapshot`, `dirty_pages`, `write_protect`: copies of the program, whole, by written pages, or without
 //!   those that were never written. `fingerprint`: the hash of its state.
-//! - `contents`: what an execution leaves behind, to be judged.
+//! - `output_digest`: what an execution leaves behind, to be judged.
 //! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
 //! - `thread`, `cancel`, `sync`, `futex`, `time`, `alarm`, `random`, `signals`, `files`, `output`,
 //!   `process`, `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
 //! - `verify`: what programs ask of us by the library `everypath-verify`.
 //! - `dispatch`: every other system call. `detour`: libc's own calls of its functions.
-//! - `atomics`: patched instructions. `vectors`: what they save of the processor.
+//! - `atomics`: patched instructions. `xsave`: what they save of the processor.
 
 #![no_std]
 
 mod alarm;
 mod atomics;
+mod backend;
+mod batch;
 mod cancel;
-mod carrier;
-mod classes;
-mod conduct;
-mod contents;
 mod context;
 mod controller;
 mod descriptors;
 mod detour;
+mod dirty_pages;
 mod dispatch;
 mod fail;
-mod fate;
 mod files;
 mod fingerprint;
 mod futex;
@@ -41,13 +39,16 @@ mod heap;
 mod libc;
 mod mapping;
 mod memory;
+mod multi_process;
 mod net;
-mod orders;
 mod output;
+mod output_digest;
 mod partition;
 mod process;
+mod process_faults;
 mod random;
 mod region;
+mod run_state;
 mod scheduler;
 mod signals;
 mod snapshot;
@@ -56,11 +57,10 @@ mod state;
 mod symmetry;
 mod sync;
 mod sys;
-mod system;
 mod thread;
 mod time;
-mod tracking;
-mod untouched;
+mod trace_hash;
 mod unwind;
-mod vectors;
 mod verify;
+mod write_protect;
+mod xsave;

@@ -20,7 +20,7 @@ pub(crate) fn append(stream: usize, bytes: &[u8]) {
         return;
     }
     // Notes stand in one order, whoever made them, and so does what passes between sockets.
-    let own = if stream <= OWN_OUTPUTS { OUTPUTS * crate::system::process() } else { 0 };
+    let own = if stream <= OWN_OUTPUTS { OUTPUTS * crate::multi_process::process() } else { 0 };
     let output = &region().output[own + stream - 1];
     let start = output.length.get() as usize;
     let kept = bytes.len().min(MAX_OUTPUT.saturating_sub(start));

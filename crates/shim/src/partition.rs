@@ -1,22 +1,22 @@
 //! Partitions: the network between two processes is cut, and mended later.
 //!
-//! The network is a thread that runs no code, as the fates of processes are (`fate.rs`). Its steps
+//! The network is a thread that runs no code, as the fates of processes are (`process_faults.rs`). Its steps
 //! touch everything, so every place of them among the steps of all threads is explored. What is cut
 //! is mended at the latest when nothing else can happen any more; what was sent over a stream arrives
 //! then (`net/crossing.rs`). Whatever the processes do, the network takes its steps until it comes to
 //! rest by itself: the search relies on that.
 
-use crate::fate;
+use crate::multi_process;
 use crate::net;
+use crate::process_faults;
 use crate::region::setup;
 use crate::scheduler::{amend, withdraw};
 use crate::state::{State, Thread, state};
-use crate::system;
 use everypath_shim_abi::{NetworkChange, Operation};
 
 /// Whether the network may be cut.
 pub(crate) fn is_possible() -> bool {
-    setup().partitions.most > 0 && system::is_one_of_several()
+    setup().partitions.most > 0 && multi_process::is_one_of_several()
 }
 
 /// Whether a thread is the network.
@@ -32,11 +32,12 @@ pub(crate) fn separates(one: usize, other: usize) -> bool {
 /// What may happen to the network next.
 fn changes(state: &State) -> impl Iterator<Item = NetworkChange> {
     let is_alive = |process| {
-        let is_its = |thread: &Thread| system::owner(thread.number.get()) == process;
-        state.threads().any(|it| is_its(it) && it.is_alive() && !fate::is_one(it))
+        let is_its = |thread: &Thread| multi_process::owner(thread.number.get()) == process;
+        state.threads().any(|it| is_its(it) && it.is_alive() && !process_faults::is_one(it))
     };
     let is_left = state.partitions.get() < setup().partitions.most;
-    let others = move |one: usize| (one + 1..system::processes()).map(move |other| (one, other));
+    let others =
+        move |one: usize| (one + 1..multi_process::processes()).map(move |other| (one, other));
     let change = move |(one, other): (usize, usize)| match separates(one, other) {
         true => (is_alive(one) || is_alive(other)).then_some(NetworkChange::Mended(one, other)),
         false => {
@@ -45,7 +46,7 @@ fn changes(state: &State) -> impl Iterator<Item = NetworkChange> {
                 .then_some(NetworkChange::Cut(one, other))
         }
     };
-    (0..system::processes()).flat_map(others).filter_map(change)
+    (0..multi_process::processes()).flat_map(others).filter_map(change)
 }
 
 /// Whether everything is as it should be, and may stay so for good.

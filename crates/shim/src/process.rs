@@ -3,29 +3,29 @@
 use crate::controller::ended;
 use crate::fail::stop;
 use crate::libc;
+use crate::multi_process;
 use crate::scheduler::point;
 use crate::state::{Status, state};
 use crate::sys::{errno, number, sys};
-use crate::system;
 use crate::thread::{FIRST_TID, first_tid};
 use everypath_shim_abi::{Operation, Outcome};
 
 /// The process ends: what its threads left behind is looked at last.
 pub(crate) fn finish(code: i32) -> ! {
     let code = code & 0xff;
-    point(Operation::ProcessExit, system::end_object(), code as u64);
+    point(Operation::ProcessExit, multi_process::end_object(), code as u64);
     let unseen = state().own_threads().find(|thread| {
         thread.panicked.get() && thread.status() != Status::Free && !thread.joined.get()
     });
-    let is_expected = code == crate::region::setup().exit_code || !system::is_first();
+    let is_expected = code == crate::region::setup().exit_code || !multi_process::is_first();
     match unseen {
         Some(thread) if is_expected => ended(Outcome::Panicked, i32::from(thread.number.get())),
         // Others go on, and may yet do what nobody expects.
-        _ if system::is_one_of_several() && !is_panic(code) => {
-            if system::is_first() {
+        _ if multi_process::is_one_of_several() && !is_panic(code) => {
+            if multi_process::is_first() {
                 state().exit_code.set(code);
             }
-            system::leave()
+            multi_process::leave()
         }
         _ => ended(Outcome::Exited, code),
     }
@@ -34,7 +34,7 @@ pub(crate) fn finish(code: i32) -> ! {
 /// Whether a process that is not the one to be checked ends as Rust's programs do that panic.
 fn is_panic(code: i32) -> bool {
     const PANICKED: i32 = 101;
-    !system::is_first() && code == PANICKED
+    !multi_process::is_first() && code == PANICKED
 }
 
 /// Stands in for libc's function.

@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::mem::size_of;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use everypath_commtree::Memory;
-use everypath_shim_abi::{Counters, Patience, Region, Reply, Setup, Turn, VERSION};
+use everypath_shim_abi::{AdaptiveSpin, Counters, Handoff, Region, Reply, Setup, VERSION};
 
 /// The descriptor under which the checker hands the region over.
 pub(crate) const DESCRIPTOR: usize = 198;
@@ -104,10 +104,10 @@ pub(crate) fn count(change: impl FnOnce(&mut Counters)) {
 }
 
 /// How long is waited for the turn before sleeping.
-struct OfController(Cell<Patience>);
+struct OfController(Cell<AdaptiveSpin>);
 // SAFETY: only the controller uses it. JUSTIFICATION: a static must be `Sync`.
 unsafe impl Sync for OfController {}
-static PATIENCE: OfController = OfController(Cell::new(Patience::new()));
+static PATIENCE: OfController = OfController(Cell::new(AdaptiveSpin::new()));
 
 /// Hands the turn to the checker and waits for it to come back.
 pub(crate) fn hand_over() {
@@ -115,10 +115,10 @@ pub(crate) fn hand_over() {
     let turn = &own().turn;
     if own().command.get().attentive {
         let mut patience = PATIENCE.0.get();
-        patience.wait(|| turn.is(Turn::Worker));
+        patience.wait(|| turn.is(Handoff::Worker));
         PATIENCE.0.set(patience);
     }
-    while let Some(asleep) = turn.doze(Turn::Checker) {
+    while let Some(asleep) = turn.doze(Handoff::Checker) {
         wait(turn.word(), asleep);
     }
 }
@@ -126,7 +126,7 @@ pub(crate) fn hand_over() {
 /// Hands the turn to the checker.
 pub(crate) fn give_back() {
     let turn = &own().turn;
-    if turn.give(Turn::Checker) {
+    if turn.give(Handoff::Checker) {
         wake(turn.word());
     }
 }

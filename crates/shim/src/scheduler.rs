@@ -10,26 +10,26 @@
 //! and the choices.
 
 mod alternatives;
-mod given;
+mod dfs;
 mod pct;
 mod pos;
 mod priorities;
-mod systematic;
+mod replay;
 
 pub(crate) use alternatives::choose_of;
 
+use crate::backend;
 use crate::cancel;
-use crate::carrier;
-use crate::conduct::{Common, Conduct};
 use crate::context::Context;
 use crate::controller;
 use crate::fail::stop;
-use crate::fate;
+use crate::multi_process;
+use crate::process_faults;
 use crate::region::{region, setup};
+use crate::run_state::{Common, RunState};
 use crate::state::{Interruption, State, Status, Thread, state};
 use crate::symmetry;
-use crate::sync::word;
-use crate::system;
+use crate::sync::rust_mutex;
 use alternatives::{can_run, offers, outcomes};
 use core::cell::Cell;
 use core::mem::offset_of;
@@ -40,15 +40,15 @@ use everypath_shim_abi::{
 };
 
 /// How many steps the execution has taken.
-pub(crate) static STEPS: Common<AtomicU32> = Common::at(offset_of!(Conduct, steps));
+pub(crate) static STEPS: Common<AtomicU32> = Common::at(offset_of!(RunState, steps));
 /// The execution pauses before the first choice after so many steps.
-static PAUSE_AFTER: Common<AtomicU32> = Common::at(offset_of!(Conduct, pause_after));
+static PAUSE_AFTER: Common<AtomicU32> = Common::at(offset_of!(RunState, pause_after));
 /// After so many steps the controller makes the choices, on its own stack.
-static LEAVE_AFTER: Common<AtomicU32> = Common::at(offset_of!(Conduct, leave_after));
+static LEAVE_AFTER: Common<AtomicU32> = Common::at(offset_of!(RunState, leave_after));
 const NEVER: u32 = u32::MAX;
-static MAX_STEPS: Common<AtomicU32> = Common::at(offset_of!(Conduct, max_steps));
-static TIME: Common<Setting<TimeMode>> = Common::at(offset_of!(Conduct, time));
-static POLICY: Common<Setting<Policy>> = Common::at(offset_of!(Conduct, policy));
+static MAX_STEPS: Common<AtomicU32> = Common::at(offset_of!(RunState, max_steps));
+static TIME: Common<Setting<TimeMode>> = Common::at(offset_of!(RunState, time));
+static POLICY: Common<Setting<Policy>> = Common::at(offset_of!(RunState, policy));
 
 /// Whether a scheduling point is a step even if no other thread is there.
 static ALWAYS: Setting<bool> = Setting(Cell::new(false));
@@ -76,15 +76,15 @@ pub(crate) fn obey(command: &Command) {
     TIME.0.set(setup.time);
     ALWAYS.0.set(setup.joint);
     POLICY.0.set(command.policy);
-    given::obey(command);
+    replay::obey(command);
     pct::obey(command);
-    systematic::obey(command);
+    dfs::obey(command);
 }
 
 /// Takes over what an order asks for.
 pub(crate) fn follow(order: Order) {
-    given::follow(order.prefix);
-    systematic::follow(order);
+    replay::follow(order.prefix);
+    dfs::follow(order);
 }
 
 /// Begins an execution, whose generator is set.
@@ -229,7 +229,7 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
         return Woken::Interrupted { restart: false };
     }
     thread.place.set(next_place(state, object));
-    thread.object.set(system::own_object(object));
+    thread.object.set(multi_process::own_object(object));
     thread.waiting.set(waiting);
     state.selectable.set(state.selectable.get() + u16::from(is_selectable(waiting)));
     set_deadline(thread, deadline.map_or(0, |at| at.max(1)));
@@ -271,7 +271,7 @@ pub(crate) fn withdraw(thread: &Thread) {
     let state = state();
     state.standing.change(thread.number.get(), false);
     state.alive.set(state.alive.get() - 1);
-    let chooses = u16::from(fate::is_one(thread));
+    let chooses = u16::from(process_faults::is_one(thread));
     state.selectable.set(state.selectable.get() - chooses);
     thread.set_status(Status::Ended);
 }
@@ -316,21 +316,23 @@ extern "C" fn decide() -> *const Context {
     let state = state();
     let from = state.current();
     if state.freed.get() != 0 {
-        word::hand_over(state);
+        rust_mutex::hand_over(state);
     }
     if STEPS.load(Relaxed) >= LEAVE_AFTER.load(Relaxed) {
-        return carrier::way_home(from);
+        return backend::way_home(from);
     }
     match next(state) {
         Ok(to) if core::ptr::eq(to, from) => core::ptr::null(),
-        Ok(to) if system::is_own(to) && !fate::is_one(to) => carrier::way(from, to),
+        Ok(to) if multi_process::is_own(to) && !process_faults::is_one(to) => {
+            backend::way(from, to)
+        }
         Ok(_) => {
             controller::CHOSEN.store(true, Relaxed);
-            carrier::way_home(from)
+            backend::way_home(from)
         }
         Err(ending) => {
             controller::note_end(ending);
-            carrier::way_home(from)
+            backend::way_home(from)
         }
     }
 }
@@ -355,7 +357,7 @@ pub(crate) fn pauses(state: &'static State) -> Result<bool, Ending> {
     check_length(step)?;
     let mode = TIME.get();
     settle(state, mode)?;
-    systematic::write_down(state, mode)?;
+    dfs::write_down(state, mode)?;
     Ok(true)
 }
 
@@ -384,7 +386,7 @@ impl Counter {
 unsafe impl Sync for Counter {}
 
 /// How often another thread was chosen than the one that ran.
-pub(crate) static SWITCHES: Common<Counter> = Common::at(offset_of!(Conduct, switches));
+pub(crate) static SWITCHES: Common<Counter> = Common::at(offset_of!(RunState, switches));
 
 /// Lets time pass until somebody can be chosen; how many choices there are, and whether they are
 /// only between threads.
@@ -403,11 +405,11 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
         if total > 0 {
             return Ok((total, simple));
         }
-        if state.ready.bits() == 0 && word::hand_over_unseen(state) {
+        if state.ready.bits() == 0 && rust_mutex::hand_over_unseen(state) {
             continue;
         }
         if state.ready.bits() == 0 {
-            return Err(system::stuck(state));
+            return Err(multi_process::stuck(state));
         }
         if let Some(ending) = symmetry::stuck(state) {
             return Err(ending);
@@ -420,19 +422,19 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
 fn choose(state: &'static State) -> Result<(Choice, u32), Ending> {
     let mode = TIME.get();
     if POLICY.get() == Policy::First {
-        systematic::is_wanted()?;
+        dfs::is_wanted()?;
     }
     let (total, simple) = settle(state, mode)?;
-    if given::are_left()
-        && let Some(wanted) = given::next(state, mode)?
+    if replay::are_left()
+        && let Some(wanted) = replay::next(state, mode)?
     {
-        if POLICY.get() == Policy::First && systematic::is_news() {
-            systematic::write_down(state, mode)?;
+        if POLICY.get() == Policy::First && dfs::is_news() {
+            dfs::write_down(state, mode)?;
         }
         return Ok((wanted, total));
     }
     let choice = match POLICY.get() {
-        Policy::First => systematic::choose(state, mode)?,
+        Policy::First => dfs::choose(state, mode)?,
         Policy::Pct => pct::choose(state, mode),
         Policy::Pos => pos::choose(state, mode),
         Policy::Random => {
@@ -567,9 +569,9 @@ pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
     let thread = state.current();
     thread.announce(Operation::Create, created.function.get(), number);
     if POLICY.get() == Policy::First {
-        systematic::write_down_only(thread);
+        dfs::write_down_only(thread);
     }
-    given::pass(thread.number.get());
+    replay::pass(thread.number.get());
     or_end(take(state, Choice { thread: thread.number.get(), outcome: 0 }, 1));
 }
 

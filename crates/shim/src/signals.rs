@@ -116,7 +116,7 @@ pub(crate) fn arm_kernel_thread(number: usize) {
 
 extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
     let address = load::<u64>(info + 16);
-    if signal == SIGSEGV && crate::untouched::is_written(address as usize)
+    if signal == SIGSEGV && crate::write_protect::is_written(address as usize)
         || crate::time::emulate_counter(info, machine)
     {
         return;

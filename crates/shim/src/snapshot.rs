@@ -7,10 +7,10 @@
 use crate::controller::BEGUN;
 use crate::memory::{ARENA, HEAP, HEAP_END, PAGE, PRIVATE, PRIVATE_END, STATE};
 use crate::memory::{bytes, copy, map, zero};
+use crate::multi_process;
 use crate::region::{count, region};
 use crate::scheduler::STEPS;
 use crate::state::{State, Status, Thread, state};
-use crate::system;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::{MAX_PROCESSES, OUTPUTS, Splitmix};
@@ -106,7 +106,7 @@ fn storage(thread: &Thread) -> Span {
 fn for_each_span(state: &State, mut each: impl FnMut(Span)) {
     for_each_memory_span(state, &mut each);
     each(state.own_span());
-    if system::is_first() {
+    if multi_process::is_first() {
         each(state.common_span());
     }
 }
@@ -115,10 +115,10 @@ fn for_each_span(state: &State, mut each: impl FnMut(Span)) {
 pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
     fixed().for_each(&mut each);
     for thread in state.own_threads().filter(|thread| thread.status() != Status::Free) {
-        if thread.is_alive() && !crate::fate::is_one(thread) {
+        if thread.is_alive() && !crate::process_faults::is_one(thread) {
             each(live_stack(thread));
         }
-        if thread.number.get() != system::main_thread() && thread.tcb.get() != 0 {
+        if thread.number.get() != multi_process::main_thread() && thread.tcb.get() != 0 {
             each(storage(thread));
         }
     }
@@ -127,12 +127,12 @@ pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
     }
     // What processes have in common, the first of them puts back.
     let common = crate::descriptors::object_spans().chain(crate::net::spans());
-    for (address, length) in common.filter(|_| system::is_first()) {
+    for (address, length) in common.filter(|_| multi_process::is_first()) {
         each(Span { address, length });
     }
     for (number, top) in state.arena_tops.iter().enumerate() {
         let base = HEAP + number * ARENA;
-        if top.get() > base && system::owner(number as u16) == system::process() {
+        if top.get() > base && multi_process::owner(number as u16) == multi_process::process() {
             each(Span { address: base, length: top.get() - base });
         }
     }
@@ -181,7 +181,7 @@ pub(crate) fn load(slot: u32) {
     if MAPPED[slot as usize].load(Relaxed) == 0 {
         crate::fail::fatal("there is no such saved state");
     }
-    if system::is_first() {
+    if multi_process::is_first() {
         forget_threads();
     }
     let base = place(slot);
@@ -192,7 +192,7 @@ pub(crate) fn load(slot: u32) {
         copy(span.address, at, span.length);
         at += crate::memory::round_up(span.length, 64);
     }
-    if system::is_first() {
+    if multi_process::is_first() {
         restore_book(image);
     }
 }
@@ -228,8 +228,8 @@ pub(crate) fn save_first() {
 
 /// Puts the program back to its start.
 pub(crate) fn restore_first() {
-    if crate::untouched::is_armed() {
-        crate::untouched::restore();
+    if crate::write_protect::is_armed() {
+        crate::write_protect::restore();
     } else {
         load(FIRST);
     }

@@ -5,11 +5,11 @@ use crate::controller;
 use crate::fail::die;
 use crate::libc;
 use crate::memory::{PAGE, bytes, c_string, load, round_up, store, write};
+use crate::multi_process;
 use crate::region::{own, region, setup};
 use crate::snapshot::{self, OURS, add_fixed};
 use crate::state::state;
 use crate::sys::{number, sys};
-use crate::system;
 use crate::thread::{first_tid, map_slot};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -246,10 +246,10 @@ pub(crate) fn is_our_text(address: usize) -> bool {
 
 /// Makes the thread that runs the program's `main`.
 fn prepare_main(block: usize) {
-    let number = system::main_thread();
+    let number = multi_process::main_thread();
     map_slot(number);
     let main = state().thread(number);
-    if !system::is_first() {
+    if !multi_process::is_first() {
         // What follows from who a thread is must not be the same in two processes.
         main.path.set(Splitmix(u64::from(number)).next());
         main.random.set(Splitmix(main.path.get()));
@@ -302,15 +302,15 @@ fn arm_tracking() {
     const LARGE: u64 = 1 << 20;
     let large = region().counters.get().restored > LARGE;
     match setup().restart {
-        Restart::Tracked if !crate::tracking::arm() => die(
+        Restart::Tracked if !crate::dirty_pages::arm() => die(
             Outcome::Uncontrolled,
             format_args!("this kernel cannot track written pages (Linux 6.7 or newer can)"),
         ),
         Restart::Automatic if large => {
-            crate::tracking::arm();
+            crate::dirty_pages::arm();
         }
         // States are looked at as a whole, and saved and put back in the middle.
-        Restart::Automatic if !setup().canonical => crate::untouched::arm(),
+        Restart::Automatic if !setup().canonical => crate::write_protect::arm(),
         _ => {}
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::context::Context;
 use crate::memory::{PAGE, SLOT, SLOTS, STACK_TOP, STATE, TABLE, map, round_up, view};
+use crate::multi_process;
 use crate::snapshot::Span;
-use crate::sync::within::Within;
-use crate::system;
+use crate::sync::inlined_std::Within;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -160,7 +160,7 @@ impl Thread {
 
     /// Sets what the next step does.
     pub(crate) fn announce(&self, operation: Operation, object: usize, value: u64) {
-        let (object, value) = system::touched(operation, object, value);
+        let (object, value) = multi_process::touched(operation, object, value);
         self.operation.set(operation);
         self.phase.set(Phase::Request);
         self.object.set(object);
@@ -245,7 +245,7 @@ pub(crate) struct State {
     /// What the network did to datagrams: everywhere, and at the ports with rules of their own.
     pub(crate) accounts: [Cell<everypath_perturb::Account>; MAX_PORTS + 1],
     /// Clients that send datagrams.
-    pub(crate) callers: crate::net::caller::Callers,
+    pub(crate) callers: crate::net::udp_clients::Callers,
     /// A word that the present step may change, and so free a lock; 0 if there is none.
     pub(crate) freed: Cell<usize>,
     /// Virtual nanoseconds since the start.
@@ -296,13 +296,13 @@ pub(crate) fn state() -> &'static State {
 #[cold]
 fn prepare() {
     MAPPED.store(true, Relaxed);
-    system::join();
+    multi_process::join();
     let shared = offset_of!(State, own);
     map(STATE + shared, round_up(size_of::<State>() - shared, PAGE));
     map(TABLE, round_up(crate::descriptors::SLOTS_LENGTH, PAGE));
     map(crate::memory::HEAP, MAX_THREADS * crate::memory::ARENA);
     let state = state();
-    let number = system::main_thread();
+    let number = multi_process::main_thread();
     let main = state.thread(number);
     main.number.set(number);
     main.set_status(Status::Ready);
@@ -311,7 +311,7 @@ fn prepare() {
     state.alive.set(state.alive.get() + 1);
     state.limit.set(state.limit.get().max(number + 1));
     state.current.set(number);
-    crate::fate::appoint(state);
+    crate::process_faults::appoint(state);
     crate::symmetry::declare(state);
 }
 
@@ -333,7 +333,7 @@ impl State {
 
     /// The threads of this process.
     pub(crate) fn own_threads(&self) -> impl Iterator<Item = &Thread> {
-        self.threads().filter(|thread| system::is_own(thread))
+        self.threads().filter(|thread| multi_process::is_own(thread))
     }
 
     /// Those that wait for `waiting` on `object`, in no particular order.
@@ -343,7 +343,7 @@ impl State {
 
     /// Those that wait for anything on `object`, in no particular order.
     pub(crate) fn waiters_on(&self, object: usize) -> impl Iterator<Item = &Thread> {
-        let object = system::own_object(object);
+        let object = multi_process::own_object(object);
         self.members(self.blocked.bits()).filter(move |thread| {
             // Granting one while looking at the others must not hide them.
             thread.status.get() == Status::Blocked && thread.object.get() == object

@@ -5,20 +5,20 @@
 //! that, nobody sees. A process that ends or is killed before it has used the network keeps nobody
 //! waiting any longer.
 
+use crate::multi_process;
 use crate::region::setup;
 use crate::scheduler::Ending;
 use crate::state::{State, Status, Thread};
-use crate::system;
 use everypath_shim_abi::{Outcome, is_use_of_network};
 
 /// Whether there are any.
 fn is_declared() -> bool {
-    system::is_one_of_several() && setup().leaders.iter().any(|&leader| leader != 0)
+    multi_process::is_one_of_several() && setup().leaders.iter().any(|&leader| leader != 0)
 }
 
 /// To be called once, before anybody runs: who can go on is not only a matter of threads.
 pub(crate) fn declare(state: &State) {
-    if system::is_first() && is_declared() {
+    if multi_process::is_first() && is_declared() {
         state.selectable.set(state.selectable.get() + 1);
     }
 }
@@ -29,10 +29,10 @@ fn uses_network(thread: &Thread) -> bool {
 
 /// Whether another process must use the network before a thread may.
 pub(crate) fn holds_back(state: &State, thread: &Thread) -> bool {
-    if !system::is_one_of_several() {
+    if !multi_process::is_one_of_several() {
         return false;
     }
-    let process = system::owner(thread.number.get());
+    let process = multi_process::owner(thread.number.get());
     let has_used = |process: usize| state.seen.get() >> process & 1 != 0;
     let leader = usize::from(setup().leaders[process]).checked_sub(1);
     leader.is_some_and(|leader| !has_used(leader)) && !has_used(process) && uses_network(thread)
@@ -40,8 +40,8 @@ pub(crate) fn holds_back(state: &State, thread: &Thread) -> bool {
 
 /// Notes that a thread takes its step.
 pub(crate) fn note(state: &State, thread: &Thread) {
-    if system::is_one_of_several() && uses_network(thread) {
-        be_seen(state, system::owner(thread.number.get()));
+    if multi_process::is_one_of_several() && uses_network(thread) {
+        be_seen(state, multi_process::owner(thread.number.get()));
     }
 }
 

@@ -2,13 +2,13 @@
 
 use crate::cancel;
 use crate::fail::stop;
-use crate::fate;
 use crate::libc;
 use crate::memory::{GUARD, SLOT, SLOTS, STACK_TOP, load, map, store, zero};
+use crate::multi_process;
+use crate::process_faults;
 use crate::scheduler::{Woken, ask, give_way, grant_all, point, reschedule, wait};
 use crate::state::{KEYS, State, Status, Thread, state};
 use crate::sys::errno;
-use crate::system;
 use core::arch::global_asm;
 use core::ffi::c_int;
 use core::mem::offset_of;
@@ -20,7 +20,7 @@ pub(crate) const FIRST_TID: i32 = 100_000;
 
 /// The number by which the program knows its main thread, and its process.
 pub(crate) fn first_tid() -> i32 {
-    FIRST_TID + i32::from(system::main_thread())
+    FIRST_TID + i32::from(multi_process::main_thread())
 }
 
 /// Room for the resolver's state, below thread-local storage.
@@ -103,7 +103,8 @@ pub(crate) fn end(thread: &Thread) -> ! {
     }
     point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
     crate::sync::release_robust(thread);
-    let keeps_alive = |other: &Thread| !fate::is_one(other) && !crate::alarm::is_ringer(other);
+    let keeps_alive =
+        |other: &Thread| !process_faults::is_one(other) && !crate::alarm::is_ringer(other);
     let is_left = |other: &&Thread| other.is_alive() && keeps_alive(other);
     if state.own_threads().filter(is_left).count() == 1 {
         // The last thread has ended without anybody calling exit: that is its last act.
@@ -130,7 +131,7 @@ fn forget_unless_panicked(state: &State, thread: &Thread) {
 
 /// Gives a thread's place free.
 fn forget(state: &State, thread: &Thread) {
-    if thread.number.get() != system::main_thread() {
+    if thread.number.get() != multi_process::main_thread() {
         libc::free_block(thread.tcb.get());
         thread.tcb.set(0);
     }
@@ -175,7 +176,7 @@ pub(crate) fn map_slot(number: u16) {
 /// The number of a new thread: a function of who creates it and how many it has created, as far
 /// as that is free, so that commuting creations give the same numbers.
 fn number_for(state: &State, path: u64, parent: &Thread) -> u16 {
-    let (main, most) = (system::main_thread(), system::threads_each());
+    let (main, most) = (multi_process::main_thread(), multi_process::threads_each());
     let direct = most / 2;
     let child = parent.children.get();
     let is_free = |number: u16| state.thread(number).status() == Status::Free;
@@ -183,7 +184,7 @@ fn number_for(state: &State, path: u64, parent: &Thread) -> u16 {
         return main + child + 1;
     }
     // The last number may be taken.
-    let others = u64::from(most - direct - 1 - u16::from(fate::is_possible()));
+    let others = u64::from(most - direct - 1 - u16::from(process_faults::is_possible()));
     let candidates = (0..others).map(|i| direct + 1 + (path.wrapping_add(i) % others) as u16);
     let mut all = candidates.chain(1..=direct).map(|at| main + at).filter(|&at| is_free(at));
     all.next().unwrap_or_else(|| stop!("the program has more than {most} threads at once"))
@@ -229,7 +230,7 @@ pub(crate) fn create(function: usize, argument: usize, detached: bool) -> &'stat
 
 /// Counts threads that were created and not joined.
 fn count_unjoined(state: &State, more: i16) {
-    for count in [&state.unjoined, &state.own_unjoined[system::process()]] {
+    for count in [&state.unjoined, &state.own_unjoined[multi_process::process()]] {
         count.set(count.get().wrapping_add_signed(more));
     }
 }

@@ -4,8 +4,10 @@
 //! - [`Verdict`] and [`Coverage`]: what was concluded, and how much was looked at.
 //! - [`Message`]: what one party sent to another, and what became of it.
 //! - [`Trace`]: a schedule plus what became visible; the only input of reports.
+//! - [`Control`]: stops a search from another thread and says how far it has come ([`Progress`]).
 //! - `file` (feature `file`): traces on disk, with errors a person can act on.
 
+mod control;
 mod message;
 mod step;
 mod trace;
@@ -14,6 +16,7 @@ mod verdict;
 #[cfg(feature = "file")]
 pub mod file;
 
+pub use control::{Control, Progress};
 pub use message::{Message, Moment, Party};
 pub use step::Step;
 pub use trace::{

@@ -2,8 +2,8 @@
 
 use super::{CacheName, CheckArgs, CheckStrategy, ReductionName, RestartName};
 use crate::usage::Usage;
-use everypath_explore::reduction::Reduction;
-use everypath_explore::reduction::stateful::Sleep;
+use everypath_schedules::reduction::Reduction;
+use everypath_schedules::reduction::stateful::Sleep;
 
 /// What is searched depth-first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@ mod closed;
 mod confirmation;
 mod emission;
 mod estimate;
+mod failure_file;
 mod gdb;
 mod joint;
-mod listing;
 mod report;
 mod sample;
-mod surroundings;
+mod sandbox;
 
 use super::{program_folders, replay_command};
 use crate::cli::{
@@ -20,22 +20,22 @@ use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
 use crate::watch::{Watch, executed};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
-use everypath_explore::Control;
-use everypath_explore::reduction::Reduction;
-use everypath_native::peers::{Options, Trouble};
+use everypath_native::peers::{Options, PeerError};
 use everypath_native::{
-    Choice, Ending, Error, Exhaustive, Explored, Launch, Names, Outcome, Outside, Program,
+    Choice, Ending, Environment, Error, Exhaustive, Explored, Launch, Names, Outcome, Program,
     ProgramError, Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
 };
 use everypath_report::grouped;
+use everypath_schedules::reduction::Reduction;
+use everypath_trace::Control;
 use everypath_trace::{
     Coverage, Network, SearchRecord, ShuffleRecord, Target, Trace, Verdict, Violation, file,
 };
 use report::{Counted, Found, Report};
+use sandbox::{Prepared, prepare};
 use std::ffi::OsString;
 use std::path::Path;
 use std::thread;
-use surroundings::{Prepared, prepare};
 
 /// How many schedules are sampled if nobody says.
 const DEFAULT_EXECUTIONS: u64 = 10_000;
@@ -98,9 +98,9 @@ fn launch(args: &CheckArgs, program: &Program) -> Result<Launch, Usage> {
         datagrams: args.network.datagrams.rules()?,
         ..Setup::default()
     };
-    let Prepared { folder, environment, files, judge } = prepare(&surroundings::of(args))?;
+    let Prepared { folder, environment, files, judge } = prepare(&sandbox::of(args))?;
     Ok(Launch {
-        program: surroundings::seen_from(folder.as_deref(), &program.path),
+        program: sandbox::seen_from(folder.as_deref(), &program.path),
         arguments: args.command[1..].to_vec(),
         environment,
         folder,
@@ -109,7 +109,7 @@ fn launch(args: &CheckArgs, program: &Program) -> Result<Launch, Usage> {
         fresh: args.restart == RestartName::Exec,
         files,
         judge,
-        outside: Outside::default(),
+        outside: Environment::default(),
         companions: Vec::new(),
     })
 }
@@ -273,7 +273,7 @@ fn limit_reached(args: &CheckArgs, explored: &Explored) -> String {
 
 /// A simpler execution that violates the same, repeated; or the one that was found.
 fn simplest(launch: &Launch, found: Replayed, violation: Violation) -> (Replayed, Violation) {
-    let simpler = everypath_native::shrink(launch, &found.execution)
+    let simpler = everypath_native::minimise(launch, &found.execution)
         .and_then(|schedule| everypath_native::replay(launch, &schedule));
     // What cannot be made simpler was repeated already and is told as it is.
     let Ok(simpler) = simpler else { return (found, violation) };
@@ -292,7 +292,7 @@ fn target(args: &CheckArgs, program: &Program, arguments: &[OsString]) -> Target
         exit_code: args.exit_code,
         time: args.time.name().into(),
         network: Box::new(network_record(&args.network)),
-        surroundings: surroundings::of(args),
+        surroundings: sandbox::of(args),
     }
 }
 
@@ -400,7 +400,7 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     let launch = Launch {
         outside: recorded_outside(joint, &network, folder.as_deref(), &path)?,
         companions,
-        program: surroundings::seen_from(folder.as_deref(), &opened.path),
+        program: sandbox::seen_from(folder.as_deref(), &opened.path),
         arguments: arguments.iter().map(Into::into).collect(),
         environment,
         folder,
@@ -429,9 +429,9 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
 }
 
 /// The peers that a program talks to, which are started in a folder if it is not this one.
-fn outside(network: &NetworkArgs, folder: Option<&Path>) -> Result<Outside, Usage> {
+fn outside(network: &NetworkArgs, folder: Option<&Path>) -> Result<Environment, Usage> {
     let options = Options { folder: folder.map(Into::into), ..network.options() };
-    Outside::new(options).map_err(|trouble: Trouble| Usage::new(trouble.to_string()))
+    Environment::new(options).map_err(|trouble: PeerError| Usage::new(trouble.to_string()))
 }
 
 /// The world outside that a trace was recorded in.
@@ -440,11 +440,11 @@ fn recorded_outside(
     network: &NetworkArgs,
     folder: Option<&Path>,
     path: &str,
-) -> Result<Outside, Usage> {
+) -> Result<Environment, Usage> {
     if joint.is_empty() {
         return outside(network, folder);
     }
-    Outside::recorded(joint).ok_or_else(|| {
+    Environment::recorded(joint).ok_or_else(|| {
         Usage::new(format!("cannot replay {path}: what other programs did cannot be read"))
     })
 }

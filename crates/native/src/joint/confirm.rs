@@ -8,15 +8,15 @@
 
 use super::{JointSearch, Record};
 use crate::closed::{Companion, MAX_COMPANIONS, System};
+use crate::dependence::{Touch, taken};
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::symmetry::Symmetry;
-use crate::touch::{Touch, taken};
 use crate::worker::{From, Launch, Modules, Worker};
 use everypath_commtree::joint::Performed;
-use everypath_explore::Control;
-use everypath_explore::reduction::happens_before::HappensBefore;
-use everypath_shim_abi::{Choice, Event, IdleMode, Operation, Outcome, Pending, TIMEOUT};
+use everypath_schedules::reduction::happens_before::HappensBefore;
+use everypath_shim_abi::{Choice, EnabledStep, Event, IdleMode, Operation, Outcome, TIMEOUT};
+use everypath_trace::Control;
 use std::collections::{BTreeSet, VecDeque};
 
 /// How many more steps than planned the system may take.
@@ -220,7 +220,7 @@ impl Lead {
     }
 
     /// Who takes the next step, and how.
-    fn choose(&mut self, pending: &[Pending]) -> Option<Choice> {
+    fn choose(&mut self, pending: &[EnabledStep]) -> Option<Choice> {
         for can in pending {
             self.leave_out(can);
         }
@@ -240,7 +240,7 @@ impl Lead {
             self.plan.remove(at);
             return Some(Choice { thread, outcome });
         }
-        let rank = |can: &&Pending| (can.is_timeout(), can.thread != self.last);
+        let rank = |can: &&EnabledStep| (can.is_timeout(), can.thread != self.last);
         let next = pending.iter().min_by_key(rank)?;
         let outcome = if next.is_timeout() { TIMEOUT } else { 0 };
         Some(Choice { thread: next.thread, outcome })
@@ -248,7 +248,7 @@ impl Lead {
 
     /// Leaves out what a thread would do before the step that it is at: on its own the program had
     /// steps which it does not have now.
-    fn leave_out(&mut self, can: &Pending) {
+    fn leave_out(&mut self, can: &EnabledStep) {
         const AHEAD: usize = 3;
         let own = self.plan.iter().enumerate().filter(|(_, planned)| planned.thread == can.thread);
         let own: Vec<usize> = own.map(|(at, _)| at).take(AHEAD).collect();

@@ -5,8 +5,8 @@ use crate::execution::Execution;
 use everypath_commtree::joint::{
     Act, Answer, Combination, Linearised, Link, Performed, Port, Request, Side, Watched,
 };
-use everypath_explore::Control;
 use everypath_shim_abi::{IdleMode, Outcome};
+use everypath_trace::Control;
 
 /// How an execution ended, as histories remember it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

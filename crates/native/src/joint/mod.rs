@@ -1,38 +1,38 @@
 //! Several programs that talk to each other, each explored on its own: joint states.
 //!
-//! The theory is [`everypath_commtree::joint`]. Here, `wishes` answers a program in the middle of an
+//! The theory is [`everypath_commtree::joint`]. Here, `requests` answers a program in the middle of an
 //! execution and writes its history down, `judge` says which histories are wrong together, `confirm`
 //! lets all programs run together to show it, `script` repeats to one program what the others did,
-//! and `words` tells people about it.
+//! and `describe` tells people about it.
 
 mod confirm;
+mod describe;
 mod judge;
 mod places;
+mod requests;
 mod script;
-mod wishes;
-mod words;
 
 pub use judge::Finish;
+pub(crate) use requests::JointRequests;
 pub(crate) use script::{Recorded, Reply};
-pub(crate) use wishes::Wishes;
 
+use crate::environment::Environment;
 use crate::error::Error;
 use crate::execution::{Execution, ExitCodes};
-use crate::outside::Outside;
 use crate::runner::{Runner, Stop};
 use crate::worker::Launch;
 use confirm::{Claim, confirm};
 use everypath_commtree::joint::{
     Answer, Combination, EventId, History, HistoryId, Joint, Linearised, Performed, Script, Side,
 };
-use everypath_explore::reduction::{Ended, Finished, Reduction, Stateless};
-use everypath_explore::{Control, Progress};
+use everypath_schedules::reduction::{Ended, Finished, Reduction, Stateless};
 use everypath_shim_abi::Outcome;
+use everypath_trace::{Control, Progress};
 use judge::{End, Judge, Judged};
+use requests::{Programs, Shown, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
-use wishes::{Programs, Shown, lock};
 
 /// What to explore.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub struct JointSearch {
     /// How many events the history of a program may have.
     pub events: Option<u32>,
     /// What is known of one more program, which is not there itself.
-    pub environment: Option<Environment>,
+    pub environment: Option<JointSetting>,
     /// Whether the first program may be killed at any point, which is not started again then.
     pub kills_first: bool,
     /// How many connections of the first program the network may break in one execution.
@@ -61,7 +61,7 @@ pub struct JointSearch {
 
 /// A program of which only histories are known.
 #[derive(Clone, Debug)]
-pub struct Environment {
+pub struct JointSetting {
     /// Its name, for people.
     pub name: String,
     /// All that it does. Connections name it by the number behind those of the programs.
@@ -169,7 +169,7 @@ struct Exploration<'a> {
     control: &'a Control,
     programs: Programs,
     runners: Vec<Runner<'a>>,
-    outsides: Vec<Outside>,
+    outsides: Vec<Environment>,
     records: Vec<BTreeMap<HistoryId, Record>>,
     /// Programs that cannot go on, as long as nobody listens at a port.
     postponed: Option<Found>,
@@ -218,8 +218,8 @@ pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointE
         },
     };
     for (side, (_, launch)) in search.programs.iter().enumerate() {
-        let wishes = Wishes::new(&exploration.programs, side, most, &places);
-        let outside = Outside::of_programs(wishes);
+        let wishes = JointRequests::new(&exploration.programs, side, most, &places);
+        let outside = Environment::of_programs(wishes);
         let mut launch = Launch { outside: outside.clone(), ..launch.clone() };
         launch.setup.joint = true;
         let runner = Runner::start(&launch, control)?;
@@ -264,7 +264,7 @@ impl Exploration<'_> {
             return Some(asked.text(&names));
         }
         if let Some(surprise) = joint.surprise() {
-            let what = words::sentence(&names, &surprise);
+            let what = describe::sentence(&names, &surprise);
             return Some(format!(
                 "{what}, and what it does then is not among the behaviours that were listed"
             ));
@@ -305,7 +305,7 @@ impl Exploration<'_> {
         lock(&self.programs).side_mut(side).begin();
         self.explored.last_executions[side] = 0;
         let mut finished = self.search_with(side, self.search.reduction);
-        if matches!(finished, Ok(Finished::Unsuitable)) {
+        if matches!(finished, Ok(Finished::NeedsSourceSets)) {
             finished = self.search_with(side, Reduction::Source);
         }
         if side == 0 && self.search.kills_first {
@@ -337,7 +337,7 @@ impl Exploration<'_> {
                 let (states, events) = (executions, explored.steps);
                 control.publish(Progress { states, events, ..Progress::default() });
             }
-            let counts = !matches!(executed.ended, Ended::Redundant | Ended::Astray)
+            let counts = !matches!(executed.ended, Ended::SleepSetBlocked | Ended::Diverged)
                 && runner.reply().outcome != Outcome::Abandoned;
             let noted = match counts {
                 true => note(runner, &outsides[side], programs, (side, &mut records[side])),
@@ -482,13 +482,13 @@ impl Exploration<'_> {
         let claim = Claim { program, records, order: &order, is_stuck };
         let closed = match &self.search.environment {
             None => confirm(self.search, &claim, self.control),
-            Some(Environment { name, .. }) => {
+            Some(JointSetting { name, .. }) => {
                 Err(format!("of {name} there are only the behaviours that were listed"))
             }
         };
         let Record { execution, script, .. } = claim.records[program];
         let names = self.search.names();
-        let messages = words::messages(lock(&self.programs).sides(), &names, &order, is_stuck);
+        let messages = describe::messages(lock(&self.programs).sides(), &names, &order, is_stuck);
         let (execution, script) = (execution.clone(), script.iter().map(Reply::to_line).collect());
         Some(Together { program, execution, script, messages, is_stuck, closed })
     }
@@ -518,7 +518,7 @@ fn endless() -> String {
 /// says nothing about the program.
 fn note(
     runner: &Runner<'_>,
-    outside: &Outside,
+    outside: &Environment,
     programs: &Programs,
     (side, records): (usize, &mut BTreeMap<HistoryId, Record>),
 ) -> Result<bool, String> {

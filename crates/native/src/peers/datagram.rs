@@ -4,8 +4,8 @@
 //! either direction. Ports that a server chooses by itself differ from contact to contact, so they
 //! are numbered in the order in which they are first seen, and the program knows them by that.
 
-use super::caller::Caller;
 use super::diagnosis::Diagnosis;
+use super::udp_clients::Caller;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recvfrom, sendto};
 use std::fs;

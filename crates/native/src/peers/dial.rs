@@ -1,11 +1,11 @@
 //! Reaching a server, and letting clients reach us.
 
 use super::diagnosis::Receiver;
+use super::error::{PeerError, Printed};
 use super::exchange::Pause;
 use super::process::Process;
+use super::quiescence::{self, Look, Watch};
 use super::socket::{Attempt, Listener, Socket};
-use super::trouble::{Printed, Trouble};
-use super::watch::{self, Look, Watch};
 use super::{Address, Host, Peer, Peers, Role, system};
 use everypath_commtree::Name;
 use rustix::io::Errno;
@@ -22,7 +22,7 @@ enum Stranger {
 impl Peers {
     /// Connects to a server. If nobody listens, the peers that were not needed yet are started in
     /// their order, and those again that ended in good order, until somebody does.
-    pub(super) fn dial(&mut self, address: &Address) -> Result<Option<Socket>, Trouble> {
+    pub(super) fn dial(&mut self, address: &Address) -> Result<Option<Socket>, PeerError> {
         let mut connected = self.attempt(address)?;
         for number in 0..self.peers.len() {
             if connected.is_some() {
@@ -52,7 +52,7 @@ impl Peers {
     }
 
     /// Starts peers in their order until one listens on a port, without connecting to it.
-    pub(crate) fn await_port(&mut self, port: u16) -> Result<(), Trouble> {
+    pub(crate) fn await_port(&mut self, port: u16) -> Result<(), PeerError> {
         let address = Address::Tcp(([127, 0, 0, 1], port).into());
         for number in 0..self.peers.len() {
             if self.is_listened_on(port) {
@@ -95,12 +95,12 @@ impl Peers {
     fn is_listened_on(&self, port: u16) -> bool {
         match &self.diagnosis {
             Some(diagnosis) => diagnosis.is_listened_on(port),
-            None => watch::tcp_listeners().iter().any(|&(it, _)| it == port),
+            None => quiescence::tcp_listeners().iter().any(|&(it, _)| it == port),
         }
     }
 
     /// Connects to whoever listens now.
-    pub(super) fn attempt(&mut self, address: &Address) -> Result<Option<Socket>, Trouble> {
+    pub(super) fn attempt(&mut self, address: &Address) -> Result<Option<Socket>, PeerError> {
         if let Address::Udp(to) = address {
             let open = |_| Socket::datagrams(address);
             let socket = self.receiver(*to).map(open).transpose();
@@ -122,11 +122,11 @@ impl Peers {
         }
     }
 
-    fn start(&mut self, number: usize) -> Result<Process, Trouble> {
+    fn start(&mut self, number: usize) -> Result<Process, PeerError> {
         self.statistics.starts += 1;
         let peer = &self.peers[number];
         Process::start(&peer.words, self.options.folder.as_deref())
-            .map_err(|error| Trouble::Start { peer: peer.command.clone(), error })
+            .map_err(|error| PeerError::Start { peer: peer.command.clone(), error })
     }
 
     /// Waits until a peer that was just started listens at an address. It rests without listening
@@ -135,7 +135,7 @@ impl Peers {
         &mut self,
         number: usize,
         address: &Address,
-    ) -> Result<Option<Socket>, Trouble> {
+    ) -> Result<Option<Socket>, PeerError> {
         let timer = self.timer()?;
         let failed = |error| system("wait for", address, error);
         let mut pause = Pause::new();
@@ -169,7 +169,7 @@ impl Peers {
     }
 
     /// Somebody who connects to the program at one of its addresses.
-    fn arrival(&self) -> Result<Option<(Address, Socket)>, Trouble> {
+    fn arrival(&self) -> Result<Option<(Address, Socket)>, PeerError> {
         for (address, listener) in &self.listeners {
             let came = listener.accept().map_err(|error| system("accept on", address, error))?;
             if let Some(socket) = came {
@@ -184,8 +184,8 @@ impl Peers {
     }
 
     /// That nobody listens at an address may be meant; that a peer listens nowhere is not.
-    fn check_listening(&mut self, address: &Address) -> Result<(), Trouble> {
-        let listens = |process: &Process| process.processes().into_iter().any(watch::listens);
+    fn check_listening(&mut self, address: &Address) -> Result<(), PeerError> {
+        let listens = |process: &Process| process.processes().into_iter().any(quiescence::listens);
         let idle = self
             .peers
             .iter()
@@ -193,13 +193,13 @@ impl Peers {
         idle.map_or(Ok(()), |number| Err(self.never_listens(number, address)))
     }
 
-    fn never_listens(&mut self, number: usize, address: &Address) -> Trouble {
+    fn never_listens(&mut self, number: usize, address: &Address) -> PeerError {
         let peer = &mut self.peers[number];
         let printed = match &mut peer.role {
             Role::Server(process) => process.printed(),
             Role::Unused | Role::Client { .. } => Printed::default(),
         };
-        Trouble::NeverListens { peer: peer.command.clone(), address: address.clone(), printed }
+        PeerError::NeverListens { peer: peer.command.clone(), address: address.clone(), printed }
     }
 
     /// Finds out who listens at an address, the first time.
@@ -223,7 +223,7 @@ impl Peers {
             let owns = |process: &Process| {
                 let is_owner = |it: &u32| match listener {
                     Some(listener) => listener == *it,
-                    None => inode.is_some_and(|inode| watch::has_open(*it, inode)),
+                    None => inode.is_some_and(|inode| quiescence::has_open(*it, inode)),
                 };
                 process.processes().iter().any(is_owner)
             };
@@ -234,7 +234,7 @@ impl Peers {
         let host = if is_ours {
             Host::Ours
         } else {
-            match listener.or_else(|| watch::owner(inode?)) {
+            match listener.or_else(|| quiescence::owner(inode?)) {
                 Some(process) => Host::Theirs(Watch::new(process)),
                 None => {
                     // Any of ours, for all we know.
@@ -253,7 +253,7 @@ impl Peers {
         &mut self,
         address: &Address,
         ordinal: usize,
-    ) -> Result<Option<(usize, Process, Socket)>, Trouble> {
+    ) -> Result<Option<(usize, Process, Socket)>, PeerError> {
         loop {
             let at_home =
                 |role: &Role| matches!(role, Role::Client { home, .. } if home == address);
@@ -288,7 +288,7 @@ impl Peers {
     pub(super) fn start_client(
         &mut self,
         number: usize,
-    ) -> Result<(Process, Socket, Address), Trouble> {
+    ) -> Result<(Process, Socket, Address), PeerError> {
         match self.start_stranger(number)? {
             Stranger::Came(process, socket, home) => Ok((process, socket, home)),
             Stranger::Rests(process) => Err(self.never_connects(number, process)),
@@ -296,14 +296,14 @@ impl Peers {
     }
 
     /// Starts a peer and waits until it comes to the program, or rests without doing so.
-    fn start_stranger(&mut self, number: usize) -> Result<Stranger, Trouble> {
+    fn start_stranger(&mut self, number: usize) -> Result<Stranger, PeerError> {
         self.listeners.values().for_each(Listener::forget);
         let mut process = self.start(number)?;
         let timer = self.timer()?;
         let mut pause = Pause::new();
         let mut before = Look::Busy;
         let failed =
-            |error| Trouble::System { what: "wait for", address: "a client".to_string(), error };
+            |error| PeerError::System { what: "wait for", address: "a client".to_string(), error };
         loop {
             if let Some((home, mut socket)) = self.arrival()? {
                 socket.is_with(number);
@@ -322,9 +322,9 @@ impl Peers {
         }
     }
 
-    fn never_connects(&self, number: usize, mut process: Process) -> Trouble {
+    fn never_connects(&self, number: usize, mut process: Process) -> PeerError {
         let all: Vec<String> = self.listeners.keys().map(Address::to_string).collect();
-        Trouble::NeverConnects {
+        PeerError::NeverConnects {
             peer: self.peers[number].command.clone(),
             at: all.join(" and "),
             printed: process.printed(),
@@ -332,8 +332,8 @@ impl Peers {
     }
 
     /// A server that answered before is not there any more.
-    pub(super) fn refused_again(&self, name: Name) -> Trouble {
+    pub(super) fn refused_again(&self, name: Name) -> PeerError {
         let address = self.describe(name);
-        Trouble::System { what: "open again", address, error: Errno::CONNREFUSED }
+        PeerError::System { what: "open again", address, error: Errno::CONNREFUSED }
     }
 }

@@ -1,9 +1,9 @@
 //! Sending something to a peer and waiting until its answer is complete.
 
+use super::error::PeerError;
 use super::process::Process;
+use super::quiescence::Look;
 use super::socket::{Timer, Wire};
-use super::trouble::Trouble;
-use super::watch::Look;
 use super::{Connection, Host, Origin, Peers, Role, system};
 use everypath_commtree::End;
 use rustix::io::Errno;
@@ -57,7 +57,7 @@ impl Peers {
         &mut self,
         connection: &mut Connection,
         message: &Message,
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Vec<u8>, PeerError> {
         let timer = self.timer()?;
         let mut pause = Pause::new();
         let mut answer = Vec::new();
@@ -107,7 +107,7 @@ impl Peers {
         connection: &Connection,
         time: Duration,
         timer: &Timer,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), PeerError> {
         let servers = self.peers.iter().filter_map(|peer| match &peer.role {
             Role::Server(process) => Some(process),
             Role::Unused | Role::Client { .. } => None,
@@ -127,7 +127,7 @@ impl Peers {
         connection: &mut Connection,
         rest: &mut &[u8],
         answer: &mut Vec<u8>,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, PeerError> {
         let limit = self.options.max_answer;
         let written =
             connection.socket.write(rest).map_err(|error| self.broken(connection, error))?;
@@ -135,7 +135,7 @@ impl Peers {
         let came = connection.socket.drain(answer, limit);
         let came = came.map_err(|error| self.broken(connection, error))?;
         if answer.len() > limit {
-            return Err(Trouble::Floods { connection: self.describe(connection.name), limit });
+            return Err(PeerError::Floods { connection: self.describe(connection.name), limit });
         }
         Ok(written > 0 || came)
     }
@@ -146,7 +146,7 @@ impl Peers {
         &mut self,
         connection: &mut Connection,
         answer: &mut Vec<u8>,
-    ) -> Result<State, Trouble> {
+    ) -> Result<State, PeerError> {
         let before = self.look(connection)?;
         match before {
             Look::Busy => return Ok(State::Open),
@@ -165,7 +165,7 @@ impl Peers {
 
     /// Looks at everybody who may have to do with the answer: the servers, since one may use
     /// another, and the client that the connection is with.
-    fn look(&mut self, connection: &mut Connection) -> Result<Look, Trouble> {
+    fn look(&mut self, connection: &mut Connection) -> Result<Look, PeerError> {
         let mut times = BTreeMap::new();
         for peer in &mut self.peers {
             let Role::Server(process) = &mut peer.role else { continue };
@@ -207,7 +207,7 @@ impl Peers {
     }
 
     /// Whether a peer that we cannot look at has been silent for long enough.
-    fn is_quiet(&mut self, connection: &mut Connection, timer: &Timer) -> Result<bool, Trouble> {
+    fn is_quiet(&mut self, connection: &mut Connection, timer: &Timer) -> Result<bool, PeerError> {
         let quiet = self.options.quiet;
         if connection.socket.end() == End::Open {
             let waited = connection.socket.is_silent_for(quiet, timer);
@@ -235,21 +235,21 @@ impl Peers {
     }
 
     /// A client's answer must depend on one connection only.
-    fn check_single(&self, connection: &Connection) -> Result<(), Trouble> {
+    fn check_single(&self, connection: &Connection) -> Result<(), PeerError> {
         for (address, listener) in &self.listeners {
             let second =
                 listener.has_arrival().map_err(|error| system("accept on", address, error));
             if second? {
-                return Err(Trouble::SecondConnection { peer: self.peer(connection) });
+                return Err(PeerError::SecondConnection { peer: self.peer(connection) });
             }
         }
         Ok(())
     }
 
     /// Time to do what is asked for.
-    pub(super) fn timer(&mut self) -> Result<Timer, Trouble> {
+    pub(super) fn timer(&mut self) -> Result<Timer, PeerError> {
         self.starved(None);
-        Timer::new(self.options.patience).map_err(|error| Trouble::System {
+        Timer::new(self.options.patience).map_err(|error| PeerError::System {
             what: "make",
             address: "a timer".to_string(),
             error,
@@ -288,9 +288,9 @@ impl Peers {
         ours.chain(theirs).max().unwrap_or_default()
     }
 
-    fn hangs(&self, connection: &Connection, writing: bool) -> Trouble {
+    fn hangs(&self, connection: &Connection, writing: bool) -> PeerError {
         let unread = "does not read what it is sent";
-        Trouble::Hangs {
+        PeerError::Hangs {
             connection: self.describe(connection.name),
             peer: self.peer(connection),
             what: if writing { unread } else { "runs, sleeps or does not accept" },
@@ -298,8 +298,8 @@ impl Peers {
         }
     }
 
-    fn broken(&self, connection: &Connection, error: Errno) -> Trouble {
-        Trouble::System { what: "use", address: self.describe(connection.name), error }
+    fn broken(&self, connection: &Connection, error: Errno) -> PeerError {
+        PeerError::System { what: "use", address: self.describe(connection.name), error }
     }
 
     /// Who is at the other end, in words.

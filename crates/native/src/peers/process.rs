@@ -1,7 +1,7 @@
 //! A peer that we started: a process with all that descends from it, which ends with us.
 
-use super::trouble::{Printed, Trouble};
-use super::watch::{Look, Watch};
+use super::error::{PeerError, Printed};
+use super::quiescence::{Look, Watch};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
@@ -97,7 +97,7 @@ impl Process {
         &mut self,
         command: &str,
         may_end: fn(ExitStatus) -> bool,
-    ) -> Result<Look, Trouble> {
+    ) -> Result<Look, PeerError> {
         // Whoever prints shall not have to wait for us.
         self.output.read();
         let look = self.watch.look();
@@ -108,7 +108,7 @@ impl Process {
             // It is about to end.
             None => Ok(Look::Busy),
             Some(status) if may_end(status) => Ok(Look::Gone),
-            Some(status) => Err(Trouble::Crashed {
+            Some(status) => Err(PeerError::Crashed {
                 peer: command.to_string(),
                 how: ended(status),
                 printed: self.printed(),

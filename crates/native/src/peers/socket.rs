@@ -1,9 +1,9 @@
 //! Our end of a connection to a peer, and the sockets on which peers reach us.
 
 use super::address::Address;
-use super::caller::{self, Caller};
 use super::datagram::{self, Contact, Datagrams};
 use super::diagnosis::Diagnosis;
+use super::udp_clients::{self, Caller};
 use everypath_commtree::End;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -291,7 +291,7 @@ pub(super) struct Listener {
 impl Listener {
     pub(super) fn new(address: &Address) -> Result<Self, Errno> {
         if let Address::Udp(home) = address {
-            return Ok(Listener { descriptor: caller::bound(*home)?, by_datagrams: true });
+            return Ok(Listener { descriptor: udp_clients::bound(*home)?, by_datagrams: true });
         }
         let descriptor = socket_with(address.family(), SocketType::STREAM, FLAGS, None)?;
         sockopt::set_socket_reuseaddr(&descriptor, true)?;

@@ -1,6 +1,6 @@
 //! Real processes, real connections, exact counts.
 
-use super::{Address, Cache, Options, Peers, Statistics, Trouble};
+use super::{Address, Cache, Options, PeerError, Peers, Statistics};
 use crate::region::Shared;
 use everypath_commtree::{End, Lookup, Memory, Name, Opening, Position, Reader, Sent, Take};
 use rustix::net::sockopt::set_socket_reuseaddr;
@@ -75,7 +75,7 @@ impl Rig {
         Rig::new(tcp(port), Options { commands, ..options })
     }
 
-    fn connect(&mut self, number: u64) -> Result<Position, Trouble> {
+    fn connect(&mut self, number: u64) -> Result<Position, PeerError> {
         let name = Name([1, 0, 0, number]);
         match self.peers.connect(&self.memory, name, &self.address)? {
             Opening::Open(at) => Ok(at),
@@ -83,7 +83,7 @@ impl Rig {
         }
     }
 
-    fn accept(&mut self, number: usize) -> Result<Option<Position>, Trouble> {
+    fn accept(&mut self, number: usize) -> Result<Option<Position>, PeerError> {
         let name = Name([2, 0, 0, number as u64]);
         match self.peers.accept(&self.memory, name, &self.address, number)? {
             Opening::Open(at) => Ok(Some(at)),
@@ -91,7 +91,7 @@ impl Rig {
         }
     }
 
-    fn send(&mut self, from: Position, bytes: &[u8]) -> Result<Position, Trouble> {
+    fn send(&mut self, from: Position, bytes: &[u8]) -> Result<Position, PeerError> {
         match self.memory.write(from, Sent::Bytes(bytes)) {
             Lookup::Hit(at) => Ok(at),
             Lookup::Miss => self.peers.send(&self.memory, from, Sent::Bytes(bytes)),
@@ -116,7 +116,7 @@ fn impatient() -> Options {
     Options { patience: Duration::from_millis(300), ..Options::default() }
 }
 
-fn message(result: Result<Position, Trouble>) -> String {
+fn message(result: Result<Position, PeerError>) -> String {
     result.unwrap_err().to_string()
 }
 

@@ -1,5 +1,5 @@
 use super::{Launch, Modules, Worker};
-use crate::outside::Outside;
+use crate::environment::Environment;
 use everypath_shim_abi::{Backend, Choice, Command, Footprint, Outcome, Request, Setup, Splitmix};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn worker_of(source: &str, backend: Backend, arguments: &[&str]) -> (Worker, Tem
         folder: None,
         files: Vec::new(),
         judge: None,
-        outside: Outside::default(),
+        outside: Environment::default(),
         companions: Vec::new(),
     };
     (Worker::start(&launch, &Modules::default()).unwrap(), folder)

@@ -1,7 +1,7 @@
 //! Compiled programs as the command line starts them.
 
 use crate::common::Compiled;
-use everypath_native::{Launch, Outside, Setup};
+use everypath_native::{Environment, Launch, Setup};
 use std::ffi::OsString;
 
 /// Steps that no execution of these programs needs, except those that never end.
@@ -21,7 +21,7 @@ pub(crate) fn launch(compiled: &Compiled, arguments: &[&str]) -> Launch {
         folder: None,
         files: Vec::new(),
         judge: None,
-        outside: Outside::default(),
+        outside: Environment::default(),
         companions: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use super::settings::nanos;
 use super::timers::Turn;
 use super::{Arrivals, Nanos, Run, Settings, Sources, Traffic};
 use crate::{NodeId, Options};
-use everypath_explore::handler;
+use everypath_explore::panic_capture;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub fn simulate_while<P: Traffic>(
     go_on: &dyn Fn(u64) -> bool,
 ) -> Result<Option<Run>, Panicked> {
     let mut simulation = Simulation::<P>::new(options, settings);
-    match handler::run(|| simulation.go(go_on)) {
+    match panic_capture::run(|| simulation.go(go_on)) {
         Ok(finished) => Ok(finished.then(|| simulation.finish())),
         Err(message) => Err(Panicked {
             node: simulation.current,

@@ -239,7 +239,7 @@ impl Address {
 
     /// What stands for the address in the footprints of steps: all that could meet are equal.
     pub(crate) fn key(&self) -> usize {
-        crate::system::shared_object(self.own_key())
+        crate::multi_process::shared_object(self.own_key())
     }
 
     fn own_key(&self) -> usize {

@@ -4,17 +4,17 @@
 //! thread may connect, name or close it before.
 
 use super::address::Address;
-use super::call::step_of_call;
+use super::blocking::step_of_call;
 use super::transfer::about_to_move;
-use super::{Call, Kind, Object, Patience, Stage, Transfer, Unfinished, Want};
-use super::{crossing, failed, faults, happened, is_unix, joint, key, object, remote, through};
+use super::{Blocking, Call, Kind, Object, Stage, Transfer, Unfinished, Want};
+use super::{failed, faults, happened, is_unix, joint, key, object, partitioned, peer, through};
 use super::{stream, until_done, waits};
 use crate::descriptors;
+use crate::multi_process;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use crate::system;
-use everypath_shim_abi::{Operation, Strangeness, connecting};
+use everypath_shim_abi::{NoticeKind, Operation, connecting};
 
 /// What came of an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +45,8 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
     }
     let to = to.concrete();
     let patience = match waits {
-        true => Patience::of_option(socket.options.get().send_timeout),
-        false => Patience::None,
+        true => Blocking::of_option(socket.options.get().send_timeout),
+        false => Blocking::None,
     };
     let mut call = Call {
         operation: Operation::Connect,
@@ -56,7 +56,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
         through: through(descriptor),
         patience,
     };
-    if system::is_one_of_several() {
+    if multi_process::is_one_of_several() {
         return connect_in_system(call, number, to, waits);
     }
     loop {
@@ -75,7 +75,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
         if stream::listener(&to).is_none() {
             return match faults::refuses() {
                 true => refuse(socket, errno::ECONNREFUSED, waits),
-                false => remote::connect(number, to, waits),
+                false => peer::connect(number, to, waits),
             };
         }
     }
@@ -100,14 +100,14 @@ pub(super) fn await_room(descriptor: i32, number: usize, waits: bool) -> Result<
     let socket = object(number);
     let is_awaiting = || socket.stage.get() == Stage::Awaiting;
     let patience = match waits && is_awaiting() {
-        true => Patience::of_option(socket.options.get().send_timeout),
-        false => Patience::None,
+        true => Blocking::of_option(socket.options.get().send_timeout),
+        false => Blocking::None,
     };
     let call = Call {
         operation: Operation::Connect,
         touches: key(number),
         value: connecting(number, (0, 0)),
-        want: Want::Ready { number: number as u16, events: super::ready::OUT },
+        want: Want::Ready { number: number as u16, events: super::poll::OUT },
         through: through(descriptor),
         patience,
     };
@@ -138,8 +138,8 @@ pub(super) fn before_use(descriptor: i32, number: usize, waits: bool) -> Result<
 /// does not, and is refused only when nothing else can happen any more.
 fn connect_in_system(call: Call, number: usize, to: Address, waits: bool) -> Result<isize, i32> {
     let want = Want::Somebody { kind: Kind::Stream, key: call.touches };
-    let mut call = Call { want, patience: Patience::Last, ..call };
-    about_to_move(number, 0, Patience::Forever, false);
+    let mut call = Call { want, patience: Blocking::Last, ..call };
+    about_to_move(number, 0, Blocking::Forever, false);
     loop {
         let outcome = until_done(call, || {
             if let Some(told) = standing(object(number)) {
@@ -149,20 +149,20 @@ fn connect_in_system(call: Call, number: usize, to: Address, waits: bool) -> Res
             if !stream::has_room(object(listener)) {
                 return None;
             }
-            let is_cut = crossing::is_lost(state().current(), object(listener));
+            let is_cut = partitioned::is_lost(state().current(), object(listener));
             Some(if is_cut { Attempt::Unreachable } else { enter(number, listener, to) })
         });
         match outcome {
             Ok(Attempt::Unreachable) => return connect_across(call, number, to, waits),
             // Somebody is there who never accepts.
             Err(Unfinished::TimedOut) if stream::listener(&to).is_some() => {
-                call.patience = Patience::Forever;
+                call.patience = Blocking::Forever;
             }
             other => {
                 state().current().transfer.set(Transfer::default());
                 return match other {
                     Err(Unfinished::TimedOut) => {
-                        system::notice(Strangeness::NobodyListens, to.port());
+                        multi_process::notice(NoticeKind::NobodyListens, to.port());
                         refuse(object(number), errno::ECONNREFUSED, waits)
                     }
                     other => connected(number, other, waits),
@@ -177,14 +177,15 @@ fn connect_in_system(call: Call, number: usize, to: Address, waits: bool) -> Res
 fn connect_across(call: Call, number: usize, to: Address, waits: bool) -> Result<isize, i32> {
     const NANOSECONDS: u64 = 127_000_000_000;
     state().current().transfer.set(Transfer::default());
-    let from = system::process();
+    let from = multi_process::process();
     let want = Want::Reachable { from: from as u16, key: to.key() };
-    let patience = Patience::Until(state().clock.get() + NANOSECONDS);
+    let patience = Blocking::Until(state().clock.get() + NANOSECONDS);
     let outcome = until_done(Call { want, patience, ..call }, || {
         if let Some(told) = standing(object(number)) {
             return Some(Attempt::Told(told));
         }
-        let listener = stream::listener(&to).filter(|_| crossing::is_reachable(from, to.key()))?;
+        let listener =
+            stream::listener(&to).filter(|_| partitioned::is_reachable(from, to.key()))?;
         Some(enter(number, listener, to))
     });
     match outcome {
@@ -194,7 +195,7 @@ fn connect_across(call: Call, number: usize, to: Address, waits: bool) -> Result
 }
 
 fn connect_here(call: Call, number: usize, to: Address) -> Result<isize, i32> {
-    let waits = call.patience != Patience::None;
+    let waits = call.patience != Blocking::None;
     let goes_on = !is_unix(object(number));
     let outcome = until_done(call, || {
         if let Some(told) = standing(object(number)) {

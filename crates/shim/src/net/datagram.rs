@@ -1,22 +1,22 @@
 //! Datagram sockets: whole messages, each with where it came from.
 
 use super::address::Address;
-use super::call::step_of_call;
-use super::chronicle::{self, Load, Side};
-use super::crossing;
+use super::blocking::step_of_call;
 use super::groups;
+use super::in_flight::{self, Found, HEAD, Head, Later};
 use super::message::Pieces;
-use super::outbox::{self, Put};
-use super::transit::{self, Found, HEAD, Head, Later};
-use super::{Call, Kind, Object, Patience, Transfer, Want, failed, happened, is_unix, key, object};
-use super::{joint, partner, remote, stream, touches, until_done, waits};
+use super::message_log::{self, Load, Side};
+use super::partitioned;
+use super::send_queue::{self, Put};
+use super::{Blocking, Call, Kind, Object, Transfer, Want, failed, happened, is_unix, key, object};
+use super::{joint, partner, peer, stream, touches, until_done, waits};
 use crate::descriptors;
 use crate::memory::{bytes, load};
+use crate::multi_process;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use crate::system;
-use everypath_shim_abi::{Operation, Strangeness, moved};
+use everypath_shim_abi::{NoticeKind, Operation, moved};
 
 /// The longest message of the Internet.
 const LONGEST: usize = 65_507;
@@ -124,12 +124,12 @@ pub(super) fn send(
         return joint::datagrams::send(descriptor, number, &to, pieces);
     }
     let is_to_many = to.is_broadcast() || to.is_multicast();
-    let is_alone = !is_unix(socket) && !system::is_one_of_several();
+    let is_alone = !is_unix(socket) && !multi_process::is_one_of_several();
     if is_alone && !is_to_many && receivers(socket, &to).next().is_none() {
         // Another thread may be about to bind there.
         point(Operation::SendAway, to.key(), 0);
         if receivers(socket, &to).next().is_none() {
-            return outbox::send(number, &to, pieces);
+            return send_queue::send(number, &to, pieces);
         }
     }
     let only = receivers(socket, &to).next().filter(|_| receivers(socket, &to).count() == 1);
@@ -142,13 +142,14 @@ pub(super) fn send(
     let head = Head { from: source(socket, &to), length: length as u32, put: Put::BySender };
     let mut anybody = false;
     let is_looped = !to.is_multicast() || socket.options.get().hears_itself();
-    if !is_to_many && system::is_one_of_several() && receivers(socket, &to).next().is_none() {
+    if !is_to_many && multi_process::is_one_of_several() && receivers(socket, &to).next().is_none()
+    {
         await_receiver(descriptor, &to);
     }
     for receiver in receivers(socket, &to) {
         anybody = true;
-        if crossing::is_lost(state().current(), object(receiver)) {
-            chronicle::lost(on_its_way(Side::Socket(number), receiver, &head, pieces));
+        if partitioned::is_lost(state().current(), object(receiver)) {
+            message_log::lost(on_its_way(Side::Socket(number), receiver, &head, pieces));
         } else if is_looped {
             deliver(Side::Socket(number), receiver, head, pieces);
         }
@@ -162,7 +163,7 @@ pub(super) fn send(
         let taken = super::bound(Kind::Datagram, |other| other.local.get().receives(&to));
         return Err(if taken.is_some() { errno::EPERM } else { errno::ECONNREFUSED });
     }
-    remote::datagram(number, &to, pieces, Put::BySender)?;
+    peer::datagram(number, &to, pieces, Put::BySender)?;
     Ok(length as isize)
 }
 
@@ -171,11 +172,11 @@ pub(super) fn send(
 fn await_receiver(descriptor: i32, to: &Address) {
     let want = Want::Somebody { kind: Kind::Datagram, key: to.key() };
     let (operation, touches, value) = (Operation::Connect, to.key(), 0);
-    let (through, patience) = (super::through(descriptor), Patience::Last);
+    let (through, patience) = (super::through(descriptor), Blocking::Last);
     let call = Call { operation, touches, value, want, through, patience };
     // Without anybody there the message is lost.
-    if until_done(call, || super::ready::is_satisfied(want).then_some(())).is_err() {
-        system::notice(Strangeness::NobodyBound, to.port());
+    if until_done(call, || super::poll::is_satisfied(want).then_some(())).is_err() {
+        multi_process::notice(NoticeKind::NobodyBound, to.port());
     }
 }
 
@@ -207,10 +208,10 @@ pub(super) fn deliver(from: Side, receiver: usize, head: Head, pieces: Pieces) {
     let length = head.length as usize;
     let load = on_its_way(from, receiver, &head, pieces);
     if socket.room(CAPACITY) < HEAD + length {
-        return chronicle::lost(load);
+        return message_log::lost(load);
     }
-    chronicle::sent(load);
-    transit::enter(receiver);
+    message_log::sent(load);
+    in_flight::enter(receiver);
     socket.entered.set(socket.entered.get() + 1);
     socket.push(receiver, (&raw const head) as usize, HEAD);
     pieces.each(0, length, |address, length| socket.push(receiver, address, length));
@@ -223,8 +224,8 @@ fn send_to_partner(
     other: usize,
     (pieces, flags): (Pieces, i32),
 ) -> Result<isize, i32> {
-    let patience = if waits(descriptor, flags) { Patience::Forever } else { Patience::None };
-    let want = Want::Ready { number: number as u16, events: super::ready::OUT };
+    let patience = if waits(descriptor, flags) { Blocking::Forever } else { Blocking::None };
+    let want = Want::Ready { number: number as u16, events: super::poll::OUT };
     let (operation, value) = (Operation::Send, descriptor as u64);
     let through = super::through(descriptor);
     let call = Call { operation, touches: key(other), value, want, through, patience };
@@ -240,10 +241,10 @@ fn send_to_partner(
 
 /// How long the first message is that waits.
 pub(super) fn first_length(number: usize) -> usize {
-    outbox::settle(number);
+    send_queue::settle(number);
     joint::datagrams::refuse_to_measure(object(number));
-    match transit::look(number) {
-        Found::Message(at) => transit::size(number, at) - HEAD,
+    match in_flight::look(number) {
+        Found::Message(at) => in_flight::size(number, at) - HEAD,
         Found::Lost | Found::Nothing => 0,
     }
 }
@@ -274,7 +275,7 @@ pub(super) fn refined(
     let socket = object(number);
     let one = |number: usize, before: u32| moved(mark(number, before + 1), 1);
     let looks = operation == Operation::Receive && waits;
-    let later = if looks { outbox::later(number) } else { Later::Seen };
+    let later = if looks { send_queue::later(number) } else { Later::Seen };
     match operation {
         Operation::Send => {
             // It must fit even if nothing had ever been taken out.
@@ -282,7 +283,7 @@ pub(super) fn refined(
             let operation = if fits { Operation::SendWhole } else { Operation::Send };
             Some((operation, one(number, socket.entered.get())))
         }
-        Operation::Receive if waits => match (transit::oldest(number), outbox::of(number)) {
+        Operation::Receive if waits => match (in_flight::oldest(number), send_queue::of(number)) {
             _ if socket.error.get() != 0 || socket.shut_receiving.get() => None,
             _ if later == Later::Seen => None,
             // Which one it gets is written down when that is decided.
@@ -307,14 +308,14 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
     let number = usize::from(descriptors::opened(description).get().index);
     let socket = object(number);
     let patience = match waits(descriptor, flags) {
-        true => Patience::of_option(socket.options.get().receive_timeout),
-        false => Patience::None,
+        true => Blocking::of_option(socket.options.get().receive_timeout),
+        false => Blocking::None,
     };
-    let want = Want::Ready { number: number as u16, events: super::ready::IN };
-    let is_separate = transit::is_separate(number);
+    let want = Want::Ready { number: number as u16, events: super::poll::IN };
+    let is_separate = in_flight::is_separate(number);
     let (operation, value) = match is_separate {
         true => (Operation::Receive, descriptor as u64),
-        false => (Operation::Arrive, transit::limit_at(number)),
+        false => (Operation::Arrive, in_flight::limit_at(number)),
     };
     let through = super::through(descriptor);
     let call = Call { operation, touches: touches(number), value, want, through, patience };
@@ -341,8 +342,8 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
         let taken = length.min(pieces.length());
         pieces.fill(bytes(start + HEAD, taken));
         if flags & PEEK == 0 {
-            transit::tell_received(number);
-            transit::take(number);
+            in_flight::tell_received(number);
+            in_flight::take(number);
             if let Some(other) = partner(socket) {
                 happened(other);
             }
@@ -356,7 +357,7 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
 }
 
 /// What a look at a socket finds, of what other programs sent if nothing else is there.
-fn found(number: usize, (peeks, patience): (bool, Patience)) -> Option<Result<Found, i32>> {
+fn found(number: usize, (peeks, patience): (bool, Blocking)) -> Option<Result<Found, i32>> {
     let socket = object(number);
     loop {
         if joint::datagrams::asks(socket) {
@@ -368,7 +369,7 @@ fn found(number: usize, (peeks, patience): (bool, Patience)) -> Option<Result<Fo
             }
         }
         // What is lost on its way leaves nothing behind, nor does what never arrives again.
-        let found = outbox::look(number);
+        let found = send_queue::look(number);
         if found != Found::Nothing || !joint::datagrams::asks(socket) {
             return Some(Ok(found));
         }
@@ -391,7 +392,7 @@ pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize
 
 /// The last descriptor of a socket is gone.
 pub(super) fn close(number: usize) {
-    outbox::close(number);
+    send_queue::close(number);
     joint::datagrams::close(object(number));
     if let Some(other) = partner(object(number)) {
         object(other).partner.set(0);

@@ -1,7 +1,7 @@
 //! `epoll`: entries are kept in the buffer of its object.
 
-use super::ready::{self, ERROR, HANG_UP};
-use super::{Call, Kind, Patience, Want, event, faults, joint, key, make, object};
+use super::poll::{self, ERROR, HANG_UP};
+use super::{Blocking, Call, Kind, Want, event, faults, joint, key, make, object};
 use crate::descriptors;
 use crate::memory::{load, store};
 use crate::scheduler::point;
@@ -63,7 +63,7 @@ fn report(entry: &Entry) -> u32 {
     }
     let number = usize::from(entry.object);
     let wanted = entry.events & !(EDGE | ONE_SHOT) | ERROR | HANG_UP;
-    let events = ready::of_object(number) & wanted;
+    let events = poll::of_object(number) & wanted;
     let new = entry.seen != moment(number);
     if entry.events & EDGE != 0 && !new { 0 } else { events }
 }
@@ -143,17 +143,17 @@ fn this(descriptor: i32) -> Result<usize, i32> {
 }
 
 /// Does what the system calls do.
-pub(super) fn wait(epoll: i32, (at, most): (usize, i32), patience: Patience) -> Result<isize, i32> {
+pub(super) fn wait(epoll: i32, (at, most): (usize, i32), patience: Blocking) -> Result<isize, i32> {
     let number = this(epoll)?;
     if most <= 0 {
         return Err(errno::EINVAL);
     }
-    faults::interrupt(patience != Patience::None)?;
-    let want = Want::Ready { number: number as u16, events: ready::IN };
-    let (operation, value) = ready::looking(want);
+    faults::interrupt(patience != Blocking::None)?;
+    let want = Want::Ready { number: number as u16, events: poll::IN };
+    let (operation, value) = poll::looking(want);
     let through = super::through(epoll);
     let call = Call { operation, touches: 0, value, want, through, patience };
-    ready::or_none_ready(call, || collect(number, at, most as usize))
+    poll::or_none_ready(call, || collect(number, at, most as usize))
 }
 
 /// Writes down what is ready.
@@ -193,7 +193,7 @@ fn rotate(number: usize, reported: usize) {
 /// What was open is not any more: nobody watches it.
 pub(super) fn forget(description: usize) {
     for number in descriptors::object_numbers() {
-        let is_own = descriptors::maker(number) == crate::system::process();
+        let is_own = descriptors::maker(number) == crate::multi_process::process();
         if object(number).kind.get() != Kind::Epoll || !is_own {
             continue;
         }

@@ -1,8 +1,8 @@
 //! `eventfd` and `timerfd`.
 
 use super::message::Pieces;
-use super::ready::{IN, OUT};
-use super::{Call, Kind, Object, Patience, Want, failed, happened, key, make, object};
+use super::poll::{IN, OUT};
+use super::{Blocking, Call, Kind, Object, Want, failed, happened, key, make, object};
 use super::{until_done, waits};
 use crate::memory::{load, store};
 use crate::scheduler::point;
@@ -29,7 +29,7 @@ pub(super) fn ready(event: &Object) -> u32 {
 }
 
 fn call(descriptor: i32, number: usize, operation: Operation, events: u32) -> Call {
-    let patience = if waits(descriptor, 0) { Patience::Forever } else { Patience::None };
+    let patience = if waits(descriptor, 0) { Blocking::Forever } else { Blocking::None };
     let want = Want::Ready { number: number as u16, events };
     Call {
         operation,

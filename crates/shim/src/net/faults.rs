@@ -4,7 +4,7 @@
 //! bytes is a step of its own before that. A budget is a limit of the whole execution, whoever
 //! exceeds it and in whatever order, so steps that spend it do not depend on each other.
 
-use super::{Object, joint, remote};
+use super::{Object, joint, peer};
 use crate::region::setup;
 use crate::scheduler::step;
 use crate::state::{Thread, state};
@@ -69,7 +69,7 @@ pub(crate) fn ways(thread: &Thread) -> u32 {
             // What comes of it is for the other program to say.
             Some((socket, _)) if joint::is_joint(socket) => 1,
             Some((socket, length)) => {
-                let count = length.min(remote::available(socket));
+                let count = length.min(peer::available(socket));
                 let (whole, broken) = ways_to_receive(socket, count);
                 (whole + broken).min(usize::from(TIMEOUT) - 1) as u32
             }
@@ -90,7 +90,7 @@ pub(super) fn refuses() -> bool {
 
 /// All of it, or any smaller part, but not nothing.
 fn ways_to_send(socket: &Object, length: usize) -> usize {
-    let may_be_short = is_left(Fault::ShortWrite) && !remote::is_reset(socket);
+    let may_be_short = is_left(Fault::ShortWrite) && !peer::is_reset(socket);
     if may_be_short { length.clamp(1, usize::from(TIMEOUT) - 1) } else { 1 }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn written(length: usize) -> usize {
 
 /// Whether the step that receives may find the connection broken.
 pub(super) fn may_reset(socket: &Object) -> bool {
-    remote::is_remote(socket) && !remote::is_reset(socket) && is_left(Fault::Reset)
+    peer::is_remote(socket) && !peer::is_reset(socket) && is_left(Fault::Reset)
 }
 
 /// The ways in which so many bytes are received, and then those in which fewer are, because the

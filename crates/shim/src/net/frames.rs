@@ -1,7 +1,7 @@
 //! Datagrams in the communication trees: each is a frame, which says where it goes or comes from.
 
 use super::message::Pieces;
-use super::remote::{Remote, reach};
+use super::peer::{Remote, reach};
 use crate::memory::{copy, write};
 use crate::region::{region, trees};
 use everypath_commtree::{Sent, Take};

@@ -8,12 +8,12 @@
 pub(super) mod datagrams;
 
 use super::address::{Address, UNIX};
-use super::chronicle::{self, Side};
 use super::message::Pieces;
-use super::ready::{self, IN, NORMAL_IN, NORMAL_OUT, OUT, READ_HANG_UP};
-use super::remote::{self, Remote};
-use super::{End, Kind, Object, Patience, Stage, Want};
-use super::{faults, happened, is_unix, object, outbox, stream, transfer, transit};
+use super::message_log::{self, Side};
+use super::peer::{self, Remote};
+use super::poll::{self, IN, NORMAL_IN, NORMAL_OUT, OUT, READ_HANG_UP};
+use super::{Blocking, End, Kind, Object, Stage, Want};
+use super::{faults, happened, in_flight, is_unix, object, send_queue, stream, transfer};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
@@ -24,7 +24,7 @@ use crate::sys::errno;
 use core::sync::atomic::Ordering::Relaxed;
 use everypath_commtree::Name;
 use everypath_shim_abi::{
-    Asked, Glance, Granted, MAX_MESSAGE, Operation, Question, Sight, TimeMode, Waiting, Wish,
+    Asked, Glance, Granted, JointRequest, MAX_MESSAGE, Operation, Sight, TimeMode, Upcall, Waiting,
 };
 
 /// Whether whatever is outside is a program that is explored on its own.
@@ -34,7 +34,7 @@ pub(super) fn is_on() -> bool {
 
 /// Whether a socket is connected to such a program.
 pub(super) fn is_joint(socket: &Object) -> bool {
-    is_on() && remote::is_remote(socket)
+    is_on() && peer::is_remote(socket)
 }
 
 /// Refuses to say how many bytes can be received: what others sent arrives when it is received.
@@ -56,16 +56,16 @@ fn require_time() {
 
 /// Whether a call that waits so long waits for ever. One that waits for some time finds something
 /// or nothing, as one that does not wait; but time passes if it is nothing.
-fn is_endless(patience: Patience) -> bool {
-    if matches!(patience, Patience::Until(_)) {
+fn is_endless(patience: Blocking) -> bool {
+    if matches!(patience, Blocking::Until(_)) {
         require_time();
     }
-    patience == Patience::Forever
+    patience == Blocking::Forever
 }
 
 /// Waits until time is over, if a call waits for some time: nothing came until then.
-fn wait_out(number: usize, operation: Operation, patience: Patience) -> Result<(), i32> {
-    let Patience::Until(moment) = patience else { return Ok(()) };
+fn wait_out(number: usize, operation: Operation, patience: Blocking) -> Result<(), i32> {
+    let Blocking::Until(moment) = patience else { return Ok(()) };
     while state().clock.get() < moment {
         // Its last step may have been a choice.
         state().current().announce(operation, super::key(number), 0);
@@ -78,21 +78,28 @@ fn wait_out(number: usize, operation: Operation, patience: Patience) -> Result<(
 }
 
 /// Lets the checker grant a wish. What comes of it may be in [`region`]'s message.
-fn wish(wish: Wish, question: Question) -> (Granted, Question) {
+fn wish(wish: JointRequest, question: Upcall) -> (Granted, Upcall) {
     let thread = state().current().path.get();
     let step = STEPS.load(Relaxed);
-    remote::ask(Question { asked: Asked::Wish, wish, thread, step, ..question });
+    peer::ask(Upcall { asked: Asked::JointRequest, wish, thread, step, ..question });
     let mut answer = region().question.get();
     if answer.ways > 1 {
         let which = choose(answer.ways);
-        remote::ask(Question { asked: Asked::Way, thread, position: which, ..Question::default() });
+        peer::ask(Upcall { asked: Asked::Way, thread, position: which, ..Upcall::default() });
         answer = region().question.get();
     }
     let waits = match wish {
-        Wish::Connect | Wish::Accept | Wish::Receive | Wish::Look => true,
-        Wish::SendTo | Wish::ReceiveFrom => true,
-        Wish::Listen | Wish::Unlisten | Wish::Send | Wish::Shut | Wish::Close => false,
-        Wish::Bind | Wish::Unbind => false,
+        JointRequest::Connect
+        | JointRequest::Accept
+        | JointRequest::Receive
+        | JointRequest::Look => true,
+        JointRequest::SendTo | JointRequest::ReceiveFrom => true,
+        JointRequest::Listen
+        | JointRequest::Unlisten
+        | JointRequest::Send
+        | JointRequest::Shut
+        | JointRequest::Close => false,
+        JointRequest::Bind | JointRequest::Unbind => false,
     };
     if answer.granted == Granted::Never && !waits {
         // There were more events than are to be explored.
@@ -114,13 +121,13 @@ fn choose(ways: u32) -> u32 {
     u32::from(chosen)
 }
 
-fn about(socket: &Object) -> Question {
-    Question { position: socket.remote.get().handle(), ..Question::default() }
+fn about(socket: &Object) -> Upcall {
+    Upcall { position: socket.remote.get().handle(), ..Upcall::default() }
 }
 
 /// A listener, as other programs know it.
-fn listener(socket: &Object) -> Question {
-    Question { position: socket.counter.get() as u32, ..Question::default() }
+fn listener(socket: &Object) -> Upcall {
+    Upcall { position: socket.counter.get() as u32, ..Upcall::default() }
 }
 
 /// Tells that the program listens.
@@ -128,8 +135,10 @@ pub(super) fn listen(socket: &Object) {
     if is_on() {
         let backlog = u64::from(socket.backlog.get().saturating_sub(1));
         let name = Name([0, backlog, 0, 0]);
-        let (_, answer) =
-            wish(Wish::Listen, remote::question(Asked::Wish, name, &socket.local.get()));
+        let (_, answer) = wish(
+            JointRequest::Listen,
+            peer::question(Asked::JointRequest, name, &socket.local.get()),
+        );
         socket.counter.set(u64::from(answer.position));
     }
 }
@@ -137,7 +146,7 @@ pub(super) fn listen(socket: &Object) {
 /// Tells that it does not any more.
 pub(super) fn unlisten(socket: &Object) {
     if is_on() {
-        wish(Wish::Unlisten, listener(socket));
+        wish(JointRequest::Unlisten, listener(socket));
     }
 }
 
@@ -165,7 +174,7 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
     let which = thread.connections.get();
     thread.connections.set(which + 1);
     let name = Name([0, u64::from(which), 0, 0]);
-    match wish(Wish::Connect, remote::question(Asked::Wish, name, &to)) {
+    match wish(JointRequest::Connect, peer::question(Asked::JointRequest, name, &to)) {
         (Granted::Done, answer) => {
             stream::name(socket, &to)?;
             socket.foreign.set(to);
@@ -197,10 +206,10 @@ fn stand(socket: &Object, handle: u32) {
 }
 
 /// Accepts a connection of another program; none if there will be none.
-pub(super) fn accept(listener: usize, patience: Patience) -> Result<Option<usize>, i32> {
+pub(super) fn accept(listener: usize, patience: Blocking) -> Result<Option<usize>, i32> {
     let queue = object(listener);
     let name = [0, 0, u64::from(is_endless(patience)), 0];
-    let (granted, answer) = wish(Wish::Accept, Question { name, ..self::listener(queue) });
+    let (granted, answer) = wish(JointRequest::Accept, Upcall { name, ..self::listener(queue) });
     queue.sight.set(Sight::Waits);
     match granted {
         Granted::Accepted => {}
@@ -215,7 +224,7 @@ pub(super) fn accept(listener: usize, patience: Patience) -> Result<Option<usize
     socket.local.set(queue.local.get().concrete());
     socket.foreign.set(match family {
         UNIX => Address::any(UNIX),
-        _ => Address::loopback(family).with_port(remote::CLIENT_PORTS),
+        _ => Address::loopback(family).with_port(peer::CLIENT_PORTS),
     });
     stand(socket, answer.position);
     Ok(Some(number))
@@ -228,9 +237,10 @@ pub(super) fn send(number: usize, pieces: Pieces) -> Result<usize, i32> {
     let mut sent = 0;
     let there = Side::Outside(socket.foreign.get());
     while sent < total {
-        let message = remote::gather(pieces, sent, (total - sent).min(MAX_MESSAGE));
+        let message = peer::gather(pieces, sent, (total - sent).min(MAX_MESSAGE));
         let length = message.len();
-        let (granted, _) = wish(Wish::Send, Question { length: length as u32, ..about(socket) });
+        let (granted, _) =
+            wish(JointRequest::Send, Upcall { length: length as u32, ..about(socket) });
         match granted {
             Granted::Reset => {
                 broke(socket);
@@ -249,7 +259,7 @@ pub(super) fn send(number: usize, pieces: Pieces) -> Result<usize, i32> {
             }
             _ => {
                 let content = Pieces::One { address: message.as_ptr() as usize, length };
-                chronicle::handed(Side::Socket(number), there, content);
+                message_log::handed(Side::Socket(number), there, content);
                 sent += length;
             }
         }
@@ -267,7 +277,7 @@ pub(super) fn receive(
     number: usize,
     pieces: Pieces,
     received: &mut usize,
-    patience: Patience,
+    patience: Blocking,
 ) -> Option<Result<(), i32>> {
     let socket = object(number);
     if socket.shut_receiving.get() {
@@ -275,7 +285,7 @@ pub(super) fn receive(
     }
     let most = (pieces.length() - *received).min(MAX_MESSAGE) as u64;
     let name = [0, most, u64::from(is_endless(patience)), 0];
-    let (granted, answer) = wish(Wish::Receive, Question { name, ..about(socket) });
+    let (granted, answer) = wish(JointRequest::Receive, Upcall { name, ..about(socket) });
     socket.sight.set(Sight::Waits);
     match granted {
         Granted::Nothing => match wait_out(number, Operation::Receive, patience) {
@@ -287,7 +297,7 @@ pub(super) fn receive(
             let mut from = region().message.as_ptr() as usize;
             let content = Pieces::One { address: from, length: answer.length as usize };
             let there = Side::Outside(socket.foreign.get());
-            chronicle::handed(there, Side::Socket(number), content);
+            message_log::handed(there, Side::Socket(number), content);
             pieces.each(*received, answer.length as usize, |address, length| {
                 crate::memory::copy(address, from, length);
                 from += length;
@@ -308,13 +318,13 @@ pub(super) fn receive(
 
 /// Tells another program that nothing more will be sent.
 pub(super) fn shut(socket: &Object) {
-    wish(Wish::Shut, about(socket));
+    wish(JointRequest::Shut, about(socket));
 }
 
 /// Gives up a connection.
 pub(super) fn close(number: usize) {
     let socket = object(number);
-    wish(Wish::Close, about(socket));
+    wish(JointRequest::Close, about(socket));
     socket.remote.set(Remote::default());
     happened(number);
 }
@@ -357,7 +367,7 @@ impl Looked {
     fn of(want: Want) -> Self {
         let things = [(0, Glance::Connections(0)); Glance::MOST];
         let mut looked = Looked { things, count: 0, has_others: false };
-        ready::each_wanted(want, &mut |number, events| looked.enter(number, events));
+        poll::each_wanted(want, &mut |number, events| looked.enter(number, events));
         looked
     }
 
@@ -408,24 +418,24 @@ impl Looked {
 
 /// Looks at what a call waits for, as far as other programs decide about it. What comes of it is
 /// known to [`ready`] from then on.
-pub(super) fn look(want: Want, patience: Patience) -> Result<(), i32> {
+pub(super) fn look(want: Want, patience: Blocking) -> Result<(), i32> {
     if !is_on() {
         return Ok(());
     }
     loop {
         let is_over = look_once(want, patience)?;
         // What was there may have been lost on its way.
-        if is_over || ready::is_satisfied(want) {
+        if is_over || poll::is_satisfied(want) {
             return Ok(());
         }
     }
 }
 
 /// Looks once; whether there is no reason to look again.
-fn look_once(want: Want, patience: Patience) -> Result<bool, i32> {
+fn look_once(want: Want, patience: Blocking) -> Result<bool, i32> {
     let Looked { things, count, has_others } = Looked::of(want);
     let Some((first, _)) = things[..count].first() else { return Ok(true) };
-    let patience = if ready::is_satisfied(want) { Patience::None } else { patience };
+    let patience = if poll::is_satisfied(want) { Blocking::None } else { patience };
     let waits = is_endless(patience);
     if waits && has_others {
         stop!(
@@ -439,7 +449,7 @@ fn look_once(want: Want, patience: Patience) -> Result<bool, i32> {
     }
     let length = (count * Glance::LENGTH) as u32;
     let name = [0, 0, u64::from(waits), 0];
-    match wish(Wish::Look, Question { length, name, ..Question::default() }).0 {
+    match wish(JointRequest::Look, Upcall { length, name, ..Upcall::default() }).0 {
         Granted::Ready => {
             for (at, (number, _)) in things[..count].iter().enumerate() {
                 let seen = usize::from(load::<u8>(place + at));
@@ -448,9 +458,9 @@ fn look_once(want: Want, patience: Patience) -> Result<bool, i32> {
             let mut is_over = true;
             for (number, _) in &things[..count] {
                 let is_seen = object(*number).sight.get() != Sight::Waits;
-                if is_seen && datagrams::asks(object(*number)) && transit::decides(*number) {
-                    datagrams::fetch(*number, Patience::None);
-                    outbox::settle(*number);
+                if is_seen && datagrams::asks(object(*number)) && in_flight::decides(*number) {
+                    datagrams::fetch(*number, Blocking::None);
+                    send_queue::settle(*number);
                     is_over = false;
                 }
             }

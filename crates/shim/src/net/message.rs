@@ -1,7 +1,7 @@
 //! What a call sends or where it receives: one piece of memory or several.
 
 use super::address::Address;
-use super::{Kind, calls, control, datagram, object, transfer};
+use super::{Kind, control, datagram, object, syscalls, transfer};
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::sys::errno;
@@ -85,7 +85,7 @@ fn pieces_of(header: usize) -> Pieces {
 
 /// Does what the system call does.
 pub(super) fn send(descriptor: i32, header: usize, flags: i32) -> Result<isize, i32> {
-    let number = calls::socket(descriptor)?;
+    let number = syscalls::socket(descriptor)?;
     if control::has_others_than_addresses(load(header + CONTROL), load(header + CONTROL_LENGTH)) {
         stop!("the program sends control messages (descriptors?) through a socket");
     }
@@ -104,7 +104,7 @@ pub(super) fn send(descriptor: i32, header: usize, flags: i32) -> Result<isize, 
 pub(super) fn receive(descriptor: i32, header: usize, flags: i32) -> Result<isize, i32> {
     const TRUNCATED: i32 = 0x20;
     const CONTROL_TRUNCATED: i32 = 0x8;
-    let number = calls::socket(descriptor)?;
+    let number = syscalls::socket(descriptor)?;
     let mut shown = 0;
     let got = match object(number).kind.get() {
         Kind::Datagram => {

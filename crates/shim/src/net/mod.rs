@@ -2,51 +2,51 @@
 //!
 //! None of them exists in the kernel. An [`Object`] is one end: a socket, an end of a pipe, an
 //! event. What arrives waits in its buffer; what it sends goes straight into the buffer of its
-//! partner, or, if its partner is a real process, into the communication tree (`remote`).
+//! partner, or, if its partner is a real process, into the communication tree (`peer`).
 //!
 //! Who must wait is woken by every change that lets it go on, tries again, and waits again if
 //! another thread was faster: so the kernel does it too, and no choice is needed.
 
 pub(crate) mod address;
+mod blocking;
 pub(crate) mod buffer;
-mod call;
-pub(crate) mod caller;
-pub(crate) mod calls;
-mod chronicle;
 mod connect;
 mod control;
-mod crossing;
 mod datagram;
 mod epoll;
 mod event;
 pub(crate) mod faults;
 mod frames;
 mod groups;
+mod in_flight;
 mod joint;
 mod message;
+mod message_log;
 mod options;
-mod outbox;
-mod ready;
-mod remote;
+mod partitioned;
+mod peer;
+mod poll;
+mod send_queue;
 mod stream;
+pub(crate) mod syscalls;
 mod transfer;
-mod transit;
+pub(crate) mod udp_clients;
 
 use crate::descriptors::{self, Kind as OpenKind, LIMIT, NONBLOCK, Open};
 use crate::memory::{OBJECTS, view};
+use crate::multi_process;
 use crate::scheduler::{grant, point};
 use crate::state::{State, Status, Thread, state};
 use crate::sys::errno;
-use crate::system;
 use address::{Address, UNIX};
-use call::{Call, Patience, Unfinished, failed, through, until_done};
+use blocking::{Blocking, Call, Unfinished, failed, through, until_done};
 use core::cell::Cell;
 use everypath_shim_abi::{Operation, POLL_ARRIVES, POLL_DOOR, Sight, Waiting, socket_key};
 use options::Options;
-use remote::Remote;
+use peer::Remote;
 
 pub(crate) use buffer::{BUFFERS_LENGTH, spans};
-pub(crate) use crossing::{mended, other_end};
+pub(crate) use partitioned::{mended, other_end};
 
 /// How many bytes a pipe holds.
 pub(crate) const PIPE_CAPACITY: usize = 1 << 16;
@@ -204,7 +204,7 @@ fn partner(object: &Object) -> Option<usize> {
 
 /// What stands for an object in the footprints of steps.
 fn key(number: usize) -> usize {
-    system::shared_object(socket_key(number as u64) as usize)
+    multi_process::shared_object(socket_key(number as u64) as usize)
 }
 
 /// What a thread waits for.
@@ -257,19 +257,19 @@ pub(crate) struct Transfer {
 fn divisible(thread: &Thread) -> Option<(&'static Object, usize)> {
     let Transfer { object: number, divisible, length, .. } = thread.transfer.get();
     let socket = object(usize::from(number).checked_sub(1)?);
-    (divisible && remote::is_remote(socket)).then_some((socket, length as usize))
+    (divisible && peer::is_remote(socket)).then_some((socket, length as usize))
 }
 
 /// What the next step of a thread turns out to be, now: whether it gets all that it asks for, and
 /// how many bytes will have been put in or taken out then.
 pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
     match thread.operation.get() {
-        Operation::Connect | Operation::Accept if system::is_one_of_several() => {
+        Operation::Connect | Operation::Accept if multi_process::is_one_of_several() => {
             return stream::queueing(thread);
         }
         // A look that finds nothing decides nothing.
-        Operation::Arrive if !ready::has_traffic(thread.want.get()) => {
-            let door = if ready::has_door(thread.want.get()) { POLL_DOOR } else { 0 };
+        Operation::Arrive if !poll::has_traffic(thread.want.get()) => {
+            let door = if poll::has_door(thread.want.get()) { POLL_DOOR } else { 0 };
             return Some((Operation::Poll, POLL_ARRIVES | door));
         }
         Operation::Close | Operation::Shutdown => return stream::abandoning(thread),
@@ -281,10 +281,10 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
     if joint::datagrams::hears(object(number)) {
         // Receiving is one look at what others sent, whatever else there is.
         let looks = thread.operation.get() == Operation::Receive;
-        return looks.then_some((Operation::ReceiveWhole, remote::UNKNOWN));
+        return looks.then_some((Operation::ReceiveWhole, peer::UNKNOWN));
     }
     if matches!(object(number).kind.get(), Kind::Datagram | Kind::Outbox) {
-        if crossing::is_lost(thread, object(number)) {
+        if partitioned::is_lost(thread, object(number)) {
             return None;
         }
         return datagram::refined(thread.operation.get(), number, (waits, length));
@@ -292,7 +292,7 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
     match thread.operation.get() {
         // What is there does not depend on what others do at the same time.
         Operation::Receive if joint::is_joint(object(number)) => {
-            Some((Operation::ReceiveWhole, remote::UNKNOWN))
+            Some((Operation::ReceiveWhole, peer::UNKNOWN))
         }
         Operation::Send if waits && !transfer::can_send(number, length) => {
             Some((Operation::AwaitSpace, 0))
@@ -313,7 +313,7 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
 fn make(kind: Kind, flags: i32) -> Result<(usize, isize), i32> {
     let number = descriptors::free_object().ok_or(errno::EMFILE)?;
     object(number).kind.set(kind);
-    object(number).owner.set(system::process() as u8);
+    object(number).owner.set(multi_process::process() as u8);
     Ok((number, open(number, flags)?))
 }
 
@@ -340,19 +340,19 @@ fn happened(number: usize) {
 /// Lets all look again who wait for a timer that was set: they must wait for another moment.
 fn changed(timer: usize) {
     object(timer).activity.set(object(timer).activity.get().wrapping_add(1));
-    wake_if(|want| ready::is_about(want, timer));
+    wake_if(|want| poll::is_about(want, timer));
 }
 
 /// Lets those go on who wait for somebody at an address: only in a system does anybody.
 fn somebody_is_here() {
-    if system::is_one_of_several() {
+    if multi_process::is_one_of_several() {
         wake();
     }
 }
 
 /// Lets all go on who can.
 fn wake() {
-    wake_if(ready::is_satisfied);
+    wake_if(poll::is_satisfied);
 }
 
 /// Lets those go on who wait for something like this.
@@ -444,7 +444,7 @@ fn waits(descriptor: i32, flags: i32) -> bool {
 /// listens, and nobody waits to be accepted or for room to send, which whoever listens would have to
 /// give; none if a thread waits for anything else but the end of another thread.
 pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
-    let is_its = |thread: &Thread| system::owner(thread.number.get()) == process;
+    let is_its = |thread: &Thread| multi_process::owner(thread.number.get()) == process;
     let blocked = || {
         let blocked = |thread: &&Thread| is_its(thread) && thread.status() == Status::Blocked;
         state.threads().filter(blocked)

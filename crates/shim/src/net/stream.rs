@@ -1,20 +1,20 @@
 //! Stream sockets and pipes.
 
 use super::address::{Address, INET6, UNIX, ephemeral_port};
-use super::call::step_of_call;
+use super::blocking::step_of_call;
 use super::transfer::about_to_move;
-use super::{Call, End, Kind, Object, Patience, Stage, Transfer, Want};
+use super::{Blocking, Call, End, Kind, Object, Stage, Transfer, Want};
 use super::{bound, failed, free, happened, is_unix, key, make, object, open};
-use super::{connect, crossing, faults};
-use super::{joint, partner, remote, until_done, waits};
+use super::{connect, faults, partitioned};
+use super::{joint, partner, peer, until_done, waits};
 use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
+use crate::multi_process;
 use crate::scheduler::amend;
 use crate::state::{Thread, state};
 use crate::sys::errno;
-use crate::system;
-use everypath_shim_abi::{ABANDONED, Operation, Strangeness, connected_to, connecting, moved};
+use everypath_shim_abi::{ABANDONED, NoticeKind, Operation, connected_to, connecting, moved};
 
 /// The size of an entry in the queue of a listener: the number of an object.
 const ENTRY: usize = 2;
@@ -96,7 +96,7 @@ pub(super) fn bind(descriptor: i32, number: usize, wanted: Address) -> Result<is
                 && !(reuses && other.options.get().reuse_address && !is_listening(other))
         });
         if taken.is_some() {
-            system::notice(Strangeness::PortTaken, wanted.port());
+            multi_process::notice(NoticeKind::PortTaken, wanted.port());
             return Err(errno::EADDRINUSE);
         }
         if let Some(path) = wanted.path() {
@@ -148,7 +148,7 @@ pub(super) fn listen(descriptor: i32, number: usize, backlog: i32) -> Result<isi
             && !other.options.get().shares_with(socket)
     });
     if other.is_some() {
-        system::notice(Strangeness::PortTaken, local.port());
+        multi_process::notice(NoticeKind::PortTaken, local.port());
         return Err(errno::EADDRINUSE);
     }
     // The kernel takes one more than it was asked for.
@@ -175,7 +175,7 @@ pub(super) fn queueing(thread: &Thread) -> Option<(Operation, u64)> {
     let key = thread.object.get();
     let listener = bound(Kind::Stream, |it| is_listening(it) && it.local.get().key() == key);
     let Some(queue) = listener.map(object) else { return Some((Operation::AwaitListener, 0)) };
-    if crossing::is_lost(thread, queue) {
+    if partitioned::is_lost(thread, queue) {
         return None;
     }
     let put = queue.put.get() + ENTRY as u64;
@@ -250,7 +250,7 @@ pub(super) fn accept(
     (at, length_at): (usize, usize),
     flags: i32,
 ) -> Result<isize, i32> {
-    let number = super::calls::socket(descriptor)?;
+    let number = super::syscalls::socket(descriptor)?;
     let socket = object(number);
     if socket.kind.get() != Kind::Stream {
         return Err(errno::EOPNOTSUPP);
@@ -264,10 +264,10 @@ pub(super) fn accept(
     }
     let waits = waits(descriptor, 0);
     let patience = match waits {
-        true => Patience::of_option(socket.options.get().receive_timeout),
-        false => Patience::None,
+        true => Blocking::of_option(socket.options.get().receive_timeout),
+        false => Blocking::None,
     };
-    let want = Want::Ready { number: number as u16, events: super::ready::IN };
+    let want = Want::Ready { number: number as u16, events: super::poll::IN };
     let touches = socket.local.get().key();
     let through = super::through(descriptor);
     let call = Call {
@@ -279,7 +279,7 @@ pub(super) fn accept(
         patience,
     };
     faults::interrupt(waits)?;
-    let always = if patience == Patience::Forever { patience } else { Patience::None };
+    let always = if patience == Blocking::Forever { patience } else { Blocking::None };
     about_to_move(number, 0, always, false);
     let accepted = until_done(call, || {
         if !is_listening(socket) {
@@ -291,7 +291,7 @@ pub(super) fn accept(
             happened(number);
             return Some(Ok(usize::from(u16::from_le_bytes(entry))));
         }
-        remote::accept(number, patience).transpose()
+        peer::accept(number, patience).transpose()
     });
     state().current().transfer.set(Transfer::default());
     let far = match accepted {
@@ -333,10 +333,10 @@ pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize
         return Err(errno::ENOTCONN);
     }
     if how != 0 && !socket.shut_sending.replace(true) {
-        if remote::is_remote(socket) {
-            remote::shut(number)?;
+        if peer::is_remote(socket) {
+            peer::shut(number)?;
         } else if let Some(other) = partner(socket) {
-            crossing::end(other, End::Finished);
+            partitioned::end(other, End::Finished);
         }
     }
     if how != 1 {
@@ -378,5 +378,5 @@ pub(super) fn close(number: usize) {
     // Whoever leaves bytes behind breaks the connection, and so does who asked for it.
     let breaks = socket.kind.get() == Kind::Stream && (socket.filled() > 0 || lingers);
     far.partner.set(0);
-    crossing::end(other, if breaks { End::Gone } else { End::Finished });
+    partitioned::end(other, if breaks { End::Gone } else { End::Finished });
 }

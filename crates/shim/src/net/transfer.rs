@@ -1,12 +1,12 @@
 //! Sending and receiving on streams.
 
 use super::buffer::CAPACITY;
-use super::chronicle::{self, Load, Side};
-use super::crossing;
 use super::faults;
 use super::message::Pieces;
-use super::{Call, End, Kind, Object, PIPE_CAPACITY, Patience, Stage, Transfer, Want};
-use super::{broken_pipe, failed, happened, is_unix, key, object, partner, remote};
+use super::message_log::{self, Load, Side};
+use super::partitioned;
+use super::{Blocking, Call, End, Kind, Object, PIPE_CAPACITY, Stage, Transfer, Want};
+use super::{broken_pipe, failed, happened, is_unix, key, object, partner, peer};
 use super::{until_done, waits};
 use crate::descriptors;
 use crate::state::state;
@@ -31,7 +31,7 @@ pub(super) fn has_space(from: &Object, to: &Object) -> bool {
 }
 
 /// Notes what the running thread sends or receives next.
-pub(super) fn about_to_move(number: usize, length: usize, patience: Patience, divisible: bool) {
+pub(super) fn about_to_move(number: usize, length: usize, patience: Blocking, divisible: bool) {
     let waits = patience.lasts();
     let (object, length) = (number as u16 + 1, length as u32);
     let transfer = Transfer { object, waits, divisible, length };
@@ -56,7 +56,7 @@ pub(super) fn can_send(number: usize, length: usize) -> bool {
 
 /// Whether a call that receives can do so at once, or fail.
 pub(super) fn can_receive(number: usize) -> bool {
-    super::ready::is_satisfied(Want::Ready { number: number as u16, events: super::ready::IN })
+    super::poll::is_satisfied(Want::Ready { number: number as u16, events: super::poll::IN })
 }
 
 /// How many of so many bytes one end can send to the other at once.
@@ -69,8 +69,8 @@ fn sendable(from: &Object, to: &Object, length: usize) -> usize {
 /// What sending so many bytes turns out to be now.
 pub(super) fn sending(number: usize, length: usize) -> (Operation, u64) {
     let socket = object(number);
-    if remote::is_remote(socket) {
-        return (Operation::SendWhole, remote::UNKNOWN);
+    if peer::is_remote(socket) {
+        return (Operation::SendWhole, peer::UNKNOWN);
     }
     let Some(far) = partner(socket).map(object) else { return (Operation::Send, 0) };
     let put = far.put.get();
@@ -84,8 +84,8 @@ pub(super) fn sending(number: usize, length: usize) -> (Operation, u64) {
 /// What receiving so many bytes turns out to be now.
 pub(super) fn receiving(number: usize, length: usize) -> (Operation, u64) {
     let socket = object(number);
-    let (waiting, taken) = match remote::is_remote(socket) {
-        true => (remote::available(socket), remote::taken(socket)),
+    let (waiting, taken) = match peer::is_remote(socket) {
+        true => (peer::available(socket), peer::taken(socket)),
         false => (socket.waiting(), socket.taken.get()),
     };
     let is_whole = waiting >= length && length > 0;
@@ -111,8 +111,8 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
         };
     }
     let patience = match waits(descriptor, flags) {
-        true => Patience::of_option(socket.options.get().send_timeout),
-        false => Patience::None,
+        true => Blocking::of_option(socket.options.get().send_timeout),
+        false => Blocking::None,
     };
     let total = pieces.length();
     let want = Want::Space { number: number as u16, length: total as u32 };
@@ -121,7 +121,7 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
     let call = Call { operation: Operation::Send, touches, value, want, through, patience };
     descriptors::hold(description);
     let mut sent = 0;
-    if remote::is_remote(socket) {
+    if peer::is_remote(socket) {
         may_fail(number, patience).inspect_err(|_| descriptors::release(description))?;
     }
     about_to_move(number, total, patience, true);
@@ -129,9 +129,9 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
         let result = send_now(number, pieces, &mut sent, flags);
         about_to_move(number, total - sent, patience, true);
         // What waits sends everything, part by part; what peers are sent arrives as they are.
-        let is_partial = sent < total && !remote::is_remote(socket);
+        let is_partial = sent < total && !peer::is_remote(socket);
         match result {
-            Some(Ok(_)) if is_partial && call.patience != Patience::None => None,
+            Some(Ok(_)) if is_partial && call.patience != Blocking::None => None,
             other => other,
         }
     });
@@ -147,11 +147,11 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
 }
 
 /// Lets the search choose what goes wrong before something is sent to a peer.
-fn may_fail(number: usize, patience: Patience) -> Result<(), i32> {
-    faults::interrupt(patience != Patience::None)?;
+fn may_fail(number: usize, patience: Blocking) -> Result<(), i32> {
+    faults::interrupt(patience != Blocking::None)?;
     let socket = object(number);
-    if !remote::is_reset(socket) && faults::strikes(Fault::Reset, key(number)) {
-        remote::reset(socket);
+    if !peer::is_reset(socket) && faults::strikes(Fault::Reset, key(number)) {
+        peer::reset(socket);
     }
     Ok(())
 }
@@ -177,8 +177,8 @@ fn send_now(
     if !connected {
         return Some(Err(if is_unix(socket) { errno::ENOTCONN } else { errno::EPIPE }));
     }
-    if remote::is_remote(socket) {
-        return Some(remote::send(number, pieces, flags).map(|count| *sent = count));
+    if peer::is_remote(socket) {
+        return Some(peer::send(number, pieces, flags).map(|count| *sent = count));
     }
     let total = pieces.length();
     let Some(other) = partner(socket) else {
@@ -187,8 +187,8 @@ fn send_now(
         }
         // The other machine takes it and answers that nobody is there.
         *sent = total;
-        if crossing::is_cut(socket) {
-            crossing::end(number, End::Gone);
+        if partitioned::is_cut(socket) {
+            partitioned::end(number, End::Gone);
             return Some(Ok(()));
         }
         socket.error.set(errno::EPIPE);
@@ -209,7 +209,7 @@ fn send_now(
     });
     *sent += count;
     if count > 0 {
-        crossing::arrived(other, count);
+        partitioned::arrived(other, count);
     }
     Some(Ok(()))
 }
@@ -219,7 +219,7 @@ fn tell_sent(number: usize, other: usize, content: Pieces) {
     if object(number).kind.get() == Kind::Stream {
         let (from, to) = (Side::Socket(number), Side::Socket(other));
         let first = object(other).put.get();
-        chronicle::sent(Load { from, to, waits_in: other, first, content });
+        message_log::sent(Load { from, to, waits_in: other, first, content });
     }
 }
 
@@ -233,20 +233,20 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
     }
     super::connect::before_use(descriptor, number, waits(descriptor, flags))?;
     let patience = match waits(descriptor, flags) {
-        true => Patience::of_option(socket.options.get().receive_timeout),
-        false => Patience::None,
+        true => Blocking::of_option(socket.options.get().receive_timeout),
+        false => Blocking::None,
     };
     // What cannot wait is answered at once.
     let is_connected = !matches!(socket.stage.get(), Stage::Fresh | Stage::Listening);
-    let patience = if is_connected && pieces.length() > 0 { patience } else { Patience::None };
-    let want = Want::Ready { number: number as u16, events: super::ready::IN };
+    let patience = if is_connected && pieces.length() > 0 { patience } else { Blocking::None };
+    let want = Want::Ready { number: number as u16, events: super::poll::IN };
     let (touches, value) = (key(number), descriptor as u64);
     let through = super::through(descriptor);
     let call = Call { operation: Operation::Receive, touches, value, want, through, patience };
     descriptors::hold(description);
     let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
     let mut received = 0;
-    let may_wait = remote::is_remote(socket) && patience != Patience::None;
+    let may_wait = peer::is_remote(socket) && patience != Blocking::None;
     faults::interrupt(may_wait).inspect_err(|_| descriptors::release(description))?;
     if flags & PEEK == 0 {
         about_to_move(number, pieces.length(), patience, !all);
@@ -280,7 +280,7 @@ fn receive_now(
     number: usize,
     pieces: Pieces,
     received: &mut usize,
-    (flags, patience): (i32, Patience),
+    (flags, patience): (i32, Blocking),
 ) -> Option<Result<(), i32>> {
     let socket = object(number);
     if matches!(socket.stage.get(), Stage::Fresh | Stage::Listening) {
@@ -291,8 +291,8 @@ fn receive_now(
     if left == 0 {
         return Some(Ok(()));
     }
-    if remote::is_remote(socket) {
-        return remote::receive(number, pieces, received, (flags & PEEK != 0, patience));
+    if peer::is_remote(socket) {
+        return peer::receive(number, pieces, received, (flags & PEEK != 0, patience));
     }
     let waiting = socket.waiting();
     if waiting > 0 {
@@ -306,7 +306,7 @@ fn receive_now(
         *received += count;
         if flags & PEEK == 0 {
             if socket.kind.get() == Kind::Stream {
-                chronicle::received(number, socket.taken.get(), count);
+                message_log::received(number, socket.taken.get(), count);
             }
             socket.skip(count);
             if let Some(other) = partner(socket) {

@@ -1,7 +1,7 @@
 //! What can be chosen: who can take a step, and in how many ways it can go.
 
 use super::LAST;
-use crate::fate;
+use crate::process_faults;
 use crate::state::{State, Status, Thread};
 use crate::symmetry;
 use everypath_shim_abi::{Operation, Phase, TimeMode};
@@ -17,7 +17,7 @@ pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
             choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
         }
         Operation::Choose | Operation::Deliver => thread.value.get() as u32,
-        Operation::Kill => fate::WAYS,
+        Operation::Kill => process_faults::WAYS,
         Operation::Partition => crate::partition::ways(state),
         Operation::Fault | Operation::ConnectPeer | Operation::Send | Operation::Receive
             if crate::net::faults::are_explored() =>
@@ -56,7 +56,9 @@ fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
 /// Whether no thread can take a step, whatever may still befall them.
 fn is_quiescent(state: &State) -> bool {
     let can_run = can_run(state);
-    let moves = |thread: &Thread| can_run >> thread.number.get() & 1 != 0 && !fate::is_one(thread);
+    let moves = |thread: &Thread| {
+        can_run >> thread.number.get() & 1 != 0 && !process_faults::is_one(thread)
+    };
     can_run == 0 || !state.threads().any(moves)
 }
 
@@ -74,7 +76,7 @@ pub(super) fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
 
 /// Whether a thread waits for others to go first, but need not: all that it would do is to yield, and
 /// not because it has looked at something in vain.
-pub(super) fn hesitates(state: &State, thread: &Thread) -> bool {
+pub(super) fn yields(state: &State, thread: &Thread) -> bool {
     thread.status() == Status::Ready
         && state.standing.contains(thread.number.get())
         && (thread.operation.get(), thread.object.get()) == (Operation::Yield, 0)

@@ -12,24 +12,24 @@
 //! all others, so that one that tries again and again cannot keep others away for ever.
 
 use super::{STEPS, priorities};
-use crate::conduct::{Common, Conduct};
 use crate::region::region;
+use crate::run_state::{Common, RunState};
 use crate::state::State;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{Choice, Command, MAX_DEPTH, TimeMode};
 
 /// How many priorities change.
-static CHANGES: Common<AtomicU32> = Common::at(offset_of!(Conduct, changes));
-static HORIZON: Common<AtomicU32> = Common::at(offset_of!(Conduct, horizon));
+static CHANGES: Common<AtomicU32> = Common::at(offset_of!(RunState, changes));
+static HORIZON: Common<AtomicU32> = Common::at(offset_of!(RunState, horizon));
 /// After how many steps each of them does.
-static POINTS: Common<[AtomicU32; MAX_DEPTH]> = Common::at(offset_of!(Conduct, points));
+static POINTS: Common<[AtomicU32; MAX_DEPTH]> = Common::at(offset_of!(RunState, points));
 /// How many steps there were when this was last looked at.
-static SEEN: Common<AtomicU32> = Common::at(offset_of!(Conduct, seen));
+static SEEN: Common<AtomicU32> = Common::at(offset_of!(RunState, seen));
 /// Below this are those who fell; a change leads between it and what was drawn.
 const CHANGED: u64 = priorities::DRAWN / 2;
 /// Who falls next falls to this.
-static FLOOR: Common<AtomicU64> = Common::at(offset_of!(Conduct, floor));
+static FLOOR: Common<AtomicU64> = Common::at(offset_of!(RunState, floor));
 
 /// Takes over what a command asks for.
 pub(super) fn obey(command: &Command) {

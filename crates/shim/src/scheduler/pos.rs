@@ -10,7 +10,7 @@
 //! Where we depart: from time to time all priorities are drawn again, so that a thread that tries
 //! again and again cannot keep others away for long.
 
-use super::{STEPS, priorities, systematic::pending};
+use super::{STEPS, dfs::pending, priorities};
 use crate::state::State;
 use core::sync::atomic::Ordering::Relaxed;
 use everypath_shim_abi::{Choice, TimeMode};

@@ -1,8 +1,8 @@
 //! Priorities of threads: whoever has the highest goes on.
 
 use super::{offers, pick};
-use crate::conduct::{Common, Conduct};
 use crate::region::region;
+use crate::run_state::{Common, RunState};
 use crate::state::{State, Status, Thread};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,7 +13,7 @@ pub(super) const DRAWN: u64 = 1 << 63;
 
 /// The priority of each thread, and which thread it is of: numbers are used again.
 static PRIORITIES: Common<[[AtomicU64; 2]; MAX_THREADS]> =
-    Common::at(offset_of!(Conduct, priorities));
+    Common::at(offset_of!(RunState, priorities));
 /// No path of a thread is this.
 const NOBODY: u64 = u64::MAX;
 

@@ -1,6 +1,6 @@
 //! The threads of C11, in terms of those of POSIX.
 
-use super::{cond, mutex};
+use super::{mutex, pthread_cond};
 use crate::memory::store;
 use crate::sys::errno;
 use crate::thread;
@@ -104,31 +104,31 @@ extern "C" fn mtx_unlock(address: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_wait(address: usize, held: usize) -> i32 {
-    result(cond::pthread_cond_wait(address, held))
+    result(pthread_cond::pthread_cond_wait(address, held))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_timedwait(address: usize, held: usize, until: usize) -> i32 {
-    result(cond::pthread_cond_timedwait(address, held, until))
+    result(pthread_cond::pthread_cond_timedwait(address, held, until))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_signal(address: usize) -> i32 {
-    result(cond::pthread_cond_signal(address))
+    result(pthread_cond::pthread_cond_signal(address))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_broadcast(address: usize) -> i32 {
-    result(cond::pthread_cond_broadcast(address))
+    result(pthread_cond::pthread_cond_broadcast(address))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_destroy(address: usize) {
-    cond::pthread_cond_destroy(address);
+    pthread_cond::pthread_cond_destroy(address);
 }
 
 /// Stands in for libc's function.

@@ -6,16 +6,16 @@
 
 mod barrier;
 mod c11;
-mod cond;
-pub(crate) mod condvar;
+pub(crate) mod inlined_std;
 mod mutex;
 mod once;
+mod pthread_cond;
+pub(crate) mod rust_condvar;
+pub(crate) mod rust_mutex;
+pub(crate) mod rust_rwlock;
 mod rwlock;
 mod semaphore;
-pub(crate) mod shared_word;
 mod spin;
-pub(crate) mod within;
-pub(crate) mod word;
 
 pub(crate) use mutex::release_robust;
 
@@ -28,7 +28,7 @@ use everypath_shim_abi::{Event, NOT_HELD, Operation, Waiting};
 
 /// How long a caller is ready to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Patience {
+enum WaitLimit {
     /// Not at all.
     Try,
     /// Until a virtual moment.
@@ -37,19 +37,19 @@ enum Patience {
     Forever,
 }
 
-impl Patience {
+impl WaitLimit {
     /// Until the moment of a `timespec` on a clock; an error if it is none.
     fn until(clock: i32, address: usize) -> Result<Self, i32> {
         if !is_clock(clock) || !crate::time::is_valid(address) {
             return Err(errno::EINVAL);
         }
-        Ok(crate::time::deadline(clock, address).map_or(Patience::Forever, Patience::Until))
+        Ok(crate::time::deadline(clock, address).map_or(WaitLimit::Forever, WaitLimit::Until))
     }
 
     fn deadline(self) -> Option<u64> {
         match self {
-            Patience::Until(moment) => Some(moment),
-            Patience::Try | Patience::Forever => None,
+            WaitLimit::Until(moment) => Some(moment),
+            WaitLimit::Try | WaitLimit::Forever => None,
         }
     }
 }
@@ -99,12 +99,14 @@ pub(crate) fn waiters_on_condition(state: &State, condition: usize) -> u32 {
 
 /// Who holds what a thread waits for, plus one; 0 if that is nobody or not one.
 pub(crate) fn holder(thread: &Thread) -> u16 {
-    let object = crate::system::address_of(thread.object.get());
+    let object = crate::multi_process::address_of(thread.object.get());
     let owner = match thread.waiting.get() {
         Waiting::Mutex => mutex::owner(object),
         Waiting::Read | Waiting::Write => rwlock::writer(object),
         Waiting::Spin => spin::owner(object),
-        Waiting::Word | Waiting::WordRead | Waiting::WordWrite => return word::holder(thread),
+        Waiting::Word | Waiting::WordRead | Waiting::WordWrite => {
+            return rust_mutex::holder(thread);
+        }
         Waiting::Join => return crate::thread::find(object).map_or(0, |t| t.number.get() + 1),
         _ => 0,
     };

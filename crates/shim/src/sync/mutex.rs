@@ -1,6 +1,6 @@
 //! Mutexes of every kind.
 
-use super::{Patience, give_back, is_clock, my_tid, tid};
+use super::{WaitLimit, give_back, is_clock, my_tid, tid};
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store, view};
 use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
@@ -117,18 +117,18 @@ pub(crate) fn release_robust(thread: &Thread) {
     }
 }
 
-fn lock(address: usize, patience: Patience) -> i32 {
+fn lock(address: usize, patience: WaitLimit) -> i32 {
     let operation =
-        if patience == Patience::Try { Operation::MutexTrylock } else { Operation::MutexLock };
+        if patience == WaitLimit::Try { Operation::MutexTrylock } else { Operation::MutexLock };
     ask(operation, address, 0, patience.deadline());
     acquire(address, patience)
 }
 
 fn lock_until(address: usize, clock: i32, until: usize) -> i32 {
-    match Patience::until(clock, until) {
+    match WaitLimit::until(clock, until) {
         Ok(patience) => lock(address, patience),
         // A moment that is none only matters to who has to wait for it.
-        Err(error) => match lock(address, Patience::Try) {
+        Err(error) => match lock(address, WaitLimit::Try) {
             errno::EBUSY => error,
             result => result,
         },
@@ -136,7 +136,7 @@ fn lock_until(address: usize, clock: i32, until: usize) -> i32 {
 }
 
 /// Takes a mutex or waits for it, as part of a step that has been taken.
-pub(super) fn acquire(address: usize, patience: Patience) -> i32 {
+pub(super) fn acquire(address: usize, patience: WaitLimit) -> i32 {
     loop {
         if let Some(result) = acquire_unless_interrupted(address, patience) {
             return result;
@@ -146,7 +146,7 @@ pub(super) fn acquire(address: usize, patience: Patience) -> i32 {
     }
 }
 
-fn acquire_unless_interrupted(address: usize, patience: Patience) -> Option<i32> {
+fn acquire_unless_interrupted(address: usize, patience: WaitLimit) -> Option<i32> {
     let mutex: &Mutex = view(address);
     let thread = state().current();
     match mutex.lock.get() {
@@ -159,11 +159,11 @@ fn acquire_unless_interrupted(address: usize, patience: Patience) -> Option<i32>
             mutex.count.set(mutex.count.get() + 1);
             return Some(0);
         }
-        if mutex.is(ERROR_CHECKING) && (patience != Patience::Try || !mutex.is_plain()) {
+        if mutex.is(ERROR_CHECKING) && (patience != WaitLimit::Try || !mutex.is_plain()) {
             return Some(errno::EDEADLK);
         }
     }
-    if patience == Patience::Try {
+    if patience == WaitLimit::Try {
         return Some(errno::EBUSY);
     }
     thread.announce(Operation::MutexLock, address, 0);
@@ -216,13 +216,13 @@ pub(super) fn set_count(address: usize, count: u32) {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_lock(mutex: usize) -> i32 {
-    lock(mutex, Patience::Forever)
+    lock(mutex, WaitLimit::Forever)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_trylock(mutex: usize) -> i32 {
-    lock(mutex, Patience::Try)
+    lock(mutex, WaitLimit::Try)
 }
 
 /// Stands in for libc's function.

@@ -1,6 +1,6 @@
 //! Read-write locks.
 
-use super::{Patience, my_tid, tid};
+use super::{WaitLimit, my_tid, tid};
 use crate::memory::view;
 use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
 use crate::state::state;
@@ -28,8 +28,8 @@ pub(super) fn writer(address: usize) -> i32 {
     view::<RwLock>(address).writer.get()
 }
 
-fn read(address: usize, patience: Patience) -> i32 {
-    let trying = patience == Patience::Try;
+fn read(address: usize, patience: WaitLimit) -> i32 {
+    let trying = patience == WaitLimit::Try;
     let operation = if trying { Operation::TryReadLock } else { Operation::ReadLock };
     ask(operation, address, 0, patience.deadline());
     let lock: &RwLock = view(address);
@@ -53,8 +53,8 @@ fn read(address: usize, patience: Patience) -> i32 {
     }
 }
 
-fn write(address: usize, patience: Patience) -> i32 {
-    let trying = patience == Patience::Try;
+fn write(address: usize, patience: WaitLimit) -> i32 {
+    let trying = patience == WaitLimit::Try;
     let operation = if trying { Operation::TryWriteLock } else { Operation::WriteLock };
     ask(operation, address, 0, patience.deadline());
     let lock: &RwLock = view(address);
@@ -113,49 +113,49 @@ fn admit(address: usize) {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_rdlock(lock: usize) -> i32 {
-    read(lock, Patience::Forever)
+    read(lock, WaitLimit::Forever)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_tryrdlock(lock: usize) -> i32 {
-    read(lock, Patience::Try)
+    read(lock, WaitLimit::Try)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_timedrdlock(lock: usize, until: usize) -> i32 {
-    Patience::until(REALTIME, until).map_or_else(|error| error, |patience| read(lock, patience))
+    WaitLimit::until(REALTIME, until).map_or_else(|error| error, |patience| read(lock, patience))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_clockrdlock(lock: usize, clock: i32, until: usize) -> i32 {
-    Patience::until(clock, until).map_or_else(|error| error, |patience| read(lock, patience))
+    WaitLimit::until(clock, until).map_or_else(|error| error, |patience| read(lock, patience))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_wrlock(lock: usize) -> i32 {
-    write(lock, Patience::Forever)
+    write(lock, WaitLimit::Forever)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_trywrlock(lock: usize) -> i32 {
-    write(lock, Patience::Try)
+    write(lock, WaitLimit::Try)
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_timedwrlock(lock: usize, until: usize) -> i32 {
-    Patience::until(REALTIME, until).map_or_else(|error| error, |patience| write(lock, patience))
+    WaitLimit::until(REALTIME, until).map_or_else(|error| error, |patience| write(lock, patience))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_clockwrlock(lock: usize, clock: i32, until: usize) -> i32 {
-    Patience::until(clock, until).map_or_else(|error| error, |patience| write(lock, patience))
+    WaitLimit::until(clock, until).map_or_else(|error| error, |patience| write(lock, patience))
 }
 
 /// Stands in for libc's function.

@@ -1,6 +1,6 @@
 //! Semaphores.
 
-use super::Patience;
+use super::WaitLimit;
 use crate::cancel;
 use crate::controller;
 use crate::libc::fail;
@@ -45,8 +45,8 @@ impl Step {
     }
 }
 
-fn take(address: usize, patience: Patience) -> i32 {
-    let trying = patience == Patience::Try;
+fn take(address: usize, patience: WaitLimit) -> i32 {
+    let trying = patience == WaitLimit::Try;
     let operation = if trying { Operation::SemTrywait } else { Operation::SemWait };
     let step = Step::take(operation, address, patience.deadline());
     let value: u32 = load(address);
@@ -72,7 +72,7 @@ fn take(address: usize, patience: Patience) -> i32 {
 }
 
 fn take_until(address: usize, clock: i32, until: usize) -> i32 {
-    match Patience::until(clock, until) {
+    match WaitLimit::until(clock, until) {
         Ok(patience) => cancel::at_point(|| take(address, patience)),
         Err(error) => fail(error) as i32,
     }
@@ -81,13 +81,13 @@ fn take_until(address: usize, clock: i32, until: usize) -> i32 {
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_wait(semaphore: usize) -> i32 {
-    cancel::at_point(|| take(semaphore, Patience::Forever))
+    cancel::at_point(|| take(semaphore, WaitLimit::Forever))
 }
 
 /// Stands in for libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_trywait(semaphore: usize) -> i32 {
-    take(semaphore, Patience::Try)
+    take(semaphore, WaitLimit::Try)
 }
 
 /// Stands in for libc's function.

@@ -1,6 +1,6 @@
 //! The other programs of a closed system, and what may happen between them.
 
-use super::surroundings;
+use super::sandbox;
 use crate::cli::NetworkArgs;
 use crate::commands::program_folders;
 use crate::usage::Usage;
@@ -14,7 +14,7 @@ pub(super) fn companions(
 ) -> Result<Vec<Companion>, CompanionError> {
     let mut companions = Companion::open_all(commands, &program_folders(), folder)?;
     for companion in &mut companions {
-        companion.program = surroundings::seen_from(folder, &companion.program);
+        companion.program = sandbox::seen_from(folder, &companion.program);
     }
     Ok(companions)
 }

@@ -5,7 +5,7 @@ use super::report::{Confirmation, Found};
 use super::{record, target, trace_of};
 use crate::cli::CheckArgs;
 use everypath_native::{
-    Ending, IdleMode, JointSearch, Launch, Names, Outside, Setup, Together, replay,
+    Ending, Environment, IdleMode, JointSearch, Launch, Names, Setup, Together, replay,
 };
 use everypath_trace::{Network, SearchRecord, Target, Violation};
 
@@ -67,7 +67,7 @@ fn unconfirmed(
     let idle = if *is_stuck { IdleMode::Violation } else { launch.setup.idle };
     // Of the others, no exit code is wrong, so this one did not exit.
     let setup = Setup { joint: true, idle, ..launch.setup };
-    let Some(outside) = Outside::recorded(script) else {
+    let Some(outside) = Environment::recorded(script) else {
         return Found::inconclusive("what the programs did cannot be repeated".into());
     };
     let launch = Launch { setup, outside, ..launch.clone() };

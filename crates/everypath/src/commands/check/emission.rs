@@ -1,7 +1,7 @@
 //! `--emit`: what a program shows to others that a right one never does.
 
+use super::failure_file::{About, Listing, Told};
 use super::joint::{Named, Run, counted, opened, started, unless_doubted};
-use super::listing::{About, Listing, Told};
 use super::report::{Counted, Found, several};
 use crate::cli::CheckArgs;
 use crate::output::OutputFile;

@@ -2,7 +2,7 @@
 
 use super::confirmation::wrong;
 use super::emission::{self, Emission};
-use super::listing::{Listing, Told};
+use super::failure_file::{Listing, Told};
 use super::report::{Counted, Found, JsonJoint, JsonProgram};
 use super::{DEFAULT_STEPS, launch, open};
 use crate::cli::{CheckArgs, Exploration};
@@ -219,7 +219,7 @@ fn launches(mut first: Launch, programs: &[Named]) -> Vec<(String, Launch)> {
 
 /// How a program is started as another one is.
 pub(super) fn started(like: &Launch, named: &Named) -> Launch {
-    let program = super::surroundings::seen_from(like.folder.as_deref(), &named.program.path);
+    let program = super::sandbox::seen_from(like.folder.as_deref(), &named.program.path);
     Launch { program, arguments: named.arguments.clone(), ..like.clone() }
 }
 

@@ -2,13 +2,13 @@
 
 use super::emission::Emission;
 use super::estimate::Remaining;
-use super::listing::Told;
+use super::failure_file::Told;
 use super::sample::Sample;
 use crate::cli::CheckArgs;
 use crate::commands::replay_command;
 use crate::result::{JsonCoverage, JsonViolation};
 use crate::watch::peak_memory;
-use everypath_native::{Error, ExitCodes, Explored, JointExplored, Outside};
+use everypath_native::{Environment, Error, ExitCodes, Explored, JointExplored};
 use everypath_report::{grouped, native};
 use everypath_trace::{Coverage, Explanation, Trace, Verdict};
 use serde::Serialize;
@@ -110,7 +110,7 @@ pub(super) struct JsonCache {
 
 impl Counted {
     /// Adds what the options asked for: bounds, and what was asked of peers.
-    pub(super) fn with_options(mut self, args: &CheckArgs, outside: &Outside) -> Self {
+    pub(super) fn with_options(mut self, args: &CheckArgs, outside: &Environment) -> Self {
         self.preemptions = args.preemptions;
         let asked = outside.statistics();
         if asked.connections > 0 || !args.network.peer.is_empty() {

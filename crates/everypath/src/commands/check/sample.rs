@@ -1,6 +1,6 @@
 //! What a sample of executions says of those that are not in it.
 
-use everypath_native::{Explored, Promise, Variety};
+use everypath_native::{Explored, GoodTuring, Promise};
 use everypath_report::{grouped, percent};
 use serde::Serialize;
 use std::fmt::Write;
@@ -39,7 +39,7 @@ struct Bound {
 impl Sample {
     /// Of executions that were sampled; none if all were explored.
     pub(super) fn of(explored: &Explored) -> Option<Self> {
-        let Variety { executions, classes, once } = explored.variety;
+        let GoodTuring { executions, classes, once } = explored.variety;
         let bound = |promise: Promise| Bound {
             depth: promise.depth,
             threads: promise.threads,

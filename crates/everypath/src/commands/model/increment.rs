@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::graph::Session;
-use crate::gain::Quantities;
+use crate::incremental_advice::Quantities;
 use crate::result::{JsonChange, JsonIncremental, JsonKnown, JsonSaved};
 use everypath_explore::Change;
 use everypath_report::grouped;

@@ -6,7 +6,7 @@ use crate::catalog::{Entry, Explorable, Request};
 use crate::experiments::run::Runner;
 use crate::experiments::strategy::{Strategy, strategy};
 use crate::experiments::{QUICK_REPLICATIONS, Setup};
-use crate::gain::Quantities;
+use crate::incremental_advice::Quantities;
 use crate::usage::Usage;
 use crate::watch::{Stopped, clock, now};
 use everypath_explore::graph::{About, Baseline, Graph, Makeup};

@@ -7,18 +7,18 @@
 use super::{Name, is_endless, is_on, refuse_to_count, wait_in_vain, wait_out, wish};
 use crate::fail::stop;
 use crate::net::address::Address;
-use crate::net::chronicle::{self, Side};
+use crate::net::in_flight::Head;
 use crate::net::message::Pieces;
-use crate::net::outbox::Put;
-use crate::net::transit::Head;
+use crate::net::message_log::{self, Side};
+use crate::net::send_queue::Put;
 use crate::net::{
-    Kind, Object, Patience, bound, datagram, happened, is_unix, object, partner, remote, transfer,
+    Blocking, Kind, Object, bound, datagram, happened, is_unix, object, partner, peer, transfer,
 };
 use crate::region::region;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::{Asked, Granted, Operation, Question, Sight, Wish};
+use everypath_shim_abi::{Asked, Granted, JointRequest, Operation, Sight, Upcall};
 
 /// Whether other programs decide what a socket receives.
 pub(in crate::net) fn hears(socket: &Object) -> bool {
@@ -77,7 +77,7 @@ pub(in crate::net) fn bind(number: usize) {
     let only = if foreign.is_some() { u64::from(foreign.port()) + 1 } else { 0 };
     let is_new = socket.counter.get() == 0;
     let name = Name([only, is_new.into(), 0, u64::from(!socket.is_named.get())]);
-    let (_, answer) = wish(Wish::Bind, remote::question(Asked::Wish, name, &local));
+    let (_, answer) = wish(JointRequest::Bind, peer::question(Asked::JointRequest, name, &local));
     socket.counter.set(u64::from(answer.position));
     socket.local.set(local.with_port(answer.position as u16));
 }
@@ -85,12 +85,12 @@ pub(in crate::net) fn bind(number: usize) {
 /// The last descriptor of a socket is gone.
 pub(in crate::net) fn close(socket: &Object) {
     if hears(socket) && socket.counter.get() != 0 {
-        wish(Wish::Unbind, about(socket));
+        wish(JointRequest::Unbind, about(socket));
     }
 }
 
-fn about(socket: &Object) -> Question {
-    Question { position: socket.counter.get() as u32, ..Question::default() }
+fn about(socket: &Object) -> Upcall {
+    Upcall { position: socket.counter.get() as u32, ..Upcall::default() }
 }
 
 /// Sends to another program.
@@ -115,17 +115,17 @@ pub(in crate::net) fn send(
     if socket.counter.get() == 0 {
         bind(number);
     }
-    let length = remote::gather(pieces, 0, pieces.length()).len();
-    let mut question = remote::question(Asked::Wish, Name([0; 4]), to);
+    let length = peer::gather(pieces, 0, pieces.length()).len();
+    let mut question = peer::question(Asked::JointRequest, Name([0; 4]), to);
     (question.position, question.length) = (socket.counter.get() as u32, length as u32);
-    match wish(Wish::SendTo, question).0 {
+    match wish(JointRequest::SendTo, question).0 {
         Granted::Never => return wait_in_vain(number),
         Granted::Lost => {
             if socket.foreign.get().is_some() {
                 be_refused(number);
             }
         }
-        _ => chronicle::handed(Side::Socket(number), Side::Outside(*to), pieces),
+        _ => message_log::handed(Side::Socket(number), Side::Outside(*to), pieces),
     }
     Ok(length as isize)
 }
@@ -143,13 +143,13 @@ fn be_refused(number: usize) {
 }
 
 /// Fetches the next datagram; none if nothing is there, or will come.
-pub(in crate::net) fn fetch(number: usize, patience: Patience) -> Option<Result<(), i32>> {
+pub(in crate::net) fn fetch(number: usize, patience: Blocking) -> Option<Result<(), i32>> {
     let socket = object(number);
     if socket.counter.get() == 0 {
         stop!("the program receives datagrams without a port, which --joint does not model");
     }
     let name = [0, 0, u64::from(is_endless(patience)), 0];
-    let (granted, answer) = wish(Wish::ReceiveFrom, Question { name, ..about(socket) });
+    let (granted, answer) = wish(JointRequest::ReceiveFrom, Upcall { name, ..about(socket) });
     socket.sight.set(Sight::Waits);
     match granted {
         Granted::Bytes => {

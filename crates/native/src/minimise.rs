@@ -1,0 +1,90 @@
+//! Makes a failing execution of a program easy to follow.
+
+use crate::error::Error;
+use crate::execution::{Execution, is_final};
+use crate::worker::{Launch, Modules, Worker};
+use everypath_schedules::minimise::{self, Cost, Failing, Trials};
+use everypath_schedules::reduction;
+use everypath_shim_abi::{Choice, GOES_ON, Outcome, Phase, Setup};
+
+/// How many executions are tried at most, and how many steps they may have together: a second or
+/// two.
+const MAX_ATTEMPTS: u64 = 10_000;
+const MAX_STEPS: u64 = 10_000_000;
+/// How many are tried if each takes a process of its own.
+const MAX_PROCESSES: u64 = 300;
+/// How many more steps than the original a simpler execution may have.
+const SLACK: u32 = 1000;
+
+/// Looks for a simpler execution that fails in the same way; its schedule.
+///
+/// Which one is found depends on the execution only. A program that hangs is left as it is: every
+/// attempt would take as long as the watchdog.
+pub fn minimise(launch: &Launch, failing: &Execution) -> Result<Vec<Choice>, Error> {
+    if failing.outcome == Outcome::Hang || failing.schedule.is_empty() {
+        return Ok(failing.schedule.clone());
+    }
+    let steps = failing.schedule.len() as u64;
+    let most = if launch.fresh { MAX_PROCESSES } else { MAX_ATTEMPTS };
+    let attempts = (MAX_STEPS / steps).clamp(100, most);
+    let max_steps = launch.setup.max_steps.min((steps as u32).saturating_add(SLACK));
+    let setup = Setup { max_steps, ..launch.setup };
+    let launch = Launch { setup, ..launch.clone() };
+    let mut attempts_of =
+        Attempts { launch, failing, modules: Modules::default(), worker: None, stuck: false };
+    let best = minimise::minimise(&mut attempts_of, as_failing(failing), attempts)?;
+    let outcome = |outcome| if outcome == GOES_ON { 0 } else { outcome };
+    let choice = |choice: &reduction::Choice| Choice {
+        thread: choice.actor,
+        outcome: outcome(choice.outcome),
+    };
+    Ok(best.schedule.iter().map(choice).collect())
+}
+
+/// Attempts at failing like an execution.
+struct Attempts<'a> {
+    launch: Launch,
+    failing: &'a Execution,
+    modules: Modules,
+    worker: Option<Worker>,
+    /// Whether an attempt ended so that more would be pointless.
+    stuck: bool,
+}
+
+impl Trials for Attempts<'_> {
+    type Error = Error;
+
+    fn attempt(&mut self, wish: &[reduction::Choice]) -> Result<Option<Failing>, Error> {
+        if self.stuck {
+            return Ok(None);
+        }
+        let wish: Vec<Choice> = wish
+            .iter()
+            .map(|choice| Choice { thread: choice.actor, outcome: choice.outcome })
+            .collect();
+        let worker = match self.worker.take().filter(|_| !self.launch.fresh) {
+            Some(worker) => self.worker.insert(worker),
+            None => self.worker.insert(Worker::start(&self.launch, &self.modules)?),
+        };
+        let reply = worker.attempt(&wish)?;
+        self.stuck = is_final(reply.outcome);
+        let execution = Execution::of(worker, &reply, 0);
+        Ok(execution.fails_like(self.failing).then(|| as_failing(&execution)))
+    }
+}
+
+fn as_failing(execution: &Execution) -> Failing {
+    let mut schedule: Vec<reduction::Choice> = execution
+        .schedule
+        .iter()
+        .map(|choice| reduction::Choice { actor: choice.thread, outcome: choice.outcome })
+        .collect();
+    let cost = Cost::of(&schedule, &execution.preempts());
+    // In another order, who waited may not have to: then there is no such step.
+    for (choice, event) in schedule.iter_mut().zip(&execution.events) {
+        if event.phase == Phase::Resume && choice.outcome == 0 {
+            choice.outcome = GOES_ON;
+        }
+    }
+    Failing { schedule, cost }
+}

@@ -1,0 +1,229 @@
+//! Workers for one search, which does not notice that they run ahead.
+//!
+//! A search over schedules asks for one execution after the other, and each may change what it asks
+//! for next. But most of what is waiting to be explored will be asked for as it is now. So a worker is
+//! asked for several executions at once, and runs what will be needed while the search looks at what
+//! was; others run what is needed after that. If it is asked for indeed, word by word, it is there. An
+//! execution depends on nothing but what is asked for, so neither the result nor any count depends on
+//! the number of workers.
+
+use crate::dependence::Touch;
+use crate::error::Error;
+use crate::execution::Execution;
+use crate::exhaustive::{Exhaustive, Order};
+use crate::runner::{Performed, Runner, Stop};
+use crate::worker::Modules;
+use everypath_schedules::reduction::{Alternative, Choice, Executed, Executor, Run};
+use everypath_shim_abi::{Event, MAX_ORDERS, Notice, Outcome};
+use everypath_trace::{Control, Progress};
+use std::collections::BTreeSet;
+use std::thread;
+
+/// A search that is shorter is done before other workers have started.
+const SHORT: u64 = 300;
+/// A worker that others wait for is asked for so many executions at once.
+const FEW: usize = 8;
+/// So many executions are kept that nobody has asked for.
+const KEPT: usize = 256;
+
+/// What runs the executions of a search.
+pub(crate) struct Speculation<'a> {
+    exhaustive: &'a Exhaustive,
+    control: &'a Control,
+    modules: Modules,
+    members: Vec<Runner<'a>>,
+    /// Whether workers run while the search thinks.
+    overlaps: bool,
+    /// The execution that will be asked for next.
+    next: Option<Order>,
+    /// What will probably be asked for after that, and nobody runs.
+    likely: Vec<Order>,
+    /// What was run ahead.
+    done: Vec<(Order, Performed)>,
+    runs: u64,
+    hits: u64,
+    last: (Outcome, Option<Execution>),
+    /// Why the next execution cannot be run.
+    trouble: Option<Stop>,
+    /// The steps of the last execution. The next one begins with those that are known of it.
+    path: Vec<Event>,
+    notices: BTreeSet<Notice>,
+}
+
+impl<'a> Speculation<'a> {
+    /// Starts the first worker.
+    pub(crate) fn start(exhaustive: &'a Exhaustive, control: &'a Control) -> Result<Self, Error> {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let overlaps = exhaustive.workers.min(processors) > 1;
+        let mut team = Speculation {
+            exhaustive,
+            control,
+            modules: Modules::default(),
+            members: Vec::new(),
+            overlaps,
+            next: None,
+            likely: Vec::new(),
+            done: Vec::new(),
+            runs: 0,
+            hits: 0,
+            last: (Outcome::default(), None),
+            trouble: None,
+            path: Vec::new(),
+            notices: BTreeSet::new(),
+        };
+        team.members.push(team.another()?);
+        Ok(team)
+    }
+
+    /// Starts a worker.
+    fn another(&self) -> Result<Runner<'a>, Error> {
+        Runner::join(&self.exhaustive.launch, self.control, &self.modules, self.overlaps)
+    }
+
+    /// How many atomic instructions are patched.
+    pub(crate) fn sites(&self) -> usize {
+        self.members.first().map_or(0, |runner| runner.worker().sites())
+    }
+
+    /// How many messages to peers were answered without asking them.
+    pub(crate) fn hits(&self) -> u64 {
+        self.hits
+    }
+
+    /// What was strange.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = Notice> {
+        self.notices.iter().copied()
+    }
+
+    /// Says how far the search has come.
+    pub(crate) fn publish(&self, progress: &Progress) {
+        self.control.publish(*progress);
+    }
+
+    /// How the last execution ended, and all of it if it is not as expected; told once.
+    pub(crate) fn last(&mut self) -> (Outcome, Option<Execution>) {
+        (self.last.0, self.last.1.take())
+    }
+
+    /// How many executions a worker is asked for.
+    fn at_once(&self) -> usize {
+        if self.overlaps { FEW } else { MAX_ORDERS }
+    }
+
+    /// Whether an execution was run, or is about to be.
+    fn knows(&self, order: &Order) -> bool {
+        self.done.iter().any(|(done, _)| done == order)
+            || self.members.iter().any(|runner| runner.is_running(order))
+    }
+
+    /// An execution that was asked for.
+    fn perform(&mut self, order: &Order) -> Result<Performed, Stop> {
+        loop {
+            if let Some(at) = self.done.iter().position(|(done, _)| done == order) {
+                return Ok(self.done.remove(at).1);
+            }
+            let running = self.members.iter().position(|runner| runner.is_running(order));
+            match running {
+                Some(at) => self.gather(at, order)?,
+                None => self.begin(order)?,
+            }
+            self.use_the_idle()?;
+        }
+    }
+
+    /// Begins an execution that is asked for, and those that may be after it.
+    fn begin(&mut self, order: &Order) -> Result<(), Stop> {
+        let at = self.free_member(order)?;
+        let ahead = (self.at_once() - 1).min(self.likely.len());
+        let orders = [order.clone()].into_iter().chain(self.likely.drain(..ahead));
+        self.members[at].begin(orders.collect())
+    }
+
+    /// A worker that has nothing to do, or soon will.
+    fn free_member(&mut self, order: &Order) -> Result<usize, Stop> {
+        let idle = self.members.iter().position(|runner| !runner.is_busy());
+        let at = idle.unwrap_or(0);
+        while self.members[at].is_busy() {
+            self.members[at].hurry();
+            self.gather(at, order)?;
+        }
+        Ok(at)
+    }
+
+    /// Waits for a worker. If it fails at what was only likely to be asked for, another one takes its
+    /// place: whoever asks for that will be told why it fails.
+    fn gather(&mut self, at: usize, order: &Order) -> Result<(), Stop> {
+        let present = self.members[at].present().cloned();
+        match self.members[at].next() {
+            Ok(news) => self.done.extend(news),
+            Err(Stop::Failed(_)) if present.as_ref() != Some(order) => {
+                self.members[at] = self.another().map_err(Stop::Failed)?;
+            }
+            Err(stop) => return Err(stop),
+        }
+        let superfluous = self.done.len().saturating_sub(KEPT);
+        self.done.drain(..superfluous);
+        Ok(())
+    }
+
+    /// Gives workers without work something that will probably be asked for.
+    fn use_the_idle(&mut self) -> Result<(), Stop> {
+        for runner in self.members.iter_mut().filter(|runner| self.overlaps && !runner.is_busy()) {
+            let ahead = FEW.min(self.likely.len());
+            if ahead > 0 {
+                runner.begin(self.likely.drain(..ahead).collect())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Executor for Speculation<'_> {
+    type Footprint = Touch;
+    type Error = Stop;
+
+    fn run(
+        &mut self,
+        schedule: &[Choice],
+        known: usize,
+        sleep: &[Alternative<Touch>],
+    ) -> Result<Executed<Touch>, Stop> {
+        self.runs += 1;
+        if let Some(stop) = self.trouble.take() {
+            return Err(stop);
+        }
+        let next = self.next.take();
+        let order = next.unwrap_or_else(|| Order::new(schedule, known, sleep));
+        let mut performed = self.perform(&order)?;
+        self.hits += performed.hits;
+        self.last = (performed.outcome, performed.unexpected.take());
+        self.notices.extend(performed.notices.iter().copied());
+        let symmetry = *self.members[0].symmetry();
+        Ok(performed.into_executed(order.known, &mut self.path, &symmetry))
+    }
+
+    fn foresight(&mut self, next: &Run<Touch>) -> usize {
+        let order = Order::new(&next.schedule, next.known, &next.sleep);
+        let is_unknown = !self.knows(&order);
+        self.likely.clear();
+        if is_unknown && self.overlaps {
+            // It is run while the search thinks of what comes after.
+            self.trouble = self.begin(&order).err();
+        }
+        let has_room = self.overlaps && self.members.iter().any(|runner| !runner.is_busy());
+        self.next = Some(order);
+        if is_unknown || has_room { self.at_once() } else { 0 }
+    }
+
+    fn foresee(&mut self, likely: Vec<Run<Touch>>) {
+        // One processor is the search's.
+        let members = self.exhaustive.workers.saturating_sub(1).max(1);
+        if self.runs >= SHORT && self.members.len() < members {
+            // Who does not start is not needed.
+            self.members.extend(self.another());
+        }
+        let orders = likely.iter().map(|run| Order::new(&run.schedule, run.known, &run.sleep));
+        let orders = orders.filter(|order| !self.knows(order) && self.next.as_ref() != Some(order));
+        self.likely = orders.collect();
+    }
+}

@@ -1,0 +1,174 @@
+//! The step of a failing execution after which no good outcome is left.
+//!
+//! Whether one is left after so many steps is found by searching all executions that begin with
+//! them. Once there is none, there is none after more steps either: so the step is found by halving.
+//! Before it, some execution ends well; what it does first and the critical step waits for there is
+//! what should have come first.
+
+use crate::reduction::{
+    Alternative, Choice, Ended, Executed, Executor, Finished, Footprint, Reduction, Relation,
+    Stateless, Taken,
+};
+use std::ops::ControlFlow;
+
+/// What is to be said of one execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It ends well.
+    Good,
+    /// It fails.
+    Bad,
+    /// Neither is known, but other executions may tell.
+    Unclear,
+    /// Nothing more can be executed.
+    Stop,
+}
+
+/// The step after which no good outcome is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Critical {
+    /// How many steps there are up to it, itself included; 0 if there never was a good outcome.
+    pub steps: usize,
+    /// The choices of an execution that ends well and differs from this step on. Without it, an
+    /// earlier step may be the critical one.
+    pub good: Option<Vec<Choice>>,
+    /// What should have come first.
+    pub rival: Option<Rival>,
+}
+
+/// The step that comes before the critical one where all ends well, and depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rival {
+    /// Its number in the good execution.
+    pub in_good: usize,
+    /// Its number in the failing one, if it is taken there.
+    pub in_failing: Option<usize>,
+}
+
+/// Executions that begin with certain choices, to a search that knows nothing of these.
+struct After<'a, E> {
+    executor: &'a mut E,
+    prefix: &'a [Choice],
+}
+
+impl<E: Executor> Executor for After<'_, E> {
+    type Footprint = E::Footprint;
+    type Error = E::Error;
+
+    fn run(
+        &mut self,
+        schedule: &[Choice],
+        known: usize,
+        sleep: &[Alternative<E::Footprint>],
+    ) -> Result<Executed<E::Footprint>, E::Error> {
+        let schedule = [self.prefix, schedule].concat();
+        let mut executed = self.executor.run(&schedule, self.prefix.len() + known, sleep)?;
+        debug_assert_eq!(executed.left_out, 0, "the whole of a good execution is asked for");
+        let skipped = self.prefix.len().min(executed.steps.len());
+        executed.steps.drain(..skipped);
+        for step in &mut executed.steps {
+            for before in [&mut step.after, &mut step.provided_by] {
+                *before = before.and_then(|step| step.checked_sub(skipped));
+            }
+        }
+        Ok(executed)
+    }
+}
+
+/// What is known of the executions with a certain beginning.
+enum Outlook<F> {
+    /// One of them ends well: its steps after the beginning.
+    Good(Vec<Taken<F>>),
+    Hopeless,
+    Unknown,
+}
+
+/// Finds the critical step of a failing execution, with at most so many executions for each
+/// beginning of it that is looked at.
+///
+/// `failing` are its steps. `judge` says how the last execution of the executor ended.
+pub fn critical<E: Executor>(
+    executor: &mut E,
+    failing: &[Taken<E::Footprint>],
+    executions: u64,
+    judge: impl Fn(&E) -> Judgement,
+) -> Result<Critical, E::Error> {
+    let schedule: Vec<Choice> = failing.iter().map(|step| step.choice).collect();
+    let (mut low, mut high) = (0, schedule.len());
+    let mut before = Outlook::Unknown;
+    while low < high {
+        let middle = low.midpoint(high);
+        match outlook(executor, &schedule[..middle], executions, &judge)? {
+            Outlook::Hopeless => high = middle,
+            // The last one of these that is looked at is right before the critical step.
+            hope => (low, before) = (middle + 1, hope),
+        }
+    }
+    let Outlook::Good(good) = before else {
+        return Ok(Critical { steps: high, good: None, rival: None });
+    };
+    let rival = high.checked_sub(1).and_then(|step| rival(&failing[step..], &good));
+    let rival = rival.map(|Rival { in_good, in_failing }| Rival {
+        in_good: in_good + high - 1,
+        in_failing: in_failing.map(|at| at + high - 1),
+    });
+    let rest = good.iter().map(|step| step.choice);
+    let good = schedule[..high.saturating_sub(1)].iter().copied().chain(rest).collect();
+    Ok(Critical { steps: high, good: Some(good), rival })
+}
+
+fn outlook<E: Executor>(
+    executor: &mut E,
+    prefix: &[Choice],
+    executions: u64,
+    judge: impl Fn(&E) -> Judgement,
+) -> Result<Outlook<E::Footprint>, E::Error> {
+    let mut good = None;
+    let mut all_bad = true;
+    let mut left = executions;
+    // Most executions fail, often in the middle of a step.
+    let mut search = Stateless::new(Reduction::Source);
+    let finished = search.run(&mut After { executor, prefix }, |_, after, executed| {
+        left -= 1;
+        let judgement = match executed.ended {
+            // Whatever it repeats was judged.
+            Ended::SleepSetBlocked | Ended::Diverged => Judgement::Bad,
+            Ended::Complete | Ended::Cut => judge(after.executor),
+        };
+        all_bad &= judgement == Judgement::Bad;
+        if judgement == Judgement::Good {
+            good = Some(executed.steps.clone());
+        }
+        match judgement {
+            Judgement::Bad | Judgement::Unclear if left > 0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    })?;
+    Ok(match good {
+        Some(steps) => Outlook::Good(steps),
+        None if finished == Finished::Complete && all_bad => Outlook::Hopeless,
+        None => Outlook::Unknown,
+    })
+}
+
+/// The first step of the good execution that comes before the first step of the failing one there,
+/// and depends on it: if there were none, that step could come first and all would still end well.
+fn rival<F: Footprint>(failing: &[Taken<F>], good: &[Taken<F>]) -> Option<Rival> {
+    let critical = failing[0].choice.actor;
+    let same = good.iter().position(|step| step.choice.actor == critical)?;
+    let depends = |step: &&Taken<F>| depends(&step.footprint, &good[same].footprint);
+    let in_good = good[..same].iter().position(|step| depends(&step))?;
+    let actor = good[in_good].choice.actor;
+    let by_actor = |step: &&Taken<F>| step.choice.actor == actor;
+    let taken_before = good[..in_good].iter().filter(by_actor).count();
+    let in_failing = failing.iter().enumerate().filter(|(_, step)| by_actor(step));
+    let in_failing = in_failing.map(|(at, _)| at).nth(taken_before);
+    Some(Rival { in_good, in_failing })
+}
+
+fn depends<F: Footprint>(earlier: &F, later: &F) -> bool {
+    let later = later.parts();
+    earlier
+        .parts()
+        .any(|part| later.clone().any(|other| F::relation(part, other) != Relation::Independent))
+}

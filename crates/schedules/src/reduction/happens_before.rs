@@ -1,0 +1,403 @@
+//! The order that an execution's steps have among themselves (Lamport 1978; Mattern 1989).
+//!
+//! A step is one event or two: what it does, and getting what it asks for, which would be a step of
+//! its own if it had to wait. Events have vector clocks over actors. Two events are ordered if they
+//! are of one actor, if the first creates the actor of the second or lets it go on, or if they
+//! depend on each other.
+//!
+//! An event looks only at those earlier ones that no later one stands for, a handful for each
+//! object, so the order of an execution costs no more than its length.
+
+use super::{Footprint, Relation, Scope, Taken};
+use std::collections::BTreeMap;
+
+/// Two events that could come in the other order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The one that came first.
+    pub earlier: usize,
+    /// The one that came second.
+    pub later: usize,
+}
+
+struct Event<P> {
+    /// What it touches: where that begins and ends among the parts of all events.
+    parts: (usize, usize),
+    /// What it might touch at another moment, if that is not the same.
+    may_touch: Option<Vec<P>>,
+    step: usize,
+    actor: u16,
+    /// Which actor, by the order of creation: numbers are used again, identities are not.
+    identity: usize,
+    /// How many events of its actor there are up to this one.
+    local: u32,
+    /// For each actor, how many of its events come before this one, this one included: where that
+    /// begins and ends among the clocks of all events.
+    clock: (usize, usize),
+    is_grant: bool,
+}
+
+impl<P> Event<P> {
+    fn is_within(&self, clock: &[u32]) -> bool {
+        clock.get(self.identity).copied().unwrap_or(0) >= self.local
+    }
+}
+
+/// What an event touches, and its clock.
+pub type Clocked<'a, P> = (&'a [P], &'a [u32]);
+
+/// How an event uses an object.
+#[derive(Clone, Copy)]
+struct Use<P> {
+    event: usize,
+    part: P,
+}
+
+/// A change of the uses of an object, to be undone.
+enum Change<P> {
+    Added(u64),
+    /// What was at this place among them.
+    Removed(u64, usize, Use<P>),
+}
+
+/// An event that a new one may depend on.
+struct Related {
+    event: usize,
+    relation: Relation,
+    competes: bool,
+}
+
+struct StepRecord {
+    identity: usize,
+    first: usize,
+    end: usize,
+    /// The actor, if this was the first that was seen of it, to be undone.
+    introduced: Option<u16>,
+    /// What the step's creation of an actor replaced, to be undone.
+    replaced: Option<(u16, Option<usize>)>,
+    /// How many changes of uses there were before.
+    changes: usize,
+    /// How many races there were before.
+    races: usize,
+}
+
+/// The events of an execution.
+///
+/// Executions are followed by others that begin as they do, many times a second. So what is of several
+/// lengths is kept in common, and what is added by a step can be taken off again.
+pub struct HappensBefore<F: Footprint> {
+    events: Vec<Event<F::Part>>,
+    parts: Vec<F::Part>,
+    clocks: Vec<u32>,
+    steps: Vec<StepRecord>,
+    /// The races of each step with earlier ones.
+    races: Vec<Race>,
+    /// The identity behind each actor's number.
+    identities: BTreeMap<u16, usize>,
+    /// For each identity, the event that created it and its own, the last one last.
+    last: Vec<Vec<usize>>,
+    /// For each object, the uses that others may depend on directly.
+    uses: BTreeMap<u64, Vec<Use<F::Part>>>,
+    changes: Vec<Change<F::Part>>,
+    /// The events that depend on everything.
+    everything: Vec<usize>,
+    /// Room for what an event may depend on.
+    related: Vec<Related>,
+}
+
+impl<F: Footprint> Default for HappensBefore<F> {
+    fn default() -> Self {
+        HappensBefore {
+            events: Vec::new(),
+            parts: Vec::new(),
+            clocks: Vec::new(),
+            steps: Vec::new(),
+            races: Vec::new(),
+            identities: BTreeMap::new(),
+            last: Vec::new(),
+            uses: BTreeMap::new(),
+            changes: Vec::new(),
+            everything: Vec::new(),
+            related: Vec::new(),
+        }
+    }
+}
+
+impl<F: Footprint> HappensBefore<F> {
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Forgets the steps from `step` on.
+    pub fn truncate(&mut self, step: usize) {
+        while self.steps.len() > step {
+            let record = self.steps.pop().expect("there are more steps");
+            if let Some((number, before)) = record.replaced {
+                self.last.pop();
+                match before {
+                    Some(identity) => self.identities.insert(number, identity),
+                    None => self.identities.remove(&number),
+                };
+            }
+            for change in self.changes.drain(record.changes..).rev() {
+                let (Change::Added(object) | Change::Removed(object, ..)) = change;
+                let uses = self.uses.entry(object).or_default();
+                match change {
+                    Change::Added(_) => drop(uses.pop()),
+                    Change::Removed(_, at, used) => uses.insert(at, used),
+                }
+            }
+            let first = &self.events[record.first];
+            self.parts.truncate(first.parts.0);
+            self.clocks.truncate(first.clock.0);
+            self.events.truncate(record.first);
+            self.races.truncate(record.races);
+            let is_gone = |&event: &usize| event >= record.first;
+            let last = &mut self.last[record.identity];
+            while last.pop_if(|event| is_gone(event)).is_some() {}
+            while self.everything.pop_if(|event| is_gone(event)).is_some() {}
+            if let Some(number) = record.introduced {
+                self.last.pop();
+                self.identities.remove(&number);
+            }
+        }
+    }
+
+    /// Adds a step.
+    pub fn push(&mut self, step: &Taken<F>) {
+        let actor = step.choice.actor;
+        let introduced = (!self.identities.contains_key(&actor)).then_some(actor);
+        let identity = self.identity(actor);
+        let first = self.events.len();
+        let last_event = |step: Option<usize>| Some(self.steps.get(step?)?.end - 1);
+        let (after, provided_by) = (last_event(step.after), last_event(step.provided_by));
+        let (changes, races) = (self.changes.len(), self.races.len());
+        let (end, replaced) = (0, None);
+        self.steps.push(StepRecord { identity, first, end, introduced, replaced, changes, races });
+        let begin = self.parts.len();
+        self.parts.extend(step.footprint.parts());
+        let (parts, end) = (&self.parts[begin..], self.parts.len());
+        let does = parts.iter().take_while(|&&part| !F::is_separable(part)).count();
+        // Who goes on may do nothing but get what it has asked for.
+        let middle = if does == 0 { end } else { begin + does };
+        let is_whole = middle == end;
+        self.add_event(actor, (begin, middle), after, provided_by.filter(|_| is_whole));
+        self.events[first].is_grant = step.resumes;
+        self.events[first].may_touch = step.footprint.may_touch();
+        if !is_whole {
+            self.add_event(actor, (middle, end), provided_by, None);
+            self.events[first + 1].is_grant = true;
+        }
+        let replaced = step.creates.map(|number| {
+            let fresh = self.last.len();
+            self.last.push(self.last[identity].last().copied().into_iter().collect());
+            (number, self.identities.insert(number, fresh))
+        });
+        let end = self.events.len();
+        let record = self.steps.last_mut().expect("it was just added");
+        (record.end, record.replaced) = (end, replaced);
+    }
+
+    fn identity(&mut self, actor: u16) -> usize {
+        if let Some(&identity) = self.identities.get(&actor) {
+            return identity;
+        }
+        // An actor whose creation was not seen: it was there from the start.
+        let fresh = self.last.len();
+        self.last.push(Vec::new());
+        self.identities.insert(actor, fresh);
+        fresh
+    }
+
+    fn clock(&self, event: usize) -> &[u32] {
+        let (begin, end) = self.events[event].clock;
+        &self.clocks[begin..end]
+    }
+
+    /// Adds an event that was possible only after another, and got what it asked for from a third:
+    /// others may have taken away what it could have got before that one came, and it races with them.
+    fn add_event(
+        &mut self,
+        actor: u16,
+        parts: (usize, usize),
+        after: Option<usize>,
+        provider: Option<usize>,
+    ) {
+        let identity = self.identities[&actor];
+        let later = self.events.len();
+        let begin = self.clocks.len();
+        if let Some(&before) = self.last[identity].last() {
+            let (from, to) = self.events[before].clock;
+            self.clocks.extend_from_within(from..to);
+        }
+        self.clocks.resize(begin + self.last.len(), 0);
+        if let Some(event) = after {
+            self.join(begin, event);
+        }
+        let related = self.related(parts);
+        for &Related { event: earlier, relation, competes } in &related {
+            let event = &self.events[earlier];
+            if relation == Relation::Independent || event.is_within(&self.clocks[begin..]) {
+                continue;
+            }
+            let is_provided = provider.is_some_and(|from| event.is_within(self.clock(from)));
+            if is_provided && !competes {
+                continue;
+            }
+            // A step moves as a whole, so nothing races with only what it got at once.
+            let whole = self.steps[event.step].first;
+            let races_with_it = matches!(relation, Relation::Racing | Relation::Missed);
+            if races_with_it && !self.events[whole].is_within(&self.clocks[begin..]) {
+                self.races.push(Race { earlier: whole, later });
+            }
+            // What was missed does not come after whoever missed it.
+            if relation != Relation::Missed {
+                self.join(begin, earlier);
+            }
+        }
+        self.related = related;
+        if let Some(event) = provider {
+            self.join(begin, event);
+        }
+        let own =
+            self.last[identity].iter().rev().find(|&&at| self.events[at].identity == identity);
+        let local = own.map_or(0, |&at| self.events[at].local) + 1;
+        self.clocks[begin + identity] = local;
+        let clock = (begin, self.clocks.len());
+        let step = self.steps.len() - 1;
+        let (may_touch, is_grant) = (None, false);
+        let event = Event { parts, may_touch, step, actor, identity, local, clock, is_grant };
+        self.events.push(event);
+        self.last[identity].push(later);
+        self.remember_uses(later);
+    }
+
+    /// Puts all that comes before an event before the one whose clock begins there, which is the last.
+    fn join(&mut self, begin: usize, event: usize) {
+        let (from, to) = self.events[event].clock;
+        let (others, last) = self.clocks.split_at_mut(begin);
+        for (mine, theirs) in last.iter_mut().zip(&others[from..to]) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// The events that parts of a new one may depend on, the latest first.
+    fn related(&mut self, (begin, end): (usize, usize)) -> Vec<Related> {
+        let mut found = std::mem::take(&mut self.related);
+        found.clear();
+        let racing =
+            |&event: &usize| Related { event, relation: Relation::Racing, competes: false };
+        for &part in &self.parts[begin..end] {
+            found.extend(self.everything.last().map(racing));
+            match F::scope(part) {
+                Scope::Nothing => {}
+                Scope::Object(object) => {
+                    let uses = self.uses.get(&object).into_iter().flatten();
+                    found.extend(uses.map(|used| Related {
+                        event: used.event,
+                        relation: F::relation(used.part, part),
+                        competes: F::competes(used.part, part),
+                    }));
+                }
+                Scope::Everything => {
+                    found.extend(self.last.iter().filter_map(|events| events.last()).map(racing));
+                }
+            }
+        }
+        found.sort_by_key(|related| std::cmp::Reverse(related.event));
+        found
+    }
+
+    fn remember_uses(&mut self, event: usize) {
+        let Event { parts: (begin, end), clock: (from, to), .. } = self.events[event];
+        let clock = &self.clocks[from..to];
+        for &part in &self.parts[begin..end] {
+            match F::scope(part) {
+                Scope::Nothing => {}
+                Scope::Everything => self.everything.push(event),
+                Scope::Object(object) => {
+                    let uses = self.uses.entry(object).or_default();
+                    let mut at = 0;
+                    while let Some(used) = uses.get(at) {
+                        let is_before = self.events[used.event].is_within(clock);
+                        if is_before && F::covers(part, used.part) {
+                            self.changes.push(Change::Removed(object, at, uses.remove(at)));
+                        } else {
+                            at += 1;
+                        }
+                    }
+                    uses.push(Use { event, part });
+                    self.changes.push(Change::Added(object));
+                }
+            }
+        }
+    }
+
+    /// The races of the steps from `step` on with others before them.
+    pub fn races_from(&self, step: usize) -> impl Iterator<Item = Race> {
+        let from = self.steps.get(step).map_or(self.races.len(), |record| record.races);
+        self.races[from..].iter().copied()
+    }
+
+    /// What does not depend on how independent steps were mixed: for each actor, by identity, its
+    /// events with their clocks. Executions with equal classes are equivalent.
+    pub fn class(&self) -> Vec<Vec<Clocked<'_, F::Part>>> {
+        let mut class = vec![Vec::new(); self.last.len()];
+        for (number, event) in self.events.iter().enumerate() {
+            // How many actors there were makes no difference.
+            let clock = self.clock(number);
+            let known = clock.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+            class[event.identity].push((self.parts_of(number), &clock[..known]));
+        }
+        class
+    }
+
+    /// The step that an event is part of.
+    pub fn step_of(&self, event: usize) -> usize {
+        self.events[event].step
+    }
+
+    /// The actor of an event.
+    pub fn actor_of(&self, event: usize) -> u16 {
+        self.events[event].actor
+    }
+
+    /// What an event touches.
+    pub fn parts_of(&self, event: usize) -> &[F::Part] {
+        let (begin, end) = self.events[event].parts;
+        &self.parts[begin..end]
+    }
+
+    /// What an event might touch if it came at another moment.
+    pub fn parts_it_may_touch(&self, event: usize) -> &[F::Part] {
+        let may_touch = self.events[event].may_touch.as_deref();
+        may_touch.unwrap_or_else(|| self.parts_of(event))
+    }
+
+    /// Whether an event is that its actor gets what the event before asked for: it happens in one
+    /// step with that if it can.
+    pub fn is_grant(&self, event: usize) -> bool {
+        self.events[event].is_grant
+    }
+
+    /// The first event of a step: what it does.
+    pub fn first_event(&self, step: usize) -> usize {
+        self.steps[step].first
+    }
+
+    /// The events of the steps after a step.
+    pub fn events_after(&self, step: usize) -> std::ops::Range<usize> {
+        self.steps[step].end..self.events.len()
+    }
+
+    /// Whether an event comes before a later one in every equivalent execution.
+    pub fn is_before(&self, earlier: usize, later: usize) -> bool {
+        self.events[earlier].is_within(self.clock(later))
+    }
+}

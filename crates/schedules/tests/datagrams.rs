@@ -1,0 +1,403 @@
+//! Reduced searches against the plain one, on random small programs that send datagrams through
+//! networks on which some can overtake others.
+//!
+//! Who receives gets one of those that were sent, which is a choice; what is sent later it could have
+//! got as well, had it come later, but for the rest that makes no difference.
+
+use everypath_schedules::reduction::{
+    self, Alternative, Choice, Ended, Executed, Executor, Finished, Reduction, Scope, Stateless,
+    Taken,
+};
+use everypath_shim_abi::{Footprint, Mode, Operation, Part, Phase, Relation};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Send(usize),
+    /// Waits until there is something.
+    Receive(usize),
+    /// Gets the oldest one that is there, if any is.
+    Look(usize),
+    Write(usize),
+}
+
+const NETWORKS: usize = 2;
+
+/// What a step touches, and might touch elsewhere.
+#[derive(Clone, Debug)]
+struct Touch(Footprint, Option<Footprint>);
+
+impl Touch {
+    fn of((operation, phase, object): (Operation, Phase, u64)) -> Self {
+        let (what, object) = ((operation, phase), (object, 1));
+        Touch(Footprint::new(what, object, 0, true), Footprint::may_touch(what, object))
+    }
+}
+
+impl reduction::Footprint for Touch {
+    type Part = Part;
+
+    fn parts(&self) -> impl Iterator<Item = Part> + Clone {
+        self.0.parts()
+    }
+
+    fn may_touch(&self) -> Option<Vec<Part>> {
+        self.1.map(|may_touch| may_touch.parts().collect())
+    }
+
+    fn misses_at(&self) -> Option<u64> {
+        self.0.parts().find(|part| part.mode == Mode::Miss).map(|part| part.object)
+    }
+
+    fn is_separable(part: Part) -> bool {
+        part.mode == Mode::Acquire
+    }
+
+    fn relation(earlier: Part, later: Part) -> reduction::Relation {
+        match earlier.relation(later) {
+            Relation::Independent => reduction::Relation::Independent,
+            Relation::Ordered => reduction::Relation::Ordered,
+            Relation::Racing => reduction::Relation::Racing,
+            Relation::Missed => reduction::Relation::Missed,
+        }
+    }
+
+    fn covers(part: Part, earlier: Part) -> bool {
+        part.covers(earlier)
+    }
+
+    fn competes(earlier: Part, later: Part) -> bool {
+        earlier.competes(later)
+    }
+
+    fn scope(part: Part) -> Scope {
+        match part.mode {
+            Mode::Nothing => Scope::Nothing,
+            Mode::Everything => Scope::Everything,
+            _ => Scope::Object(part.object),
+        }
+    }
+}
+
+/// A datagram: who sent it, by which step, and whether it has arrived.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    from: (usize, usize),
+    step: usize,
+    has_arrived: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    next: usize,
+    /// The network at which it waits.
+    waits: Option<usize>,
+    granted_by: Option<usize>,
+    seen: Vec<String>,
+}
+
+/// A program in the middle of an execution.
+struct Machine<'a> {
+    program: &'a [Vec<Op>],
+    window: usize,
+    threads: Vec<Thread>,
+    sent: [Vec<Packet>; NETWORKS],
+    written: [Vec<usize>; NETWORKS],
+    /// Who has looked and is given one of them now, and nobody else moves.
+    chooses: Option<usize>,
+    steps: Vec<Taken<Touch>>,
+}
+
+impl<'a> Machine<'a> {
+    fn new(program: &'a [Vec<Op>], window: usize) -> Self {
+        Machine {
+            program,
+            window,
+            threads: vec![Thread::default(); program.len()],
+            sent: Default::default(),
+            written: Default::default(),
+            chooses: None,
+            steps: Vec::new(),
+        }
+    }
+
+    fn missing(&self, network: usize) -> Vec<usize> {
+        let all = self.sent[network].iter().enumerate();
+        all.filter(|(_, packet)| !packet.has_arrived).map(|(at, _)| at).collect()
+    }
+
+    /// What a thread would do next; it cannot do anything while it waits.
+    fn pending(&self, t: usize) -> Option<(Operation, Phase, u64)> {
+        let thread = &self.threads[t];
+        let op = self.program[t].get(thread.next).filter(|_| thread.waits.is_none())?;
+        let phase = if thread.granted_by.is_some() { Phase::Resume } else { Phase::Request };
+        let network = |n: usize| 1000 + 100 * n as u64;
+        Some(match *op {
+            Op::Send(n) => (Operation::SendWhole, phase, network(n)),
+            Op::Write(x) => (Operation::FetchModify, phase, 5000 + 100 * x as u64),
+            Op::Look(n) => (Operation::Receive, phase, network(n)),
+            Op::Receive(n) => match self.missing(n).len() {
+                0 => (Operation::AwaitBytes, phase, network(n)),
+                _ if self.window > 1 => (Operation::ReceiveAny, phase, network(n)),
+                _ => (Operation::ReceiveWhole, phase, network(n)),
+            },
+        })
+    }
+
+    fn alternatives(&self) -> Vec<Alternative<Touch>> {
+        let alternative = |t: usize, outcomes: usize, what| Alternative {
+            actor: t as u16,
+            by_itself: None,
+            outcomes: outcomes as u16,
+            footprint: Touch::of(what),
+        };
+        if let Some(t) = self.chooses {
+            let Op::Receive(n) = self.program[t][self.threads[t].next] else { unreachable!() };
+            let ways = self.missing(n).len().min(self.window);
+            return vec![alternative(t, ways, (Operation::Deliver, Phase::Request, 0))];
+        }
+        let all = (0..self.threads.len()).filter_map(|t| Some((t, self.pending(t)?)));
+        all.map(|(t, what)| alternative(t, 1, what)).collect()
+    }
+
+    /// Gives a thread the next packet; the step that sent it.
+    fn receive(&mut self, t: usize, network: usize, way: usize) -> usize {
+        let at = self.missing(network)[way];
+        let packet = &mut self.sent[network][at];
+        packet.has_arrived = true;
+        self.threads[t].seen.push(format!("{:?}", packet.from));
+        self.threads[t].next += 1;
+        packet.step
+    }
+
+    fn take(&mut self, choice: Choice) {
+        let t = usize::from(choice.actor);
+        let now = self.steps.len();
+        let op = self.program[t][self.threads[t].next];
+        let mut taken = Taken {
+            choice,
+            footprint: Touch(Footprint::nothing(), None),
+            creates: None,
+            after: None,
+            provided_by: None,
+            resumes: false,
+        };
+        if let (Some(_), Op::Receive(n)) = (self.chooses.take(), op) {
+            // The step before this one is the one that gets it.
+            self.steps[now - 1].provided_by = Some(self.receive(t, n, usize::from(choice.outcome)));
+            self.steps.push(taken);
+            return;
+        }
+        let what = self.pending(t).expect("the schedule is possible");
+        taken.footprint = Touch::of(what);
+        taken.after = self.threads[t].granted_by.take();
+        taken.resumes = what.1 == Phase::Resume;
+        match op {
+            Op::Send(n) => {
+                let from = (t, self.threads[t].next);
+                self.sent[n].push(Packet { from, step: now, has_arrived: false });
+                for waiter in self.threads.iter_mut().filter(|it| it.waits == Some(n)) {
+                    (waiter.waits, waiter.granted_by) = (None, Some(now));
+                }
+                self.threads[t].next += 1;
+            }
+            Op::Write(x) => {
+                self.written[x].push(t);
+                self.threads[t].next += 1;
+            }
+            Op::Look(n) if self.missing(n).is_empty() => {
+                self.threads[t].seen.push("nothing".to_string());
+                self.threads[t].next += 1;
+            }
+            Op::Look(n) => {
+                self.receive(t, n, 0);
+            }
+            Op::Receive(n) if self.missing(n).is_empty() => self.threads[t].waits = Some(n),
+            Op::Receive(_) => self.chooses = Some(t),
+        }
+        self.steps.push(taken);
+    }
+
+    fn end(&self) -> String {
+        let seen: Vec<_> = self.threads.iter().map(|it| (it.next, &it.seen)).collect();
+        format!("{seen:?} {:?}", self.written)
+    }
+}
+
+struct Interpreter<'a> {
+    program: &'a [Vec<Op>],
+    window: usize,
+    end: String,
+}
+
+impl Executor for Interpreter<'_> {
+    type Footprint = Touch;
+    type Error = Infallible;
+
+    fn run(
+        &mut self,
+        schedule: &[Choice],
+        known: usize,
+        sleep: &[Alternative<Touch>],
+    ) -> Result<Executed<Touch>, Infallible> {
+        let mut machine = Machine::new(self.program, self.window);
+        let (mut sleep, mut alternatives) = (sleep.to_vec(), Vec::new());
+        let (mut ended, mut current) = (Ended::Complete, 0);
+        loop {
+            let can = machine.alternatives();
+            let is_asleep = |of: &&Alternative<Touch>| !sleep.iter().any(|s| s.actor == of.actor);
+            let misses = |of: &Alternative<Touch>| {
+                of.footprint.0.parts().any(|part| part.mode == Mode::Miss)
+            };
+            let choice = match schedule.get(machine.steps.len()) {
+                _ if can.is_empty() => break,
+                Some(&choice) => {
+                    let fits = |of: &Alternative<Touch>| choice.outcome < of.outcomes;
+                    if !can.iter().any(|of| of.actor == choice.actor && fits(of)) {
+                        ended = Ended::Diverged;
+                        break;
+                    }
+                    choice
+                }
+                None => {
+                    let awake = can.iter().filter(is_asleep);
+                    let first = awake.min_by_key(|of| (misses(of), of.actor != current, of.actor));
+                    let Some(first) = first else {
+                        ended = Ended::SleepSetBlocked;
+                        break;
+                    };
+                    let taken = first.footprint.0;
+                    sleep.retain(|it| it.footprint.0.commutes(&taken));
+                    Choice { actor: first.actor, outcome: 0 }
+                }
+            };
+            if machine.steps.len() >= known {
+                alternatives.push(can);
+            }
+            current = choice.actor;
+            machine.take(choice);
+        }
+        self.end = machine.end();
+        Ok(Executed { left_out: 0, steps: machine.steps, alternatives, ended })
+    }
+}
+
+/// How a program ends, and after how many executions that is known; none if there are too many.
+fn ends(program: &[Vec<Op>], window: usize, by: Reduction) -> Option<(BTreeSet<String>, u64)> {
+    const TOO_MANY: u64 = 6_000;
+    let mut interpreter = Interpreter { program, window, end: String::new() };
+    let (mut ends, mut executions) = (BTreeSet::new(), 0);
+    let finished = Stateless::new(by).run(&mut interpreter, |_, interpreter, executed| {
+        executions += 1;
+        if executed.ended == Ended::Complete {
+            ends.insert(interpreter.end.clone());
+        }
+        match executions < TOO_MANY {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    });
+    match finished.expect("an interpreter never fails") {
+        Finished::Complete => Some((ends, executions)),
+        Finished::Stopped => None,
+        Finished::NeedsSourceSets => self::ends(program, window, Reduction::Source),
+    }
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let network = || 0..NETWORKS;
+    prop_oneof![
+        4 => network().prop_map(Op::Send),
+        4 => network().prop_map(Op::Receive),
+        1 => network().prop_map(Op::Look),
+        1 => network().prop_map(Op::Write),
+    ]
+}
+
+/// Most of what threads do is about one network, or they would have little to do with each other.
+fn one_network() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        4 => Just(Op::Send(0)),
+        4 => Just(Op::Receive(0)),
+        1 => op(),
+    ]
+}
+
+fn programs(op: impl Strategy<Value = Op>) -> impl Strategy<Value = Vec<Vec<Op>>> {
+    proptest::collection::vec(proptest::collection::vec(op, 0..5), 2..4)
+}
+
+/// The same program, but that at each network only one thread receives: wakeup trees do for those.
+fn with_one_receiver_each(mut program: Vec<Vec<Op>>) -> Vec<Vec<Op>> {
+    for (t, thread) in program.iter_mut().enumerate() {
+        for op in thread {
+            if let Op::Receive(network) | Op::Look(network) = *op
+                && network != t
+            {
+                *op = Op::Send(network);
+            }
+        }
+    }
+    program
+}
+
+fn compare_with_plain(program: &[Vec<Op>], window: usize) {
+    let Some((plain, most)) = ends(program, window, Reduction::None) else { return };
+    for by in [Reduction::Source, Reduction::Optimal] {
+        let (reduced, executions) = ends(program, window, by).expect("it is no larger");
+        assert_eq!(reduced, plain, "{program:?} with a window of {window} by {by:?}");
+        assert!(executions <= most, "{program:?}: {executions} by {by:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn whoever_can_get_a_datagram_gets_it(program in programs(op()), window in 1..4_usize) {
+        compare_with_plain(&program, window);
+    }
+
+    #[test]
+    fn whoever_receives_alone_gets_what_there_is(
+        program in programs(op()),
+        window in 2..4_usize
+    ) {
+        compare_with_plain(&with_one_receiver_each(program), window);
+    }
+
+    #[test]
+    fn several_may_want_the_same(program in programs(one_network()), window in 2..4_usize) {
+        compare_with_plain(&program, window);
+    }
+}
+
+/// One execution for each delivery: who receives is waited for until all was sent.
+#[test]
+fn each_delivery_is_explored_once() {
+    for packets in 1..=6 {
+        let program = [vec![Op::Send(0); packets], vec![Op::Receive(0); packets]];
+        let (_, executions) = ends(&program, 2, Reduction::Optimal).unwrap();
+        assert_eq!(executions, 1 << (packets - 1), "{packets} packets");
+        // With the receiver first, too.
+        let program = [vec![Op::Receive(0); packets], vec![Op::Send(0); packets]];
+        let (_, executions) = ends(&program, 2, Reduction::Optimal).unwrap();
+        assert_eq!(executions, 1 << (packets - 1), "{packets} packets");
+    }
+}
+
+/// Optimal DPOR missed that the first thread gets the older datagram after it saw what the second one
+/// sends, so source sets must do where steps could do something else at another moment.
+#[test]
+fn who_looked_elsewhere_first_gets_either() {
+    let first = vec![Op::Look(1), Op::Receive(0)];
+    let program = [first, vec![Op::Receive(0), Op::Send(1)], vec![Op::Send(0), Op::Send(0)]];
+    compare_with_plain(&program, 2);
+}

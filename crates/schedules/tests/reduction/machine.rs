@@ -1,0 +1,443 @@
+//! Small concurrent programs and what runs them, with the synchronisation of the native machine:
+//! asking for a lock is always possible, who asks first gets it first, a signal chooses whom it
+//! wakes, and of those who wait for some time only, the first to give up is always the same.
+
+use everypath_schedules::reduction::{
+    self, Alternative, Choice, Ended, Executed, Executor, Scope, Taken,
+};
+use everypath_shim_abi::{Footprint, Mode, Operation, Part, Phase, Relation, TIMEOUT};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    Lock(u8),
+    Unlock(u8),
+    TryLock(u8),
+    Write(u8),
+    Wait(u8, u8),
+    Signal(u8),
+    Broadcast(u8),
+    Take(u8),
+    Post(u8),
+    TryTake(u8),
+    Read(u8),
+    /// As `Lock` and `Take`, but gives up after some time.
+    LockFor(u8),
+    TakeFor(u8),
+    /// Ends the program, whatever others do.
+    End,
+}
+
+impl Op {
+    pub(crate) fn is_limited(self) -> bool {
+        matches!(self, Op::LockFor(_) | Op::TakeFor(_))
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    next: usize,
+    /// What it waits for: a kind and a number, and its place in the queue.
+    waits: Option<(char, u8, usize)>,
+    /// Its next step is to go on after having waited.
+    resumes: bool,
+    /// The step that let it go on.
+    granted_by: Option<usize>,
+    /// Asked for a mutex in the middle of a wait on a condition.
+    relocks: bool,
+}
+
+/// A program in the middle of an execution.
+#[derive(Clone, Debug)]
+struct Machine {
+    threads: Vec<Thread>,
+    owners: Vec<Option<usize>>,
+    /// For each semaphore, the steps that put its units in.
+    semaphores: Vec<VecDeque<usize>>,
+    /// For each variable, who wrote it in which order.
+    written: Vec<Vec<usize>>,
+    tries: Vec<(usize, bool)>,
+    /// For each thread, how often what it read had been written.
+    seen: Vec<Vec<usize>>,
+    /// The step that put in what the last one took out at once.
+    provided_by: Option<usize>,
+    /// How many steps were taken.
+    steps: usize,
+    ended: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Touch(pub(crate) Footprint);
+
+impl reduction::Footprint for Touch {
+    type Part = Part;
+    fn parts(&self) -> impl Iterator<Item = Part> + Clone {
+        self.0.parts()
+    }
+    fn is_separable(part: Part) -> bool {
+        part.mode == Mode::Acquire
+    }
+
+    fn relation(earlier: Part, later: Part) -> reduction::Relation {
+        match earlier.relation(later) {
+            Relation::Independent => reduction::Relation::Independent,
+            Relation::Ordered => reduction::Relation::Ordered,
+            Relation::Racing => reduction::Relation::Racing,
+            Relation::Missed => reduction::Relation::Missed,
+        }
+    }
+    fn covers(part: Part, earlier: Part) -> bool {
+        part.covers(earlier)
+    }
+    fn scope(part: Part) -> Scope {
+        match part.mode {
+            Mode::Nothing => Scope::Nothing,
+            Mode::Everything => Scope::Everything,
+            _ => Scope::Object(part.object),
+        }
+    }
+}
+
+/// Giving up depends on everything.
+fn gives_up() -> Touch {
+    Touch(Footprint::new((Operation::SemWait, Phase::Resume), (0, 0), TIMEOUT, true))
+}
+
+const OBJECTS: usize = 3;
+
+impl Machine {
+    fn new(threads: usize) -> Self {
+        Machine {
+            threads: vec![Thread::default(); threads],
+            owners: vec![None; OBJECTS],
+            semaphores: vec![VecDeque::new(); OBJECTS],
+            written: vec![Vec::new(); OBJECTS],
+            tries: Vec::new(),
+            seen: vec![Vec::new(); threads],
+            provided_by: None,
+            steps: 0,
+            ended: false,
+        }
+    }
+
+    fn waiters(&self, kind: char, object: u8) -> Vec<usize> {
+        let mut all: Vec<(usize, usize)> = (0..self.threads.len())
+            .filter_map(|t| {
+                let (k, o, place) = self.threads[t].waits?;
+                (k == kind && o == object).then_some((place, t))
+            })
+            .collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, t)| t).collect()
+    }
+
+    fn wait(&mut self, thread: usize, kind: char, object: u8) {
+        let place = self.waiters(kind, object).len() + 1;
+        let last = self
+            .waiters(kind, object)
+            .last()
+            .map_or(0, |&t| self.threads[t].waits.map_or(0, |w| w.2));
+        self.threads[thread].waits = Some((kind, object, place.max(last + 1)));
+    }
+
+    fn grant(&mut self, thread: usize) {
+        self.threads[thread].waits = None;
+        self.threads[thread].resumes = true;
+        self.threads[thread].granted_by = Some(self.steps);
+    }
+
+    fn release(&mut self, mutex: u8) {
+        self.owners[usize::from(mutex)] = self.waiters('m', mutex).first().copied();
+        if let Some(next) = self.owners[usize::from(mutex)] {
+            self.grant(next);
+        }
+    }
+
+    /// Takes the mutex or queues for it; whether it was got at once.
+    fn acquire(&mut self, thread: usize, mutex: u8) -> bool {
+        let free = self.owners[usize::from(mutex)].is_none();
+        if free {
+            self.owners[usize::from(mutex)] = Some(thread);
+        } else {
+            self.wait(thread, 'm', mutex);
+        }
+        free
+    }
+
+    /// Takes a unit or queues for one; whether it was got at once.
+    fn take_unit(&mut self, thread: usize, semaphore: u8) -> bool {
+        self.provided_by = self.semaphores[usize::from(semaphore)].pop_front();
+        if self.provided_by.is_none() {
+            self.wait(thread, 's', semaphore);
+        }
+        self.provided_by.is_some()
+    }
+
+    /// The operation, phase, object and value of a thread's next step.
+    fn pending(&self, program: &[Vec<Op>], t: usize) -> Option<(Operation, Phase, u64, u64)> {
+        let thread = &self.threads[t];
+        let op = *program[t].get(thread.next)?;
+        if thread.waits.is_some() {
+            return None;
+        }
+        let phase = match thread.resumes {
+            true => Phase::Resume,
+            false if op.is_limited() => Phase::Limited,
+            false => Phase::Request,
+        };
+        // Like addresses of objects with some words each.
+        let object = |kind: u64, n: u8| (kind * 100 + u64::from(n) + 8) * 64;
+        Some(match op {
+            Op::Wait(_, m) if thread.relocks => (Operation::MutexLock, phase, object(1, m), 0),
+            Op::Lock(m) | Op::LockFor(m) => (Operation::MutexLock, phase, object(1, m), 0),
+            Op::Unlock(m) => (Operation::MutexUnlock, phase, object(1, m), 0),
+            Op::TryLock(m) => (Operation::MutexTrylock, phase, object(1, m), 0),
+            Op::Write(x) => (Operation::FetchModify, phase, object(2, x), 0),
+            Op::Wait(c, m) => (Operation::CondWait, phase, object(3, c), object(1, m)),
+            Op::Signal(c) => (Operation::CondSignal, phase, object(3, c), 0),
+            Op::Broadcast(c) => (Operation::CondBroadcast, phase, object(3, c), 0),
+            Op::Take(s) | Op::TakeFor(s) => (Operation::SemWait, phase, object(4, s), 0),
+            Op::End => (Operation::ProcessExit, phase, 0, 0),
+            Op::Read(x) => (Operation::OnceSeen, phase, object(2, x), 0),
+            Op::Post(s) => (Operation::SemPost, phase, object(4, s), 0),
+            Op::TryTake(s) => (Operation::SemTrywait, phase, object(4, s), 0),
+        })
+    }
+
+    fn outcomes(&self, program: &[Vec<Op>], t: usize) -> u16 {
+        match program[t][self.threads[t].next] {
+            Op::Signal(c) => self.waiters('c', c).len().max(1) as u16,
+            _ => 1,
+        }
+    }
+
+    /// The thread that can give up waiting: that with the earliest deadline, its own number.
+    fn can_give_up(&self, program: &[Vec<Op>]) -> Option<usize> {
+        let limited =
+            |&t: &usize| program[t].get(self.threads[t].next).is_some_and(|op| op.is_limited());
+        (0..self.threads.len()).filter(limited).find(|&t| self.threads[t].waits.is_some())
+    }
+
+    /// Everything that can be done next.
+    fn alternatives(&self, program: &[Vec<Op>]) -> Vec<Alternative<Touch>> {
+        if self.ended {
+            return Vec::new();
+        }
+        let steps = (0..program.len()).filter_map(|t| {
+            let (operation, phase, object, value) = self.pending(program, t)?;
+            let footprint = Footprint::new((operation, phase), (object, value), 0, true);
+            let outcomes = self.outcomes(program, t);
+            let actor = t as u16;
+            Some(Alternative { actor, by_itself: None, outcomes, footprint: Touch(footprint) })
+        });
+        let gives_up = self.can_give_up(program).map(|t| Alternative {
+            actor: t as u16,
+            by_itself: Some(TIMEOUT),
+            outcomes: 1,
+            footprint: gives_up(),
+        });
+        steps.chain(gives_up).collect()
+    }
+
+    /// Lets a thread give up waiting; what it has not got, it does not give back.
+    fn give_up(&mut self, program: &[Vec<Op>], t: usize) {
+        let gives_back = matches!(program[t][self.threads[t].next], Op::LockFor(_));
+        self.threads[t].waits = None;
+        self.threads[t].next += 1 + usize::from(gives_back);
+        self.tries.push((t, false));
+    }
+
+    /// Takes a thread's next step; whether what it asked for it got at once.
+    fn step(&mut self, program: &[Vec<Op>], t: usize, outcome: u16) -> bool {
+        let op = program[t][self.threads[t].next];
+        if std::mem::take(&mut self.threads[t].resumes) {
+            if let Op::Wait(_, m) = op
+                && !self.threads[t].relocks
+            {
+                self.threads[t].relocks = true;
+                if !self.acquire(t, m) {
+                    return false;
+                }
+            }
+            self.threads[t].relocks = false;
+            self.threads[t].next += 1;
+            return true;
+        }
+        let mut granted = true;
+        match op {
+            Op::Lock(m) | Op::LockFor(m) => granted = self.acquire(t, m),
+            Op::Unlock(m) => {
+                // Only who holds a mutex gives it back.
+                if self.owners[usize::from(m)] == Some(t) {
+                    self.release(m);
+                }
+            }
+            Op::TryLock(m) => {
+                let free = self.owners[usize::from(m)].is_none();
+                self.tries.push((t, free));
+                if free {
+                    self.owners[usize::from(m)] = Some(t);
+                    // And gives it back at once, or programs would rarely end.
+                    self.release(m);
+                }
+            }
+            Op::Write(x) => self.written[usize::from(x)].push(t),
+            Op::End => self.ended = true,
+            Op::Read(x) => self.seen[t].push(self.written[usize::from(x)].len()),
+            Op::Wait(c, m) => {
+                if self.owners[usize::from(m)] == Some(t) {
+                    self.release(m);
+                    self.wait(t, 'c', c);
+                    granted = false;
+                }
+            }
+            Op::Signal(c) => {
+                let mut waiters = self.waiters('c', c);
+                waiters.sort_unstable();
+                if let Some(&waiter) = waiters.get(usize::from(outcome)) {
+                    self.grant(waiter);
+                }
+            }
+            Op::Broadcast(c) => {
+                for waiter in self.waiters('c', c) {
+                    self.grant(waiter);
+                }
+            }
+            Op::Take(s) | Op::TakeFor(s) => granted = self.take_unit(t, s),
+            Op::TryTake(s) => {
+                let taken = self.semaphores[usize::from(s)].pop_front();
+                self.tries.push((t, taken.is_some()));
+            }
+            Op::Post(s) => match self.waiters('s', s).first() {
+                Some(&waiter) => self.grant(waiter),
+                None => self.semaphores[usize::from(s)].push_back(self.steps),
+            },
+        }
+        if granted {
+            self.threads[t].next += 1;
+        }
+        granted
+    }
+
+    /// Does what was chosen.
+    fn take(&mut self, program: &[Vec<Op>], choice: Choice) -> Taken<Touch> {
+        let t = usize::from(choice.actor);
+        if choice.outcome == TIMEOUT {
+            self.give_up(program, t);
+            self.steps += 1;
+            return Taken {
+                choice,
+                footprint: gives_up(),
+                creates: None,
+                after: None,
+                provided_by: None,
+                resumes: false,
+            };
+        }
+        let (operation, phase, object, value) =
+            self.pending(program, t).expect("the schedule is possible");
+        let after = self.threads[t].granted_by.filter(|_| phase == Phase::Resume);
+        self.provided_by = None;
+        let granted = self.step(program, t, choice.outcome);
+        self.steps += 1;
+        let footprint = Footprint::new((operation, phase), (object, value), 0, granted);
+        let resumes = phase == Phase::Resume;
+        Taken {
+            choice,
+            footprint: Touch(footprint),
+            creates: None,
+            after,
+            provided_by: self.provided_by,
+            resumes,
+        }
+    }
+
+    /// What can be seen at the end.
+    fn end(&self, program: &[Vec<Op>]) -> String {
+        let pc = |(thread, ops): (&Thread, &Vec<Op>)| {
+            let waits = matches!(ops.get(thread.next), Some(Op::Wait(..)));
+            // Who has been granted a lock has it, whether it went on or not.
+            thread.next + usize::from(thread.resumes && (!waits || thread.relocks))
+        };
+        let pcs: Vec<usize> = self.threads.iter().zip(program).map(pc).collect();
+        let mut tries = self.tries.clone();
+        tries.sort_by_key(|&(t, _)| t);
+        let units: Vec<usize> = self.semaphores.iter().map(VecDeque::len).collect();
+        format!("{pcs:?} {:?} {tries:?} {units:?} {:?}", self.written, self.seen)
+    }
+}
+
+/// Whether a choice is one of an alternative's.
+fn offers(alternative: &Alternative<Touch>, choice: Choice) -> bool {
+    alternative.actor == choice.actor
+        && match alternative.by_itself {
+            Some(outcome) => choice.outcome == outcome,
+            None => choice.outcome < alternative.outcomes,
+        }
+}
+
+/// What is done if nothing else is said.
+fn first_awake<'a>(
+    can: &'a [Alternative<Touch>],
+    sleep: &[Alternative<Touch>],
+    current: u16,
+) -> Option<&'a Alternative<Touch>> {
+    let key = |a: &Alternative<Touch>| (a.actor, a.by_itself);
+    can.iter()
+        .filter(|a| !sleep.iter().any(|s| key(s) == key(a)))
+        .min_by_key(|a| (a.by_itself.is_some(), a.actor != current, a.actor))
+}
+
+pub(crate) struct Interpreter<'a> {
+    pub(crate) program: &'a [Vec<Op>],
+    /// What could be seen at the end of the last execution.
+    pub(crate) end: String,
+}
+
+impl Executor for Interpreter<'_> {
+    type Footprint = Touch;
+    type Error = Infallible;
+
+    fn run(
+        &mut self,
+        schedule: &[Choice],
+        known: usize,
+        sleep: &[Alternative<Touch>],
+    ) -> Result<Executed<Touch>, Infallible> {
+        let mut machine = Machine::new(self.program.len());
+        let mut sleep = sleep.to_vec();
+        let (mut steps, mut alternatives) = (Vec::new(), Vec::new());
+        let mut ended = Ended::Complete;
+        let mut current = 0;
+        loop {
+            let can = machine.alternatives(self.program);
+            if can.is_empty() {
+                break;
+            }
+            let choice = match schedule.get(steps.len()) {
+                Some(&choice) if !can.iter().any(|a| offers(a, choice)) => {
+                    ended = Ended::Diverged;
+                    break;
+                }
+                Some(&choice) => choice,
+                None => {
+                    let Some(first) = first_awake(&can, &sleep, current) else {
+                        ended = Ended::SleepSetBlocked;
+                        break;
+                    };
+                    let taken = first.footprint.0;
+                    sleep.retain(|s| s.footprint.0.commutes(&taken));
+                    Choice { actor: first.actor, outcome: first.by_itself.unwrap_or(0) }
+                }
+            };
+            if steps.len() >= known {
+                alternatives.push(can);
+            }
+            current = choice.actor;
+            steps.push(machine.take(self.program, choice));
+        }
+        self.end = machine.end(self.program);
+        Ok(Executed { left_out: 0, steps, alternatives, ended })
+    }
+}

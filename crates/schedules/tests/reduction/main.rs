@@ -1,0 +1,381 @@
+//! Reduced searches against the plain one, on random small concurrent programs.
+
+mod machine;
+
+use everypath_schedules::reduction::happens_before::{Clocked, HappensBefore};
+use everypath_schedules::reduction::{
+    Alternative, Choice, Ended, Executed, Executor, Finished, Reduction, Run, Stateless, Taken,
+};
+use everypath_shim_abi::{Footprint, Mode, Operation, Part, Phase};
+use machine::{Interpreter, Op, Touch};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
+#[derive(Debug, Default)]
+struct Outcomes {
+    executions: u64,
+    complete: u64,
+    ends: BTreeSet<String>,
+    classes: BTreeSet<String>,
+}
+
+/// A search that is larger is not compared.
+const TOO_MANY: u64 = 4_000;
+
+fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
+    let mut outcomes = Outcomes::default();
+    let mut interpreter = Interpreter { program, end: String::new() };
+    let mut stateless = Stateless::new(reduction);
+    let finished = stateless.run(&mut interpreter, |_, interpreter, executed| {
+        outcomes.executions += 1;
+        if executed.ended == Ended::Complete {
+            outcomes.complete += 1;
+            outcomes.ends.insert(interpreter.end.clone());
+            let mut order: HappensBefore<Touch> = HappensBefore::default();
+            // Every thread is there from the start, in the same order.
+            let start = Footprint::new((Operation::Start, Phase::Request), (0, 0), 0, true);
+            for actor in 0..program.len() as u16 {
+                let choice = Choice { actor, outcome: 0 };
+                let footprint = Touch(start);
+                order.push(&Taken {
+                    choice,
+                    footprint,
+                    creates: None,
+                    after: None,
+                    provided_by: None,
+                    resumes: false,
+                });
+            }
+            for step in &executed.steps {
+                let after = step.after.map(|step| step + program.len());
+                let provided_by = step.provided_by.map(|step| step + program.len());
+                order.push(&Taken { after, provided_by, ..step.clone() });
+            }
+            outcomes.classes.insert(format!("{:?}", class(&order)));
+        }
+        if outcomes.executions > TOO_MANY {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    match finished.expect("an interpreter never fails") {
+        Finished::Complete => Some(outcomes),
+        Finished::Stopped => None,
+        Finished::NeedsSourceSets => search(program, Reduction::Source),
+    }
+}
+
+/// What equivalent executions have in common: how many events of each thread come before each event.
+/// Getting something is not counted, since it may happen at once or after having waited.
+fn class(order: &HappensBefore<Touch>) -> Vec<Vec<Vec<usize>>> {
+    let class = order.class();
+    let counts = |parts: &[Part]| !matches!(parts[0].mode, Mode::Acquire | Mode::Nothing);
+    let counted = |(thread, &events): (usize, &u32)| {
+        let before = &class[thread][..events as usize];
+        before.iter().filter(|(parts, _)| counts(parts)).count()
+    };
+    let project = |clock: &[u32]| clock.iter().enumerate().map(counted).collect();
+    let of = |events: &Vec<Clocked<'_, Part>>| {
+        events.iter().filter(|(parts, _)| counts(parts)).map(|(_, clock)| project(clock)).collect()
+    };
+    class.iter().map(of).collect()
+}
+
+/// Compares the reduced searches with the plain one, unless that is too large.
+fn compare_with_plain(program: &[Vec<Op>]) -> bool {
+    let Some(plain) = search(program, Reduction::None) else { return false };
+    for reduction in [Reduction::Source, Reduction::Optimal] {
+        let reduced = search(program, reduction).expect("a reduced search is no larger");
+        assert_eq!(reduced.ends, plain.ends, "final states of {program:?} by {reduction:?}");
+        let missing = plain.classes.difference(&reduced.classes).count();
+        assert_eq!(missing, 0, "classes of {program:?} are missing by {reduction:?}");
+        let classes = plain.classes.len() as u64;
+        // What gives up or ends may do so before or after somebody goes on.
+        let ends = program.iter().flatten().any(|op| op.is_limited() || *op == Op::End);
+        let once = reduced.complete == classes || ends;
+        assert!(once, "{} for {classes} classes: {program:?} by {reduction:?}", reduced.complete);
+    }
+    true
+}
+
+/// The schedules of a search, each with its number of preemptions; unless they are too many.
+fn schedules(
+    program: &[Vec<Op>],
+    mut stateless: Stateless<Touch>,
+) -> Option<BTreeMap<Vec<Choice>, usize>> {
+    let mut interpreter = Interpreter { program, end: String::new() };
+    let mut schedules = BTreeMap::new();
+    let finished = stateless.run(&mut interpreter, |_, interpreter, executed| {
+        let schedule: Vec<Choice> = executed.steps.iter().map(|step| step.choice).collect();
+        let Ok(whole) = interpreter.run(&schedule, 0, &[]);
+        let could_go_on = |step: usize, actor: u16| {
+            whole.alternatives[step].iter().any(|of| of.actor == actor && of.by_itself.is_none())
+        };
+        let preempts = |step: &usize| {
+            let (before, now) = (schedule[step - 1].actor, schedule[*step].actor);
+            before != now && could_go_on(*step, before)
+        };
+        let preemptions = (1..schedule.len()).filter(preempts).count();
+        schedules.insert(schedule, preemptions);
+        match schedules.len() as u64 > TOO_MANY / 2 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    (finished.expect("an interpreter never fails") == Finished::Complete).then_some(schedules)
+}
+
+/// Compares searches with bounded preemptions with the plain one, unless that is too large.
+fn compare_with_bounded(program: &[Vec<Op>]) {
+    let Some(all) = schedules(program, Stateless::new(Reduction::None)) else { return };
+    for most in 0..3 {
+        let bounded = schedules(program, Stateless::bounded(most)).expect("it is no larger");
+        let mut within = all.clone();
+        within.retain(|_, preemptions| *preemptions <= most as usize);
+        assert_eq!(bounded, within, "at most {most} preemptions of {program:?}");
+    }
+}
+
+/// Compares the reduced searches with each other, unless they are too large; how many executions the
+/// simpler one ran in vain.
+fn compare_reductions(program: &[Vec<Op>]) -> Option<u64> {
+    let optimal = search(program, Reduction::Optimal)?;
+    let source = search(program, Reduction::Source)?;
+    assert_eq!(source.ends, optimal.ends, "final states of {program:?}");
+    let missing: Vec<_> = source.classes.difference(&optimal.classes).collect();
+    assert!(missing.is_empty(), "classes of {program:?} are missing: {missing:?}");
+    let missing: Vec<_> = optimal.classes.difference(&source.classes).collect();
+    assert!(missing.is_empty(), "classes of {program:?} are missing by source sets: {missing:?}");
+    assert_eq!(source.complete, optimal.complete, "each class once: {program:?}");
+    let classes = optimal.classes.len() as u64;
+    assert_eq!(optimal.executions, classes, "nothing in vain: {program:?}");
+    Some(source.executions - source.complete)
+}
+
+/// What threads do, in some steps together.
+fn block() -> impl Strategy<Value = Vec<Op>> {
+    let object = || 0..2u8;
+    let two = || (object(), object());
+    prop_oneof![
+        3 => two().prop_map(|(m, x)| vec![Op::Lock(m), Op::Write(x), Op::Unlock(m)]),
+        1 => two().prop_map(|(a, b)| vec![Op::Lock(a), Op::Lock(b), Op::Unlock(b), Op::Unlock(a)]),
+        2 => object().prop_map(|x| vec![Op::Write(x)]),
+        2 => object().prop_map(|x| vec![Op::Read(x)]),
+        1 => object().prop_map(|m| vec![Op::TryLock(m)]),
+        1 => two().prop_map(|(m, c)| vec![Op::Lock(m), Op::Wait(c, m), Op::Unlock(m)]),
+        1 => object().prop_map(|c| vec![Op::Signal(c)]),
+        1 => object().prop_map(|c| vec![Op::Broadcast(c)]),
+        1 => object().prop_map(|s| vec![Op::Take(s)]),
+        2 => object().prop_map(|s| vec![Op::Post(s)]),
+        1 => object().prop_map(|s| vec![Op::TryTake(s)]),
+        // Sending and receiving, the lock and the count of a channel being of the same number.
+        1 => object().prop_map(|c| vec![Op::Lock(c), Op::Write(c), Op::Unlock(c), Op::Post(c)]),
+        1 => object().prop_map(|c| vec![Op::Take(c), Op::Lock(c), Op::Write(c), Op::Unlock(c)]),
+    ]
+}
+
+/// What threads do with semaphores.
+fn semaphore_block() -> impl Strategy<Value = Vec<Op>> {
+    let object = || 0..2u8;
+    prop_oneof![
+        4 => object().prop_map(|s| vec![Op::Take(s)]),
+        4 => object().prop_map(|s| vec![Op::Post(s)]),
+        1 => object().prop_map(|s| vec![Op::TryTake(s)]),
+        1 => object().prop_map(|s| vec![Op::TakeFor(s)]),
+        2 => object().prop_map(|x| vec![Op::Write(x)]),
+    ]
+}
+
+/// The same, or to wait for some time only, or to end the program.
+fn ending_block() -> impl Strategy<Value = Vec<Op>> {
+    let object = || 0..2u8;
+    prop_oneof![
+        2 => block(),
+        1 => object().prop_map(|m| vec![Op::LockFor(m), Op::Unlock(m)]),
+        1 => object().prop_map(|s| vec![Op::TakeFor(s)]),
+        1 => Just(vec![Op::End]),
+    ]
+}
+
+/// Programs of some threads with some blocks each.
+fn programs(
+    block: impl Strategy<Value = Vec<Op>>,
+    threads: Range<usize>,
+    blocks: Range<usize>,
+) -> impl Strategy<Value = Vec<Vec<Op>>> {
+    let thread = proptest::collection::vec(block, blocks).prop_map(|blocks| blocks.concat());
+    proptest::collection::vec(thread, threads)
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    let failure_persistence = None;
+    ProptestConfig {
+        cases,
+        max_shrink_iters: 5000,
+        failure_persistence,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(1500))]
+
+    #[test]
+    fn reduction_loses_nothing(program in programs(block(), 1..4, 0..3)) {
+        compare_with_plain(&program);
+    }
+
+    #[test]
+    fn time_outs_and_ends_lose_nothing(program in programs(ending_block(), 1..4, 0..3)) {
+        compare_with_plain(&program);
+    }
+
+    #[test]
+    fn units_reach_whoever_can_get_them(program in programs(semaphore_block(), 2..4, 1..5)) {
+        compare_with_plain(&program);
+    }
+
+    #[test]
+    fn all_within_a_bound_of_preemptions_is_explored(program in programs(block(), 2..4, 1..3)) {
+        compare_with_bounded(&program);
+    }
+
+    #[test]
+    fn no_execution_is_in_vain(program in programs(block(), 2..5, 1..3)) {
+        compare_reductions(&program);
+    }
+}
+
+#[test]
+fn one_who_posts_and_one_who_waits_are_one_class() {
+    let outcomes = search(&[vec![Op::Post(0); 4], vec![Op::Take(0); 4]], Reduction::Optimal);
+    assert_eq!(outcomes.unwrap().executions, 1);
+}
+
+#[test]
+fn philosophers_deadlock_in_one_class() {
+    let dine = |a, b| vec![Op::Lock(a), Op::Lock(b), Op::Unlock(b), Op::Unlock(a)];
+    let two = [dine(0, 1), dine(1, 0)];
+    assert!(compare_with_plain(&two));
+    let outcomes = search(&two, Reduction::Optimal).unwrap();
+    assert_eq!((outcomes.complete, outcomes.ends.len()), (3, 2));
+    // Each of three forks is asked for in one of two orders, but not all by the second hand first.
+    let outcomes = search(&[dine(0, 1), dine(1, 2), dine(2, 0)], Reduction::Optimal).unwrap();
+    assert_eq!((outcomes.complete, outcomes.ends.len()), (7, 2));
+}
+
+#[test]
+fn source_sets_begin_some_executions_in_vain() {
+    let mut runner = TestRunner::deterministic();
+    let four_threads = programs(block(), 4..5, 1..3);
+    let mut random = || four_threads.new_tree(&mut runner).expect("nothing is rejected").current();
+    let in_vain: u64 = (0..150).filter_map(|_| compare_reductions(&random())).sum();
+    assert!(in_vain > 0, "otherwise it would do, and these programs would show nothing");
+}
+
+/// By which factor estimates are wrong in the middle of searches: the mean of its logarithm.
+fn error_of_estimates(reduction: Reduction) -> f64 {
+    let mut runner = TestRunner::deterministic();
+    let three_threads = programs(block(), 3..4, 2..3);
+    let mut errors: Vec<f64> = Vec::new();
+    for _ in 0..150 {
+        let program = three_threads.new_tree(&mut runner).expect("nothing is rejected").current();
+        let mut interpreter = Interpreter { program: &program, end: String::new() };
+        let mut stateless = Stateless::new(reduction);
+        let mut estimates = Vec::new();
+        let finished = stateless.run(&mut interpreter, |stateless, _, _| {
+            estimates.extend(stateless.estimate());
+            match estimates.len() < 2_000 {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        });
+        let whole = estimates.len() as f64 + 1.0;
+        if finished.expect("an interpreter never fails") == Finished::Complete {
+            let end = stateless.estimate().expect("there were executions");
+            assert_eq!((end.share(), end.left), (1.0, 0));
+            let middle = estimates.len() / 2;
+            let estimate = estimates.get(middle).and_then(|of| of.whole(middle as u64 + 1));
+            errors.extend(estimate.map(|estimate| (estimate / whole).ln().abs()));
+        }
+    }
+    assert!(errors.len() > 50, "otherwise this says little");
+    errors.iter().sum::<f64>() / errors.len() as f64
+}
+
+#[test]
+fn estimates_are_of_the_right_size() {
+    for reduction in [Reduction::None, Reduction::Source, Reduction::Optimal] {
+        let error = error_of_estimates(reduction);
+        assert!(error < 1.5_f64.ln(), "by a factor of {} in the mean", error.exp());
+    }
+}
+
+/// Runs executions, and counts those that it had heard of before.
+struct Foresighted<'a> {
+    interpreter: Interpreter<'a>,
+    heard_of: BTreeSet<String>,
+    runs: u64,
+    foreseen: u64,
+}
+
+/// All that an execution depends on.
+fn in_words(schedule: &[Choice], known: usize, sleep: &[Alternative<Touch>]) -> String {
+    format!("{schedule:?} {known} {sleep:?}")
+}
+
+impl Executor for Foresighted<'_> {
+    type Footprint = Touch;
+    type Error = Infallible;
+
+    fn run(
+        &mut self,
+        schedule: &[Choice],
+        known: usize,
+        sleep: &[Alternative<Touch>],
+    ) -> Result<Executed<Touch>, Infallible> {
+        self.runs += 1;
+        self.foreseen += u64::from(self.heard_of.contains(&in_words(schedule, known, sleep)));
+        self.interpreter.run(schedule, known, sleep)
+    }
+
+    fn foresight(&mut self, _next: &Run<Touch>) -> usize {
+        4
+    }
+
+    fn foresee(&mut self, likely: Vec<Run<Touch>>) {
+        self.heard_of.extend(likely.iter().map(|of| in_words(&of.schedule, of.known, &of.sleep)));
+    }
+}
+
+#[test]
+fn many_executions_are_foreseen_and_none_in_vain() {
+    for reduction in [Reduction::None, Reduction::Source, Reduction::Optimal] {
+        let mut runner = TestRunner::deterministic();
+        let three_threads = programs(block(), 3..4, 2..3);
+        let (mut runs, mut foreseen, mut heard) = (0, 0, 0);
+        for _ in 0..100 {
+            let tree = three_threads.new_tree(&mut runner).expect("nothing is rejected");
+            let program = tree.current();
+            let interpreter = Interpreter { program: &program, end: String::new() };
+            let heard_of = BTreeSet::new();
+            let mut foresighted = Foresighted { interpreter, heard_of, runs: 0, foreseen: 0 };
+            let few = |_: &Stateless<Touch>, of: &mut Foresighted<'_>, _: &Executed<Touch>| {
+                if of.runs < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            let Ok(_) = Stateless::new(reduction).run(&mut foresighted, few);
+            // Nobody can foresee the first.
+            runs += foresighted.runs - 1;
+            foreseen += foresighted.foreseen;
+            heard += foresighted.heard_of.len() as u64;
+        }
+        assert!(foreseen * 3 > runs, "{reduction:?}: {foreseen} of {runs}");
+        // What was not asked for may still have been when the search was stopped.
+        assert!(foreseen * 100 > heard * 95, "{reduction:?}: {foreseen} of {heard} were needed");
+    }
+}

@@ -1,0 +1,260 @@
+//! Several processes as one system.
+//!
+//! Their threads stand in one table and their sockets in another, and who goes on is chosen among
+//! all of them. All of that lies in memory that the processes share, at the same addresses. One
+//! process has the turn: if the next step is that of a thread in another process, the turn is passed
+//! on, and whoever passed it on waits. The first process, the program that is checked, talks to the
+//! checker. Each process puts its own memory back, when it first gets the turn in an execution.
+//!
+//! A program that is alone is a system of one process.
+
+use crate::descriptors;
+use crate::memory::{BUFFERS, CONDUCT, OBJECTS, PAGE, STATE, map, round_up};
+use crate::partition;
+use crate::region::{self, setup, wait, wake};
+use crate::run_state::{Common, RunState};
+use crate::scheduler::{Ending, reschedule, withdraw};
+use crate::state::{State, Thread, state};
+use crate::symmetry;
+use crate::sys::{number, sys};
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use everypath_shim_abi::{
+    CLOSED, IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, NoticeKind, Operation,
+    Outcome, PROCESS_BITS, SHARED_OBJECT,
+};
+
+/// The process that talks to the checker.
+pub(crate) const FIRST: usize = 0;
+/// The descriptor under which the checker hands over what the processes share.
+const DESCRIPTOR: usize = 194;
+/// What belongs to all processes, in the sets of what steps touch.
+const SHARED: usize = (SHARED_OBJECT as usize) << PROCESS_BITS;
+
+static PROCESS: AtomicUsize = AtomicUsize::new(FIRST);
+static PROCESSES: AtomicUsize = AtomicUsize::new(1);
+/// How many threads each process may have.
+static EACH: AtomicU16 = AtomicU16::new(MAX_THREADS as u16);
+
+/// Who has the turn: a word for each process.
+static TURNS: Common<[AtomicU32; MAX_PROCESSES]> = Common::at(offset_of!(RunState, turns));
+
+/// Finds out which process this is, and maps what it shares with others, or has for itself.
+pub(crate) fn join() {
+    if region::open() {
+        let setup = setup();
+        PROCESS.store(usize::from(setup.process), Ordering::Relaxed);
+        PROCESSES.store(usize::from(setup.processes.max(1)), Ordering::Relaxed);
+        EACH.store(setup.threads_each() as u16, Ordering::Relaxed);
+    }
+    let mut offset = 0;
+    for (address, length) in [
+        (STATE, offset_of!(State, own)),
+        (CONDUCT, size_of::<RunState>()),
+        (OBJECTS, crate::net::OBJECTS_LENGTH),
+        (BUFFERS, crate::net::BUFFERS_LENGTH),
+    ] {
+        let length = round_up(length, PAGE);
+        if is_one_of_several() {
+            map_shared(address, length, offset);
+        } else {
+            map(address, length);
+        }
+        offset += length;
+    }
+    if is_one_of_several() {
+        sys!(number::CLOSE, DESCRIPTOR);
+    }
+}
+
+fn map_shared(address: usize, length: usize, offset: usize) {
+    const READ_WRITE: usize = 3;
+    const SHARED_FIXED_NOREPLACE: usize = 0x10_0001;
+    let flags = SHARED_FIXED_NOREPLACE;
+    let got = sys!(number::MMAP, address, length, READ_WRITE, flags, DESCRIPTOR, offset);
+    if got != address as isize {
+        crate::fail::fatal("the memory that the processes of a system share cannot be mapped");
+    }
+}
+
+/// The number of this process.
+pub(crate) fn process() -> usize {
+    PROCESS.load(Ordering::Relaxed)
+}
+
+/// How many processes there are.
+pub(crate) fn processes() -> usize {
+    PROCESSES.load(Ordering::Relaxed)
+}
+
+/// Whether there are others.
+pub(crate) fn is_one_of_several() -> bool {
+    processes() > 1
+}
+
+/// Whether this process is the program that is checked.
+pub(crate) fn is_first() -> bool {
+    process() == FIRST
+}
+
+/// How many threads each process may have.
+pub(crate) fn threads_each() -> u16 {
+    EACH.load(Ordering::Relaxed)
+}
+
+/// The number of the thread that runs this program's `main`.
+pub(crate) fn main_thread() -> u16 {
+    process() as u16 * threads_each()
+}
+
+/// The process that a thread belongs to.
+pub(crate) fn owner(thread: u16) -> usize {
+    usize::from(thread / threads_each())
+}
+
+/// Whether a thread is one of this process.
+pub(crate) fn is_own(thread: &Thread) -> bool {
+    // A division takes longer than everything else that is asked at a switch.
+    !is_one_of_several() || owner(thread.number.get()) == process()
+}
+
+/// An object of this process, as all processes know it: addresses alone are not told apart.
+pub(crate) fn own_object(address: usize) -> usize {
+    let is_known = address == 0 || address >> PROCESS_BITS != 0;
+    if !is_one_of_several() || is_known {
+        return address;
+    }
+    address | (process() + 1) << PROCESS_BITS
+}
+
+/// What a step works on, as all processes know it.
+pub(crate) fn touched(operation: Operation, object: usize, value: u64) -> (usize, u64) {
+    if !is_one_of_several() {
+        return (object, value);
+    }
+    let object = match operation {
+        // There is one of them in each process.
+        Operation::FileRead | Operation::FileWrite | Operation::Fence | Operation::SignalWait => {
+            own_object(object.max(1))
+        }
+        _ => own_object(object),
+    };
+    let value = match operation {
+        Operation::CondWait | Operation::FutexRequeue => own_object(value as usize) as u64,
+        Operation::DescriptorUse if value == 0 || value == CLOSED => value,
+        Operation::DescriptorUse | Operation::DescriptorMove => own_object(value as usize) as u64,
+        _ => value,
+    };
+    (object, value)
+}
+
+/// An object that belongs to all processes.
+pub(crate) fn shared_object(key: usize) -> usize {
+    if is_one_of_several() { key | SHARED } else { key }
+}
+
+/// The address of an object of this process.
+pub(crate) fn address_of(object: usize) -> usize {
+    object & ((1 << PROCESS_BITS) - 1)
+}
+
+/// Lets all processes run on the processor that the first one was on: only one of them runs at a
+/// time, and waking one on another processor takes far longer.
+pub(crate) fn stay_together() {
+    static IS_TOGETHER: AtomicBool = AtomicBool::new(false);
+    static PROCESSOR: Common<AtomicU32> = Common::at(offset_of!(RunState, processor));
+    const WORDS: usize = 16;
+    if !is_one_of_several() || IS_TOGETHER.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    if is_first() {
+        let here = AtomicU32::new(0);
+        sys!(number::GETCPU, here.as_ptr(), 0, 0);
+        PROCESSOR.store(here.into_inner(), Ordering::Relaxed);
+    }
+    let processor = PROCESSOR.load(Ordering::Relaxed) as usize;
+    let mut set = [0u64; WORDS];
+    if let Some(word) = set.get_mut(processor / 64) {
+        *word = 1 << (processor % 64);
+        // If it may not, it is slower.
+        sys!(number::SCHED_SETAFFINITY, 0, size_of_val(&set), set.as_ptr());
+    }
+}
+
+/// Passes the turn on.
+pub(crate) fn pass_to(process: usize) {
+    let turn = &TURNS[process % MAX_PROCESSES];
+    turn.store(1, Ordering::Release);
+    wake(turn);
+}
+
+/// Waits for the turn.
+pub(crate) fn await_turn() {
+    let turn = &TURNS[process()];
+    while turn.load(Ordering::Acquire) == 0 {
+        wait(turn, 0);
+    }
+    turn.store(0, Ordering::Relaxed);
+}
+
+/// What stands for the end of this process in the footprint of that step: 0, which is everything, if
+/// it ends threads that could have gone on.
+pub(crate) fn end_object() -> usize {
+    if is_one_of_several() && state().own_unjoined[process()].get() == 0 {
+        return own_object(1);
+    }
+    0
+}
+
+/// Ends this process, while others go on. What it has open is closed, one step each.
+pub(crate) fn leave() -> ! {
+    let state = state();
+    let me = state.current();
+    state.exclusive.set(0);
+    state.sections.set(0);
+    symmetry::be_seen(state, process());
+    for other in state.own_threads().filter(|other| other.is_alive()) {
+        if !core::ptr::eq(other, me) && !partition::is_one(other) {
+            withdraw(other);
+        }
+    }
+    descriptors::close_objects();
+    withdraw(me);
+    reschedule(state);
+    unreachable!("a thread of a process that has ended is never chosen")
+}
+
+/// Tells the checker what is strange: nobody outside is at fault for it.
+pub(crate) fn notice(what: NoticeKind, port: u16) {
+    if !is_one_of_several() {
+        return;
+    }
+    let region = region::region();
+    let notice = Notice { what, process: process() as u8, port };
+    let count = region.notice_count.get() as usize;
+    let is_known = region.notices.iter().take(count).any(|known| known.get() == notice);
+    if count < MAX_NOTICES && !is_known {
+        region.notices[count].set(notice);
+        region.notice_count.set(count as u32 + 1);
+    }
+}
+
+/// What it means that nobody can take a step any more.
+pub(crate) fn stuck(state: &State) -> Ending {
+    let is_over = |process| {
+        !state.threads().any(|thread| owner(thread.number.get()) == process && thread.is_alive())
+    };
+    let mut listens = true;
+    for process in (0..processes()).filter(|&process| !is_over(process)) {
+        match crate::net::idle(state, process) {
+            Some(also) => listens &= also,
+            None => return Ending { outcome: Outcome::Deadlock, detail: 0 },
+        }
+    }
+    let code = state.exit_code.get();
+    let is_fine = listens || setup().idle == IdleMode::Fine || code != setup().exit_code;
+    if is_over(FIRST) && is_fine {
+        return Ending { outcome: Outcome::Exited, detail: code };
+    }
+    Ending { outcome: Outcome::Idle, detail: (listens && !is_over(FIRST)).into() }
+}

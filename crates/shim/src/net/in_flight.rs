@@ -1,0 +1,379 @@
+//! Datagrams on their way: whether and when they arrive is decided when a receiver looks.
+//!
+//! The buffer of a socket holds whole messages in the order of sending. If the network may do
+//! something to them, a [`Transit`] precedes them: which of them arrives next is a choice, as
+//! `perturb` allows it. What was decided stays decided until it is read: a packet that `poll` has
+//! seen is in the queue of its socket, and nothing overtakes it there.
+//!
+//! If packets keep their order, their fates are decided one by one, so that nothing depends on what
+//! is sent later. Otherwise all that was sent is looked at; from an outbox, all that was sent when
+//! the first of them leaves, which is a batch: what is sent later goes out after it.
+
+use super::address::Address;
+use super::datagram::mark;
+use super::send_queue::Put;
+use super::{Kind, Object, message_log, object, touches, udp_clients};
+use crate::fail::stop;
+use crate::memory::{change, load, view};
+use crate::region::setup;
+use crate::scheduler::{amend, amend_earlier, step};
+use crate::state::state;
+use core::cell::Cell;
+use everypath_perturb::{Account, Channel, Next, Rules};
+use everypath_shim_abi::{Crossing, Delivery, Event, Operation, TO_PEER, moved};
+
+/// What precedes a message in the buffer of its receiver.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Head {
+    pub(super) from: Address,
+    pub(super) length: u32,
+    pub(super) put: Put,
+}
+
+pub(super) const HEAD: usize = size_of::<Head>();
+/// How many packets may be on their way to a socket at a time.
+const PACKETS: usize = 64;
+
+/// What precedes the messages of a socket if something may happen to them.
+#[derive(Clone, Debug)]
+#[repr(C)]
+struct Transit {
+    /// What may happen to them, whatever becomes of the socket meanwhile, and whose faults that are.
+    rules: Cell<Rules>,
+    account: Cell<u32>,
+    /// The number of the first message in the buffer.
+    first: Cell<u32>,
+    /// One more than the number of the packet that has arrived and was not read; 0 if none has.
+    arrived: Cell<u32>,
+    channel: Cell<Packets>,
+}
+
+type Packets = Channel<PACKETS>;
+
+const TRANSIT: usize = size_of::<Transit>();
+
+impl Transit {
+    fn empty((account, rules): (usize, Rules)) -> Self {
+        let none = || Cell::new(0);
+        let (rules, account) = (Cell::new(rules), Cell::new(account as u32));
+        let channel = Cell::new(Channel::EMPTY);
+        Transit { rules, account, first: none(), arrived: none(), channel }
+    }
+
+    /// Of a socket with unreliable messages in its buffer, at the beginning of which it is.
+    fn of(number: usize) -> &'static Self {
+        view(object(number).contents(number).as_ptr() as usize)
+    }
+
+    /// Works on the packets where they are: a copy of all of them would be large.
+    fn with_packets<R>(&self, work: impl FnOnce(&mut Packets) -> R) -> R {
+        change(self.channel.as_ptr() as usize, work)
+    }
+
+    /// Whether all that was let in has met its fate.
+    fn is_between_batches(&self) -> bool {
+        self.with_packets(|channel| channel.oldest() == channel.sent())
+    }
+}
+
+/// What a look at a socket finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A message, so many bytes from the start of the buffer.
+    Message(usize),
+    /// What was to arrive next is lost; there is more.
+    Lost,
+    Nothing,
+}
+
+/// What may happen to what a socket exchanges with a port, and the number of its account: what is
+/// said of its own port, or else of that of its partner, or else of the other one.
+pub(super) fn crossing(socket: &Object, port: u16) -> (usize, Crossing) {
+    let ports = [socket.local.get().port(), socket.foreign.get().port(), port];
+    setup().datagrams.at(ports)
+}
+
+/// What may happen to the messages that are on their way to a socket.
+fn rules(socket: &Object) -> (usize, Rules) {
+    let (account, crossing) = crossing(socket, socket.first_peer.get());
+    // What a program sends to itself crosses one network.
+    let is_outside = super::peer::is_remote(socket) || socket.hears_clients.get();
+    let is_inside = crossing.received.is_reliable() && !is_outside;
+    let rules = match socket.kind.get() {
+        Kind::Datagram if super::is_unix(socket) => Rules::RELIABLE,
+        Kind::Datagram if !is_inside => crossing.received,
+        Kind::Datagram | Kind::Outbox => crossing.sent,
+        _ => Rules::RELIABLE,
+    };
+    (account, rules)
+}
+
+/// Whether a look at a socket decides anything.
+pub(super) fn decides(number: usize) -> bool {
+    let socket = object(number);
+    let crosses_network = socket.kind.get() == Kind::Datagram && !super::is_unix(socket);
+    // Whom it will be connected to is not known.
+    crosses_network && !setup().datagrams.all().all(Rules::is_reliable)
+}
+
+/// Whether what becomes of a message does not depend on those of other sockets.
+pub(super) fn is_separate(number: usize) -> bool {
+    let is_door = udp_clients::is_door(object(number)) || udp_clients::may_come(object(number));
+    !is_door && (!decides(number) || limit() == 0)
+}
+
+/// What a look at messages that are there has to do with those that are sent later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Later {
+    /// They make no difference.
+    Unseen,
+    /// One of those that are there arrives, whatever is sent later; which could have been another.
+    Missed,
+    /// Whatever is sent may change what it finds.
+    Seen,
+}
+
+/// That, for who waits until a message arrives.
+pub(super) fn later(number: usize) -> Later {
+    let socket = object(number);
+    if socket.waiting() == 0 || !socket.unreliable.get() {
+        return Later::Unseen;
+    }
+    let (transit, rules) = (Transit::of(number), Transit::of(number).rules.get());
+    if transit.arrived.get() != 0 || rules.keeps_order() {
+        return Later::Unseen;
+    }
+    let is_certain = || {
+        let there = transit.first.get() + (socket.entered.get() - socket.left.get());
+        transit.with_packets(|channel| channel.is_certain(there - channel.sent(), &rules))
+    };
+    match socket.kind.get() {
+        Kind::Outbox if transit.is_between_batches() => Later::Seen,
+        Kind::Outbox => Later::Unseen,
+        _ if is_certain() => Later::Missed,
+        _ => Later::Seen,
+    }
+}
+
+/// The value of [`Operation::Arrive`] if it depends on others what can be decided.
+pub(super) const DECIDES: u64 = 1;
+
+/// That, if the faults of this execution are limited.
+pub(super) fn limit() -> u64 {
+    u64::from(setup().datagrams.all().any(Rules::is_budgeted)) * DECIDES
+}
+
+/// The same for a look at a socket: what clients send there depends on what they heard.
+pub(super) fn limit_at(number: usize) -> u64 {
+    if udp_clients::is_door(object(number)) { DECIDES } else { limit() }
+}
+
+/// To be called before a message is put into a buffer.
+pub(super) fn enter(number: usize) {
+    let socket = object(number);
+    if socket.waiting() == 0 {
+        let rules = rules(socket);
+        socket.unreliable.set(!rules.1.is_reliable());
+        if socket.unreliable.get() {
+            let empty = Transit::empty(rules);
+            socket.push(number, (&raw const empty) as usize, TRANSIT);
+        }
+    }
+}
+
+/// How long a message is in the buffer, its head included.
+pub(super) fn size(number: usize, at: usize) -> usize {
+    let start = object(number).contents(number).as_ptr() as usize;
+    HEAD + load::<Head>(start + at).length as usize
+}
+
+/// Where a message is in the buffer: the how many-th.
+fn place(number: usize, index: u32) -> usize {
+    (0..index).fold(TRANSIT, |at, _| at + size(number, at))
+}
+
+/// The first message that is there, whatever becomes of it.
+pub(super) fn oldest(number: usize) -> Option<Head> {
+    let socket = object(number);
+    let start = if socket.unreliable.get() { TRANSIT } else { 0 };
+    let place = || socket.contents(number).as_ptr() as usize + start;
+    (socket.waiting() > start).then(|| load(place()))
+}
+
+/// The next message that arrives. What becomes of those that are on their way is decided now.
+pub(super) fn look(number: usize) -> Found {
+    let socket = object(number);
+    if socket.waiting() == 0 {
+        return Found::Nothing;
+    }
+    if !socket.unreliable.get() {
+        return Found::Message(0);
+    }
+    if Transit::of(number).arrived.get() == 0 {
+        decide(number);
+    }
+    if socket.waiting() == 0 {
+        return Found::Nothing;
+    }
+    let transit = Transit::of(number);
+    match transit.arrived.get().checked_sub(1) {
+        Some(packet) => Found::Message(place(number, packet - transit.first.get())),
+        None => Found::Lost,
+    }
+}
+
+/// Notes that the message that a look has found reaches who looked.
+pub(super) fn tell_received(number: usize) {
+    let socket = object(number);
+    let behind = match socket.unreliable.get() {
+        true => {
+            let transit = Transit::of(number);
+            transit.arrived.get().wrapping_sub(transit.first.get() + 1)
+        }
+        false => 0,
+    };
+    message_log::received(number, u64::from(socket.left.get() + behind), 1);
+}
+
+/// Takes the message out that a look has found.
+pub(super) fn take(number: usize) {
+    let socket = object(number);
+    if !socket.unreliable.get() {
+        socket.left.set(socket.left.get() + 1);
+        return socket.skip(size(number, 0));
+    }
+    let transit = Transit::of(number);
+    transit.arrived.set(0);
+    forget(number, transit.with_packets(|channel| channel.oldest()));
+}
+
+/// Takes the messages out whose packets are over.
+fn forget(number: usize, up_to: u32) {
+    let socket = object(number);
+    let first = &Transit::of(number).first;
+    while first.get() < up_to {
+        let length = size(number, TRANSIT);
+        socket.cut(number, TRANSIT, length);
+        message_log::gone(number, u64::from(socket.left.get()));
+        socket.left.set(socket.left.get() + 1);
+        first.set(first.get() + 1);
+    }
+    if socket.waiting() == TRANSIT {
+        // Nothing is owed any more.
+        socket.start.set(0);
+        socket.end.set(0);
+    }
+}
+
+/// Lets packets enter the channel: one after the other if they keep their order; otherwise all of
+/// them, into an outbox's batch by batch.
+fn admit(number: usize, transit: &Transit, rules: &Rules) {
+    let mut at = TRANSIT;
+    let mut known = transit.first.get();
+    let is_outbox = object(number).kind.get() == Kind::Outbox;
+    let admits_all = !rules.keeps_order() && (!is_outbox || transit.is_between_batches());
+    while at < object(number).waiting() {
+        let is_new = known == transit.with_packets(|channel| channel.sent());
+        let is_alone = rules.keeps_order() && transit.is_between_batches();
+        let is_let_in = is_new && (is_alone || admits_all);
+        if is_let_in && transit.with_packets(Channel::send).is_none() {
+            stop!("more than {PACKETS} datagrams are on their way to one socket at a time");
+        }
+        known += 1;
+        at += size(number, at);
+    }
+}
+
+fn decide(number: usize) {
+    let transit = Transit::of(number);
+    let rules = transit.rules.get();
+    let spent = &state().accounts[transit.account.get() as usize];
+    admit(number, transit, &rules);
+    let before = spent.get();
+    let mut options = [Next::Nothing; PACKETS + 1];
+    let mut count = 0;
+    let (normal, is_certain) = transit.with_packets(|channel| {
+        for option in channel.options(&rules, &before) {
+            options[count] = option;
+            count += 1;
+        }
+        (channel.undisturbed(), channel.is_certain(0, &rules))
+    });
+    let is_possible = options[..count].contains(&normal);
+    let is_disturbed = !state().current().undisturbed.get() || !is_possible;
+    // What happens anyway is a step as well if it is out of the ordinary; and if more could happen
+    // after others have sent something, so that it is the same step then.
+    let is_odd = |next| next != normal && next != Next::Nothing;
+    let may_vary = is_certain
+        && !rules.keeps_order()
+        && limit() == 0
+        && object(number).kind.get() == Kind::Datagram;
+    let is_step = is_disturbed && (count > 1 || may_vary || is_odd(options[0]));
+    let next = match is_step {
+        true => options[choose(number, count)],
+        false if is_disturbed => options[0],
+        false => normal,
+    };
+    let mut account = before;
+    let advance = |channel: &mut Packets| {
+        channel.advance(next, &rules, &mut account).map(|()| channel.oldest())
+    };
+    let Some(oldest) = transit.with_packets(advance) else {
+        stop!("what may happen to datagrams changed while some were on their way");
+    };
+    spent.set(account);
+    if let Next::Packet(packet) = next {
+        tell_which(number, packet - transit.first.get(), is_step);
+    }
+    if is_step {
+        let to_peer = object(number).kind.get() == Kind::Outbox;
+        tell(next, normal, (&before, &account), to_peer);
+    }
+    let keep_from = match next {
+        Next::Packet(packet) => {
+            transit.arrived.set(packet + 1);
+            packet.min(oldest)
+        }
+        Next::Nothing => oldest,
+    };
+    forget(number, keep_from);
+}
+
+/// Writes down which message it is that arrives, for the step that looks: the how many-th of those that
+/// are there. If there was a choice, that was the step after it.
+fn tell_which(number: usize, index: u32, was_chosen: bool) {
+    let message = |index: u32| moved(mark(number, object(number).left.get() + index + 1), 1);
+    let start = object(number).contents(number).as_ptr() as usize;
+    let which = match load::<Head>(start + place(number, index)).put {
+        Put::BySender => message(index),
+        Put::ByReceiver => 0,
+    };
+    let is_look = |event: &Event| event.operation == Operation::ReceiveAny;
+    amend_earlier(u32::from(was_chosen), is_look, |_| which);
+}
+
+/// A choice of the network's. It belongs to the step before it: nobody moves in between.
+fn choose(number: usize, ways: usize) -> usize {
+    let state = state();
+    let before = state.exclusive.replace(state.current.get() + 1);
+    state.selectable.set(state.selectable.get() + 1);
+    let chosen = step(Operation::Deliver, touches(number), ways as u64);
+    state.selectable.set(state.selectable.get() - 1);
+    state.exclusive.set(before);
+    usize::from(chosen)
+}
+
+/// Writes down what was chosen, for whoever reads the trace.
+fn tell(next: Next, normal: Next, (before, after): (&Account, &Account), to_peer: bool) {
+    let lost = after.lost - before.lost;
+    let delivery = match next {
+        Next::Nothing => Delivery::Nothing { lost },
+        Next::Packet(packet) if after.duplicated > before.duplicated => Delivery::Again { packet },
+        Next::Packet(packet) if after.reordered > before.reordered => Delivery::Late { packet },
+        Next::Packet(packet) if next != normal => Delivery::Early { packet },
+        Next::Packet(packet) => Delivery::InOrder { packet },
+    };
+    let whom = if to_peer { TO_PEER } else { 0 };
+    amend(|event| event.operation == Operation::Deliver, |_| delivery.word() | whom);
+}

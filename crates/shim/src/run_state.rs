@@ -1,0 +1,67 @@
+//! What the scheduler and the controller keep from step to step, beside the state.
+//!
+//! It is no part of snapshots. All processes of a system have it in common: whoever has the turn goes
+//! on with it.
+
+use crate::memory::{CONDUCT, view};
+use crate::scheduler::{Counter, Setting};
+use core::marker::PhantomData;
+use core::ops::Deref;
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use everypath_shim_abi::{MAX_DEPTH, MAX_PROCESSES, MAX_THREADS, Policy, TimeMode};
+
+/// All of it. What the fields mean is said where they are used.
+#[repr(C)]
+pub(crate) struct RunState {
+    pub(crate) steps: AtomicU32,
+    pub(crate) pause_after: AtomicU32,
+    pub(crate) leave_after: AtomicU32,
+    pub(crate) max_steps: AtomicU32,
+    pub(crate) time: Setting<TimeMode>,
+    pub(crate) policy: Setting<Policy>,
+    pub(crate) switches: Counter,
+    pub(crate) given: AtomicU32,
+    pub(crate) lenient: AtomicBool,
+    pub(crate) used: AtomicU32,
+    pub(crate) written: AtomicU32,
+    pub(crate) known: AtomicU32,
+    pub(crate) sleeping: AtomicU32,
+    pub(crate) insisting: AtomicU32,
+    pub(crate) changes: AtomicU32,
+    pub(crate) horizon: AtomicU32,
+    pub(crate) points: [AtomicU32; MAX_DEPTH],
+    pub(crate) seen: AtomicU32,
+    pub(crate) floor: AtomicU64,
+    pub(crate) priorities: [[AtomicU64; 2]; MAX_THREADS],
+    pub(crate) begun: AtomicBool,
+    pub(crate) chosen: AtomicBool,
+    pub(crate) describing: AtomicBool,
+    pub(crate) execution: AtomicU64,
+    pub(crate) processor: AtomicU32,
+    pub(crate) turns: [AtomicU32; MAX_PROCESSES],
+    pub(crate) watched: [[AtomicU64; MAX_WATCHED]; MAX_THREADS],
+}
+
+/// How many sockets a thread can wait for so that other processes know which.
+pub(crate) const MAX_WATCHED: usize = 64;
+
+/// A part of it: used like a static.
+pub(crate) struct Common<T> {
+    offset: usize,
+    part: PhantomData<fn() -> T>,
+}
+
+impl<T> Common<T> {
+    /// The part that begins so many bytes behind the beginning.
+    pub(crate) const fn at(offset: usize) -> Self {
+        Common { offset, part: PhantomData }
+    }
+}
+
+impl<T: 'static> Deref for Common<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        view(CONDUCT + self.offset)
+    }
+}

@@ -1,0 +1,183 @@
+//! Choices in a search of all schedules: the checker gives the first ones, we go on from there.
+//!
+//! The thread that runs goes on while it can. What the checker has explored before from the same
+//! state sleeps until something happens that it depends on (sleep sets, Godefroid 1996). All that
+//! could have been chosen is written down.
+
+use super::alternatives::yields;
+use super::{Ending, offers};
+use crate::region::region;
+use crate::run_state::{Common, RunState};
+use crate::state::{State, Status, Thread};
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use everypath_shim_abi::{
+    Choice, Command, EnabledStep, MAX_ALTERNATIVES, Operation, Order, Outcome, Request, TIMEOUT,
+    TimeMode,
+};
+
+/// How many alternatives were written down in this execution.
+static WRITTEN: Common<AtomicU32> = Common::at(offset_of!(RunState, written));
+/// Of so many steps the checker knows what can be chosen.
+static KNOWN: Common<AtomicU32> = Common::at(offset_of!(RunState, known));
+/// How many steps sleep.
+static SLEEPING: Common<AtomicU32> = Common::at(offset_of!(RunState, sleeping));
+
+/// How often in a row somebody went on who waited for others.
+static INSISTING: Common<AtomicU32> = Common::at(offset_of!(RunState, insisting));
+
+/// Whoever spins so often, and is still not seen to do anything, will never be.
+const MAX_INSISTING: u32 = 500;
+
+/// Takes over what a command asks for.
+pub(super) fn obey(command: &Command) {
+    WRITTEN.store(0, Relaxed);
+    INSISTING.store(0, Relaxed);
+    if command.request == Request::Run {
+        SLEEPING.store(region().sleep_count.get(), Relaxed);
+        KNOWN.store(command.known, Relaxed);
+    }
+}
+
+/// Takes over what an order asks for.
+pub(super) fn follow(order: Order) {
+    WRITTEN.store(0, Relaxed);
+    INSISTING.store(0, Relaxed);
+    SLEEPING.store(order.sleeping, Relaxed);
+    KNOWN.store(order.known, Relaxed);
+}
+
+/// The step that a thread could take.
+pub(super) fn pending(thread: &Thread, outcomes: u32) -> EnabledStep {
+    let blocked = thread.status() == Status::Blocked;
+    let (operation, value) = super::announced(thread);
+    EnabledStep {
+        thread: thread.number.get(),
+        operation,
+        phase: thread.phase.get(),
+        outcomes: if blocked { TIMEOUT } else { outcomes.min(u32::from(TIMEOUT) - 1) as u16 },
+        stands_back: false,
+        object: thread.object.get() as u64,
+        value,
+    }
+}
+
+fn sleeps(alternative: &EnabledStep) -> bool {
+    region().sleep[..SLEEPING.load(Relaxed) as usize].iter().any(|sleeping| {
+        let sleeping = sleeping.get();
+        sleeping.thread == alternative.thread && sleeping.is_timeout() == alternative.is_timeout()
+    })
+}
+
+/// Whether the checker has use for this execution now: it may want another one first.
+pub(super) fn is_wanted() -> Result<(), Ending> {
+    match region().hurry.load(Relaxed) {
+        0 => Ok(()),
+        _ => Err(Ending { outcome: Outcome::Unwanted, detail: 0 }),
+    }
+}
+
+/// Whether the checker does not know yet what can be chosen now.
+pub(super) fn is_news() -> bool {
+    super::STEPS.load(Relaxed) >= KNOWN.load(Relaxed)
+}
+
+/// Writes down all that can be chosen.
+#[inline(never)]
+pub(super) fn write_down(state: &State, mode: TimeMode) -> Result<(), Ending> {
+    each_alternative(state, mode, |_| {})
+}
+
+/// Writes down all that can be chosen, and shows it.
+fn each_alternative(
+    state: &State,
+    mode: TimeMode,
+    mut each: impl FnMut(EnabledStep),
+) -> Result<(), Ending> {
+    let step = super::STEPS.load(Relaxed) as usize;
+    let mut written = WRITTEN.load(Relaxed) as usize;
+    for thread in state.threads() {
+        let stands_back = yields(state, thread);
+        let outcomes = if stands_back { 1 } else { offers(state, thread, mode) };
+        if outcomes == 0 {
+            continue;
+        }
+        let alternative = EnabledStep { stands_back, ..pending(thread, outcomes) };
+        if written == MAX_ALTERNATIVES {
+            return Err(Ending { outcome: Outcome::TooLong, detail: step as i32 });
+        }
+        region().alternatives[written].set(alternative);
+        written += 1;
+        each(alternative);
+    }
+    WRITTEN.store(written as u32, Relaxed);
+    region().alternative_ends[step].set(written as u32);
+    Ok(())
+}
+
+/// Chooses, and writes down what else could have been chosen.
+#[inline(never)]
+pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
+    let current = state.current.get();
+    let mut chosen: Option<EnabledStep> = None;
+    each_alternative(state, mode, |alternative| {
+        // A time-out is taken only if nothing else can be; the thread that runs goes first, unless it
+        // would miss what others send. Who waits for others goes on if these sleep: what it does then
+        // may be what they sleep for.
+        let better = |than: EnabledStep| {
+            let rank = |of: &EnabledStep| {
+                let misses = of.operation == Operation::ReceiveAny;
+                (of.stands_back, of.is_timeout(), misses, of.thread != current)
+            };
+            rank(&alternative) < rank(&than)
+        };
+        if !sleeps(&alternative) && chosen.is_none_or(better) {
+            chosen = Some(alternative);
+        }
+    })?;
+    let insisting = match &chosen {
+        Some(chosen) if chosen.stands_back => INSISTING.load(Relaxed) + 1,
+        _ => 0,
+    };
+    INSISTING.store(insisting, Relaxed);
+    let Some(chosen) = chosen.filter(|_| insisting <= MAX_INSISTING) else {
+        return Err(Ending { outcome: Outcome::SleepSetBlocked, detail: 0 });
+    };
+    wake_dependent(&chosen);
+    let outcome = if chosen.is_timeout() { TIMEOUT } else { 0 };
+    Ok(Choice { thread: chosen.thread, outcome })
+}
+
+/// Writes down the only step that can be taken.
+pub(super) fn write_down_only(thread: &Thread) {
+    let step = super::STEPS.load(Relaxed) as usize;
+    let written = WRITTEN.load(Relaxed) as usize;
+    if !is_news() || written == MAX_ALTERNATIVES {
+        return;
+    }
+    let only = pending(thread, 1);
+    region().alternatives[written].set(only);
+    WRITTEN.store(written as u32 + 1, Relaxed);
+    region().alternative_ends[step].set(written as u32 + 1);
+    if !super::replay::are_left() {
+        wake_dependent(&only);
+    }
+}
+
+/// What depends on the chosen step sleeps no more.
+fn wake_dependent(chosen: &EnabledStep) {
+    if SLEEPING.load(Relaxed) == 0 {
+        return;
+    }
+    let taken = chosen.footprint();
+    let region = region();
+    let mut kept = 0;
+    for at in 0..SLEEPING.load(Relaxed) as usize {
+        let sleeping = region.sleep[at].get();
+        if sleeping.footprint().commutes(&taken) {
+            region.sleep[kept].set(sleeping);
+            kept += 1;
+        }
+    }
+    SLEEPING.store(kept as u32, Relaxed);
+}

@@ -1,0 +1,75 @@
+//! Steps that are whole functions of Rust's standard library.
+//!
+//! Such a step is taken where the function begins; the patched instructions and the calls inside, which
+//! would be steps by themselves, belong to it.
+
+use super::rust_mutex;
+use crate::memory::load;
+use crate::state::{Thread, state};
+
+/// What is left to do of such a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Stage {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// A lock is taken, or given back.
+    Lock,
+    /// The mutex of a condition is given back; then the thread goes to sleep there.
+    Sleep,
+    /// The mutex is taken again.
+    Wake,
+    /// Others are woken.
+    Notify,
+    /// A read-write lock is taken, once a comparison succeeds.
+    ReadWriteLock,
+}
+
+/// The step that a thread is inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Within {
+    pub(super) stage: Stage,
+    /// The lock, or the condition.
+    pub(super) word: usize,
+    /// The mutex of the condition.
+    pub(super) mutex: usize,
+}
+
+/// Notes that a step was taken of which something is left to do.
+pub(crate) fn enter(stage: Stage, word: usize, mutex: usize) {
+    state().current().within.set(Within { stage, word, mutex });
+}
+
+/// Whether an instruction that works on a word belongs to the step that the thread has taken. If it
+/// compares, it is with what it expects.
+pub(crate) fn belongs(thread: &Thread, operand: usize, expects: Option<u32>) -> bool {
+    let within = thread.within.get();
+    match within.stage {
+        Stage::Nothing => return false,
+        Stage::Sleep if operand == within.mutex => {
+            rust_mutex::watch(operand);
+            return true;
+        }
+        // One function calls another, and notifying adds before it wakes.
+        Stage::Sleep | Stage::Notify if operand == within.word => return true,
+        // Where a function begins, nothing is compared yet.
+        Stage::ReadWriteLock if operand == within.word => {
+            if expects == Some(load(operand)) {
+                thread.within.set(Within::default());
+            }
+            return true;
+        }
+        _ => {}
+    }
+    thread.within.set(Within::default());
+    match within.stage {
+        Stage::Lock => operand == within.word,
+        Stage::Wake if operand == within.mutex => {
+            rust_mutex::take(operand);
+            true
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,46 @@
+//! Condition variables of Rust's standard library.
+//!
+//! Such a condition is a word. Who waits looks at it, gives its mutex back, and sleeps at a futex
+//! unless the word has changed; who notifies adds one and wakes. Step by step, all of that would
+//! multiply the schedules, and yet it is nothing but a condition like those of pthreads: beginning to
+//! wait is one step, which gives the mutex back; going on is another one, which asks for it; and
+//! notifying is one, which chooses whom it wakes. So the checker tells where these functions begin,
+//! and what they do inside belongs to the step (`within`). It is still they who do it: other code that
+//! uses the same words, because a function was inlined there, finds in them what it would have found.
+
+use super::inlined_std::{Stage, Within, enter};
+use crate::scheduler::{ask, point};
+use crate::state::{Thread, state};
+use everypath_shim_abi::Operation;
+
+/// Where a function begins that waits on a condition, perhaps for some time only.
+pub(crate) fn before_waiting(condition: usize, mutex: usize, limited: bool) {
+    // When that time is over is not known yet, but it is not the past.
+    let deadline = limited.then_some(u64::MAX);
+    ask(Operation::CondWait, condition, mutex as u64, deadline);
+    enter(Stage::Sleep, condition, mutex);
+}
+
+/// Where a function begins that notifies one of those who wait, or all.
+pub(crate) fn before_notifying(condition: usize, operation: Operation) {
+    let outcome = point(operation, condition, 0);
+    state().current().outcome.set(outcome);
+    enter(Stage::Notify, condition, 0);
+}
+
+/// The mutex of the condition that the thread is about to sleep at, if that belongs to its step.
+pub(crate) fn mutex_of_sleeper(thread: &Thread, word: usize) -> Option<usize> {
+    let within = thread.within.replace(Within::default());
+    (within.stage == Stage::Sleep && within.word == word).then_some(within.mutex)
+}
+
+/// After a wait on a condition: what is left is to take its mutex again.
+pub(crate) fn woken(mutex: usize) {
+    enter(Stage::Wake, 0, mutex);
+}
+
+/// Whether the wake that the thread is about to do belongs to the step in which it notifies.
+pub(crate) fn notifies(thread: &Thread, word: usize) -> bool {
+    let within = thread.within.replace(Within::default());
+    within.stage == Stage::Notify && within.word == word
+}

@@ -1,0 +1,124 @@
+//! Locks that are a word: the mutexes of Rust's standard library.
+//!
+//! Nobody calls anything to take one that is free: it is a `lock cmpxchg` from 0 to 1, wherever the
+//! program has it. Whoever does not get it spins, marks the word and waits at a futex. Step by step,
+//! all of that would multiply the schedules, and yet it is nothing but a lock. So the checker tells
+//! which instructions take such a lock and which give it back, and they are steps of a lock: who does
+//! not get it waits here, and the part that spins is never reached. Instructions that the checker did
+//! not recognise use the same word, and find in it what they would have found.
+
+use super::rust_rwlock;
+use crate::memory::{load, store};
+use crate::multi_process;
+use crate::region::region;
+use crate::scheduler::{STEPS, Woken, ask, grant, point, wait};
+use crate::state::{State, Thread, state};
+use core::sync::atomic::Ordering::Relaxed;
+use everypath_shim_abi::{AGAIN, BY_READER, Operation, Phase, Waiting};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+
+/// Before an instruction that takes a lock: when this returns, the lock is free, and the instruction
+/// is part of the same step.
+pub(crate) fn before_taking(word: usize) {
+    ask(Operation::MutexLock, word, 0, None);
+    take(word);
+}
+
+/// Waits until a lock is free, as part of a step that has been taken.
+pub(super) fn take(word: usize) {
+    while load::<u32>(word) != FREE {
+        state().current().announce(Operation::MutexLock, word, 0);
+        match wait(Waiting::Word, word, None) {
+            // It was handed over; the instruction takes it.
+            Woken::Granted => store(word, FREE),
+            // Asking again is a step of its own.
+            Woken::Interrupted { .. } | Woken::TimedOut => {
+                ask(Operation::MutexLock, word, 0, None);
+            }
+        }
+    }
+}
+
+/// Before an instruction that gives a lock back, which is part of the same step.
+pub(crate) fn before_giving_back(word: usize) {
+    point(Operation::MutexUnlock, word, 0);
+    watch(word);
+}
+
+/// Before any instruction that may free a lock. Whether somebody waits for it is asked later: the
+/// answer must leave no traces on the stack of this thread.
+pub(crate) fn watch(word: usize) {
+    state().freed.set(word);
+}
+
+/// Who has asked first for a lock that is a word. Others may sleep at the same word, by themselves.
+pub(super) fn first(state: &State, word: usize) -> Option<&Thread> {
+    let asks = |thread: &&Thread| {
+        matches!(thread.waiting.get(), Waiting::Word | Waiting::WordRead | Waiting::WordWrite)
+    };
+    state.waiters_on(word).filter(asks).min_by_key(|thread| thread.place.get())
+}
+
+/// After the instruction: if the lock is free now, it goes to the one who has asked first.
+pub(crate) fn hand_over(state: &State) {
+    let word = state.freed.replace(0);
+    let Some(first) = first(state, word) else { return };
+    match first.waiting.get() {
+        Waiting::Word if load::<u32>(word) == FREE => {
+            store(word, HELD);
+            grant(first);
+        }
+        Waiting::WordRead | Waiting::WordWrite => rust_rwlock::hand_over(state, word),
+        _ => {}
+    }
+}
+
+/// Hands over a lock of this process that was freed by an instruction nobody saw, if there is one.
+pub(crate) fn hand_over_unseen(state: &State) -> bool {
+    let is_unseen = |thread: &&Thread| {
+        let word = multi_process::address_of(thread.object.get());
+        multi_process::is_own(thread)
+            && match thread.waiting.get() {
+                Waiting::Word => load::<u32>(word) == FREE,
+                Waiting::WordRead | Waiting::WordWrite => rust_rwlock::is_next(state, thread, word),
+                _ => false,
+            }
+    };
+    let found = state.members(state.blocked.bits()).find(is_unseen);
+    if let Some(thread) = found {
+        state.freed.set(multi_process::address_of(thread.object.get()));
+        hand_over(state);
+    }
+    found.is_some()
+}
+
+/// Who holds the lock that a thread waits for, plus one; 0 if that is not known. It is the one who has
+/// asked for it once more than it gave it back; who waits on a condition gives back and asks, too.
+pub(super) fn holder(waiting: &Thread) -> u16 {
+    let object = waiting.object.get();
+    let balance = |thread: &Thread| {
+        let waits = matches!(thread.waiting.get(), Waiting::Word | Waiting::WordWrite)
+            && thread.object.get() == object;
+        let events =
+            region().events[..STEPS.load(Relaxed) as usize].iter().map(|event| event.get());
+        let mine = events.filter(|event| event.thread == thread.number.get());
+        mine.fold(-i32::from(waits), |balance, event| {
+            let [lock, mutex] = [event.object, event.value].map(|word| word == object as u64);
+            match (event.operation, event.phase) {
+                (Operation::WriteLock, _) if event.value & AGAIN != 0 => balance,
+                (Operation::MutexLock | Operation::WriteLock, Phase::Request) if lock => {
+                    balance + 1
+                }
+                (Operation::RwUnlock, _) if lock && event.value & BY_READER != 0 => balance,
+                (Operation::MutexUnlock | Operation::RwUnlock, _) if lock => balance - 1,
+                (Operation::CondWait, Phase::Resume) if mutex => balance + 1,
+                (Operation::CondWait, _) if mutex => balance - 1,
+                _ => balance,
+            }
+        })
+    };
+    let holder = state().threads().find(|thread| balance(thread) > 0);
+    holder.map_or(0, |thread| thread.number.get() + 1)
+}

@@ -1,0 +1,122 @@
+//! Locks that are a word and can be shared: the read-write locks of Rust's standard library.
+//!
+//! The word counts who reads, or says that somebody writes, and has two bits for those who wait. As with
+//! mutexes ([`super::rust_mutex`]), the checker tells which instructions take such a lock and give it back, and
+//! they are steps of a lock: who does not get it waits here.
+//!
+//! A reader does not get in while a writer waits, so threads can block each other that only read. Here,
+//! all are served in the order in which they ask. The real lock is less strict: a writer that is woken
+//! may come too late. But asking later is all that this amounts to, and that is another schedule: who
+//! asks can only be in the way of others, and nobody sees how long it has waited. Unless somebody has
+//! tried to read in vain because a writer waits: from then on that writer must ask again when it is
+//! woken, and others may be faster.
+//!
+//! Others find in the word what they would have found: that a writer waits is in it whenever another
+//! thread can look. While a thread takes the lock or gives it back, the bit is not there, so that nobody
+//! does what is slow: to wait and to wake.
+
+use super::rust_mutex::{first, watch};
+use crate::memory::{load, store};
+use crate::scheduler::{Woken, ask, grant, point, wait};
+use crate::state::{State, Thread, state};
+use everypath_shim_abi::{AGAIN, BY_READER, IN_ORDER, Operation, Waiting};
+
+/// How many read.
+const COUNT: u32 = (1 << 30) - 1;
+/// Of the same: somebody writes.
+const WRITTEN: u32 = COUNT;
+const WRITERS_WAIT: u32 = 1 << 31;
+
+fn count(word: usize) -> u32 {
+    load::<u32>(word) & COUNT
+}
+
+/// Before an instruction that takes a lock to read: when this returns, nobody writes or waits, as far as
+/// the word tells, and the instruction is part of the same step.
+pub(crate) fn before_reading(word: usize) {
+    take(word, Operation::ReadLock, Waiting::WordRead);
+}
+
+/// The same for one that takes it to write: nobody reads either.
+pub(crate) fn before_writing(word: usize) {
+    take(word, Operation::WriteLock, Waiting::WordWrite);
+}
+
+fn take(word: usize, operation: Operation, waiting: Waiting) {
+    let state = state();
+    let thread = state.current();
+    ask(operation, word, IN_ORDER, None);
+    while !is_free(word, waiting) || first(state, word).is_some() {
+        thread.announce(operation, word, IN_ORDER);
+        thread.was_noticed.set(false);
+        watch(word);
+        match wait(waiting, word, None) {
+            // It was handed over; the instruction takes it.
+            Woken::Granted if !thread.was_noticed.get() => {
+                store(word, load::<u32>(word) - share(waiting));
+                break;
+            }
+            // Asking again is a step of its own. Until then, it is in nobody's way.
+            Woken::Granted | Woken::Interrupted { .. } | Woken::TimedOut => {
+                watch(word);
+                ask(operation, word, IN_ORDER | AGAIN, None);
+            }
+        }
+    }
+    show_nobody(word);
+}
+
+/// Before an instruction that gives a lock back, which is part of the same step.
+pub(crate) fn before_giving_back(word: usize) {
+    let by = if count(word) == WRITTEN { 0 } else { BY_READER };
+    point(Operation::RwUnlock, word, IN_ORDER | by);
+    show_nobody(word);
+}
+
+/// Nobody waits, as far as the word tells, until this step is over.
+fn show_nobody(word: usize) {
+    store(word, count(word));
+    watch(word);
+}
+
+/// What is added to the word by who takes the lock.
+fn share(waiting: Waiting) -> u32 {
+    if waiting == Waiting::WordWrite { WRITTEN } else { 1 }
+}
+
+/// Whether nobody holds the lock who is in the way.
+fn is_free(word: usize, waiting: Waiting) -> bool {
+    match waiting {
+        Waiting::WordWrite => count(word) == 0,
+        _ => count(word) != WRITTEN,
+    }
+}
+
+/// Whether a thread that waits could have the lock now.
+pub(super) fn is_next(state: &State, thread: &Thread, word: usize) -> bool {
+    first(state, word).is_some_and(|first| core::ptr::eq(first, thread))
+        && is_free(word, thread.waiting.get())
+}
+
+/// Somebody has found this in a word: if no writer is at work, it may have been in vain because one
+/// waits.
+pub(crate) fn note_look(word: usize, found: u64) {
+    if found & u64::from(WRITERS_WAIT) != 0 && found & u64::from(COUNT) != u64::from(WRITTEN) {
+        let writers = state().waiters(Waiting::WordWrite, word);
+        writers.for_each(|writer| writer.was_noticed.set(true));
+    }
+}
+
+/// After the instruction: the lock goes to whoever can have it, in the order of asking.
+pub(super) fn hand_over(state: &State, word: usize) {
+    while let Some(next) = first(state, word).filter(|next| is_free(word, next.waiting.get())) {
+        match next.was_noticed.get() {
+            true => next.value.set(IN_ORDER | AGAIN),
+            false => store(word, load::<u32>(word) + share(next.waiting.get())),
+        }
+        grant(next);
+    }
+    let writer_waits = state.waiters(Waiting::WordWrite, word).next().is_some();
+    let bit = if writer_waits { WRITERS_WAIT } else { 0 };
+    store(word, count(word) | bit);
+}
