@@ -213,7 +213,7 @@ pub enum PlanError {
     UnwindTables(#[from] gimli::Error),
     /// Something that locks, in code of which nothing says where its functions are.
     #[error(
-        "there is a lock cmpxchg at {address:#x}, environment of all functions that unwind tables or \
+        "there is a lock cmpxchg at {address:#x}, outside of all functions that unwind tables or \
          symbols tell of; build it with unwind tables, or do not strip it"
     )]
     UnknownFunction {
