@@ -47,7 +47,7 @@ pub fn run(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
 
 /// The algorithms of the other tables, to the end.
 fn beside_loom(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
-    println!("| algorithm | tool | executions | of them in vain | seconds |");
+    println!("| algorithm | tool | executions | redundant | seconds |");
     println!("|---|---|--:|--:|--:|");
     let most = scale.of(MOST);
     for algorithm in algorithms() {
@@ -90,7 +90,7 @@ fn is_cut(loom: &Tool, most: u64) -> bool {
 /// The same algorithms with more to do, so that it does not count what it takes to start a program: on
 /// one core, and with two threads where there are two.
 fn rates_beside_loom(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
-    println!("| longer algorithm | tool | executions | of them in vain | executions/s |");
+    println!("| longer algorithm | tool | executions | redundant | executions/s |");
     println!("|---|---|--:|--:|--:|");
     let most = scale.of(MOST);
     let loom_most = scale.of(LOOM_MOST);

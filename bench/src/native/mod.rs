@@ -62,7 +62,7 @@ pub fn run(quick: bool, only_schedules: bool) -> Result<()> {
     }
     println!("\n## All schedules\n");
     exhaustive::run(&programs, scale, &mut goals)?;
-    println!("\n## Held against the goals\n");
+    println!("\n## Compared with the goals\n");
     goals.print();
     Ok(())
 }
@@ -76,7 +76,7 @@ pub fn run_peers(quick: bool) -> Result<()> {
     peers::run(&programs, scale, &mut goals)?;
     println!("\n## Datagrams\n");
     datagrams::run(&programs, scale, &mut goals)?;
-    println!("\n## Held against the goals\n");
+    println!("\n## Compared with the goals\n");
     goals.print();
     Ok(())
 }
@@ -88,7 +88,7 @@ pub fn run_systems(quick: bool) -> Result<()> {
     let mut goals = Goals::default();
     println!("## Closed systems and joint states\n");
     systems::run(&programs, scale, &mut goals)?;
-    println!("\n## Held against the goals\n");
+    println!("\n## Compared with the goals\n");
     goals.print();
     Ok(())
 }
@@ -99,7 +99,7 @@ fn executions(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()
     rates::run(programs, scale, goals)?;
     println!("\n## A switch\n");
     rates::switches(programs, scale, goals)?;
-    println!("\n## What grows\n");
+    println!("\n## Memory growth\n");
     growth::run(programs, scale, goals)?;
     println!("\n## The same algorithms under other tools\n");
     libraries::run(programs, scale, goals)
@@ -140,7 +140,7 @@ fn cpu_time() -> Result<f64> {
     Ok(total as f64 / 1e6)
 }
 
-/// How a program is put back, and by how many workers.
+/// How a program is restored, and by how many workers.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     name: &'static str,

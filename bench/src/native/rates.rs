@@ -32,8 +32,8 @@ impl Row {
 
 /// Prints a row for each program and way.
 pub fn run(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
-    let columns = ["program", "put back", "executions", "points each", "executions/s"];
-    println!("| {} | executions/CPU s | bytes put back |", columns.join(" | "));
+    let columns = ["program", "restore", "executions", "points each", "executions/s"];
+    println!("| {} | executions/CPU s | bytes restored |", columns.join(" | "));
     println!("|---|---|--:|--:|--:|--:|--:|");
     // Each with the rate that is wanted on one core: programs with more points need not reach it.
     let subjects = [
