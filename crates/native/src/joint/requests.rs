@@ -147,7 +147,7 @@ impl JointRequests {
         let reply = match question.asked {
             Asked::JointRequest => self.wish(question, message, events)?,
             Asked::Way => self.choose(question.thread, question.position as usize)?,
-            _ => return Err("the program asks for a peer, but there are none with --joint".into()),
+            _ => return Err("the shim made an upcall for a peer, but --joint has none".into()),
         };
         self.execution.script.push(reply.clone());
         Ok(reply)
@@ -187,7 +187,7 @@ impl JointRequests {
         let offer = self.execution.offers.remove(&thread).ok_or("nothing was offered")?;
         let Offer { step, request, mut ways } = offer;
         if which >= ways.len() {
-            return Err("a way was chosen that was not offered".into());
+            return Err("an answer was chosen that was not offered".into());
         }
         let way = ways.swap_remove(which);
         // Nobody else moves before the way is chosen.
@@ -239,10 +239,7 @@ impl JointRequests {
                 let sent = self.execution.sent.entry(link).or_default();
                 *sent += message.len();
                 if *sent > CAPACITY {
-                    return Err(format!(
-                        "the program sends more than {CAPACITY} bytes on one connection; how it \
-                         waits for space is not modelled with --joint"
-                    ));
+                    return Err(format!("--joint models up to {CAPACITY} bytes on a connection"));
                 }
                 Request::Send { link, bytes: message.to_vec() }
             }
@@ -262,10 +259,7 @@ impl JointRequests {
                 let offset = if is_new & is_any != 0 { ports_before(self.side, sides) } else { 0 };
                 let port = places().bind(address, offset, self.side)?;
                 if is_new != 0 && !self.execution.mailboxes.insert(port) {
-                    return Err(format!(
-                        "the program receives datagrams at port {port} by two sockets, one after \
-                         the other or at once, which --joint does not model"
-                    ));
+                    return Err(format!("--joint does not model two binds of UDP port {port}"));
                 }
                 Request::Bind { port, only: only.checked_sub(1) }
             }
@@ -276,10 +270,7 @@ impl JointRequests {
                 let sent = self.execution.sent_to.entry(to).or_default();
                 *sent += message.len() + HEAD;
                 if *sent > MAILBOX / sides {
-                    return Err(format!(
-                        "the program sends so many datagrams to port {to} that some might find no \
-                         space there, which --joint does not model"
-                    ));
+                    return Err(format!("--joint does not model a full queue of UDP port {to}"));
                 }
                 Request::SendTo { from: mailbox, to, bytes: message.to_vec() }
             }
@@ -290,13 +281,13 @@ impl JointRequests {
     /// The connection with a number.
     fn link(&self, number: u32) -> Result<Link, String> {
         let link = self.execution.links.get(number as usize).copied();
-        link.ok_or_else(|| "the program uses a connection that is not there".to_string())
+        link.ok_or_else(|| "the program uses a connection that --joint does not know".to_string())
     }
 
     /// Where the listener with a number listens.
     fn listener(&self, number: u32) -> Result<Port, String> {
         let port = self.execution.listeners.get(number as usize).copied();
-        port.ok_or_else(|| "the program uses a listener that is not there".to_string())
+        port.ok_or_else(|| "the program uses a listener that --joint does not know".to_string())
     }
 
     /// Something that is looked at, in the words of histories.
@@ -351,9 +342,11 @@ impl JointRequests {
         let before = self.past(step, &steps);
         match waiting.all(|event| before.contains(&event)) {
             true => Ok(()),
-            false => Err("a thread closes what another one may wait at, which --joint does not \
-                          model"
-                .into()),
+            false => {
+                Err("--joint does not model close while another thread may be blocked on the \
+                          socket"
+                    .into())
+            }
         }
     }
 
@@ -433,8 +426,8 @@ impl JointRequests {
                     && !side.get(other).past.contains(&broken)
             };
             if events.iter().any(is_apart) {
-                return Err("two threads use a connection while it breaks, and which of them is \
-                            told is not modelled with --joint"
+                return Err("--joint does not model which of two threads that use a connection \
+                            while it is reset gets the error"
                     .into());
             }
         }
