@@ -1,27 +1,18 @@
-//! An execution in words: what its steps did, and what is wrong with its end.
+//! An execution in words: what its steps did, and how it ended. What an ending means is decided in
+//! `verdict`.
 
+mod ending;
 mod stuck;
 
-use crate::execution::Execution;
-use crate::panics::Panic;
+pub use ending::Ending;
+
 use crate::replay::{Replayed, Stack};
 use everypath_shim_abi::{
-    CLOSED, Delivery, Event, Fault, NetworkChange, Operation, Outcome, Phase, Setup, TIMEOUT,
-    TO_PEER, ThreadEntry, Waiting, text,
+    CLOSED, Delivery, Event, Fault, NetworkChange, Operation, Outcome, Phase, TIMEOUT, TO_PEER,
+    ThreadEntry, Waiting, text,
 };
-use everypath_trace::{Line, Message, RacingStep, Step, TraceStep, Violation};
+use everypath_trace::{Line, Message, RacingStep, Step, TraceStep};
 use std::collections::BTreeMap;
-
-/// What an ending means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// As expected.
-    Expected,
-    /// Something is violated.
-    Violated(Violation),
-    /// We cannot say: the reason.
-    Inconclusive(String),
-}
 
 /// The names of threads and objects in an execution.
 pub struct Names<'a> {
@@ -271,108 +262,8 @@ impl<'a> Names<'a> {
         lines
     }
 
-    /// What is wrong with the end.
-    pub fn ending(&self, setup: &Setup) -> Ending {
-        let exit_code = setup.exit_code;
-        let execution = &self.replayed.execution;
-        let who = self.thread(execution.thread);
-        let violated = |property: &str, message: String| {
-            Ending::Violated(Violation { property: property.into(), message })
-        };
-        let panicked = || panic_message(execution);
-        match execution.outcome {
-            outcome if setup.expects(outcome, execution.detail) => Ending::Expected,
-            Outcome::Unaccepted => match &execution.judgement {
-                Some(wrong) => Ending::Violated(wrong.clone()),
-                None => Ending::Expected,
-            },
-            Outcome::Abandoned => Ending::Expected,
-            // A panic that was caught is no reason for another code.
-            Outcome::Exited => match panicked().filter(|_| execution.detail == PANICKED) {
-                Some(message) => violated("panic", message),
-                None => violated(
-                    "exit-code",
-                    format!(
-                        "the program exits with code {} instead of {exit_code}",
-                        execution.detail
-                    ),
-                ),
-            },
-            Outcome::Signalled => violated("crash", self.crash()),
-            Outcome::Aborted => match panicked() {
-                Some(message) => violated("panic", message),
-                None => violated("abort", format!("{who} aborts the program")),
-            },
-            Outcome::Assertion => violated("assertion", format!("{who}: {}", execution.text)),
-            Outcome::Panicked => {
-                let thread = self.thread(execution.detail as u16);
-                let message = panicked().unwrap_or_default();
-                violated(
-                    "panic",
-                    format!("{thread} panicked and nobody looked at its result: {message}"),
-                )
-            }
-            Outcome::Deadlock => violated("deadlock", self.deadlock()),
-            Outcome::Idle => violated(
-                "idle",
-                format!("nothing more can come from the network: {}", self.deadlock()),
-            ),
-            Outcome::Livelock => violated("livelock", self.livelock()),
-            Outcome::Hang => self.hang(),
-            Outcome::TooLong => Ending::Inconclusive(format!(
-                "an execution has more than {} steps; raise --max-depth if that is right",
-                execution.detail
-            )),
-            Outcome::Uncontrolled => Ending::Inconclusive(self.uncontrolled()),
-            Outcome::Diverged => Ending::Inconclusive(format!(
-                "the program did not repeat its execution: the choice at step {} is not there",
-                execution.detail + 1
-            )),
-            Outcome::None
-            | Outcome::Paused
-            | Outcome::Asking
-            | Outcome::SleepSetBlocked
-            | Outcome::Unwanted
-            | Outcome::Defect => {
-                Ending::Inconclusive(format!("a defect of everypath: {}", execution.text))
-            }
-        }
-    }
-
-    fn crash(&self) -> String {
-        let execution = &self.replayed.execution;
-        let who = self.thread(execution.thread);
-        let signal = signal_name(execution.detail);
-        let place = self.stack_of(execution.thread).and_then(|stack| stack.frames.first());
-        let place = place.map(|frame| format!(" in {frame}")).unwrap_or_default();
-        const GUARD: u64 = 0x1_0000;
-        let entry = self.entry(execution.thread);
-        let overflow = entry.is_some_and(|entry| {
-            let bottom = entry.stack_top - 0x180_0000;
-            (bottom..bottom + GUARD + 4096).contains(&execution.address)
-        });
-        match execution.detail {
-            _ if overflow => format!("{who} overflows its stack{place}"),
-            7 | 11 => format!("{who} gets {signal} at address {:#x}{place}", execution.address),
-            _ => format!("{who} gets {signal}{place}"),
-        }
-    }
-
     fn stack_of(&self, number: u16) -> Option<&Stack> {
         self.replayed.stacks.iter().find(|stack| stack.thread.number == number)
-    }
-
-    fn uncontrolled(&self) -> String {
-        let execution = &self.replayed.execution;
-        let who = self.thread(execution.thread);
-        let frames = self.stack_of(execution.thread).map(|stack| stack.frames.as_slice());
-        let stack: Vec<String> =
-            frames.unwrap_or_default().iter().take(4).map(ToString::to_string).collect();
-        if stack.is_empty() {
-            format!("{} (in {who})", execution.text)
-        } else {
-            format!("{} (in {who}: {})", execution.text, stack.join(" < "))
-        }
     }
 }
 
@@ -386,31 +277,6 @@ fn tells_its_outcome(operation: Operation) -> bool {
             | Operation::Kill
             | Operation::Partition
     )
-}
-
-/// The code of a Rust program whose main function panicked.
-const PANICKED: i32 = 101;
-
-/// The first panic that standard error shows, in words.
-fn panic_message(execution: &Execution) -> Option<String> {
-    let Panic { who, place, said } = Panic::first_of(execution)?;
-    Some(format!("'{who}' panicked at {place}: {said}"))
-}
-
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        15 => "SIGTERM",
-        _ => return format!("signal {signal}"),
-    };
-    name.into()
 }
 
 /// What kind of object an operation works on.

@@ -12,7 +12,8 @@
 //! - [`explain`]: the step after which nothing could be saved, and what should have come first.
 //! - [`compare`]: the same schedules, carried and put back in every way we know.
 //! - [`Judge`]: what must be true of what executions leave behind: output and files.
-//! - [`Names`]: an execution in words: its steps, its end, what is wrong with it.
+//! - [`Names`]: an execution in words: its steps, its end, what is wrong with it (which is decided in
+//!   `verdict`).
 //! - [`Companion`]: another program under the same control, for closed systems.
 //! - [`explore_jointly`]: several programs that talk to each other, each explored on its own.
 //! - [`Environment`]: the peers that it talks to.
@@ -60,6 +61,7 @@ mod speculation;
 mod states;
 pub mod symbols;
 mod symmetry;
+mod verdict;
 #[expect(unsafe_code, reason = "starts and reads processes in ways that std does not offer")]
 mod worker;
 

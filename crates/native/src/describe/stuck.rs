@@ -1,8 +1,7 @@
 //! Nobody can go on: who waits for what, and for whom.
 
-use super::{Ending, Names};
+use super::Names;
 use everypath_shim_abi::{Event, Operation, ThreadEntry, Waiting};
-use everypath_trace::Violation;
 
 impl Names<'_> {
     /// What a thread waits for.
@@ -114,26 +113,5 @@ impl Names<'_> {
         let can_run = threads.filter(|entry| entry.waiting == Waiting::Nothing);
         let names: Vec<String> = can_run.map(|entry| self.thread(entry.number)).collect();
         format!("every thread that can run goes round without end: {}", names.join(", "))
-    }
-
-    pub(super) fn hang(&self) -> Ending {
-        let execution = &self.replayed.execution;
-        let who = self.thread(execution.detail as u16);
-        let place = self.stack_of(execution.detail as u16).and_then(|stack| stack.frames.first());
-        let place = place.map(|frame| format!(" in {frame}")).unwrap_or_default();
-        let others = execution.threads.iter().any(|entry| {
-            i32::from(entry.number) != execution.detail && entry.waiting == Waiting::Nothing
-        });
-        if others {
-            Ending::Inconclusive(format!(
-                "{who} runs{place} without reaching a scheduling point while other threads could \
-                 change what it looks at; a plain variable cannot be watched"
-            ))
-        } else {
-            Ending::Violated(Violation {
-                property: "hang".into(),
-                message: format!("{who} runs{place} without end, and no other thread can run"),
-            })
-        }
     }
 }

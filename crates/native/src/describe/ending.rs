@@ -1,0 +1,153 @@
+//! How an execution ended, in sentences.
+
+use super::Names;
+use crate::execution::Execution;
+use crate::panics::Panic;
+use crate::verdict::{Decision, Doubt, Property, decide};
+use everypath_shim_abi::Setup;
+use everypath_trace::Violation;
+
+/// What an ending means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// As expected.
+    Expected,
+    /// Something is violated.
+    Violated(Violation),
+    /// We cannot say: the reason.
+    Inconclusive(String),
+}
+
+impl Names<'_> {
+    /// What is wrong with the end.
+    pub fn ending(&self, setup: &Setup) -> Ending {
+        match decide(&self.replayed.execution, setup) {
+            Decision::Expected => Ending::Expected,
+            Decision::Violated(property) => Ending::Violated(self.violation(property, setup)),
+            Decision::Undecided(doubt) => Ending::Inconclusive(self.doubt(doubt)),
+        }
+    }
+
+    fn violation(&self, property: Property, setup: &Setup) -> Violation {
+        let execution = &self.replayed.execution;
+        let who = self.thread(execution.thread);
+        let panicked = || panic_message(execution).unwrap_or_default();
+        let message = match property {
+            Property::Output => {
+                let unnamed =
+                    || Violation { property: property.name().into(), message: String::new() };
+                return execution.judgement.clone().unwrap_or_else(unnamed);
+            }
+            Property::ExitCode => {
+                let (code, expected) = (execution.detail, setup.exit_code);
+                format!("the program exits with code {code} instead of {expected}")
+            }
+            Property::Panic => panicked(),
+            Property::UnhandledPanic => {
+                let thread = self.thread(execution.detail as u16);
+                format!("{thread} panicked and nobody looked at its result: {}", panicked())
+            }
+            Property::Crash => self.crash(),
+            Property::Abort => format!("{who} aborts the program"),
+            Property::Assertion => format!("{who}: {}", execution.text),
+            Property::Deadlock => self.deadlock(),
+            Property::Idle => {
+                format!("nothing more can come from the network: {}", self.deadlock())
+            }
+            Property::Livelock => self.livelock(),
+            Property::Hang => {
+                let (who, place) = self.hanging();
+                format!("{who} runs{place} without end, and no other thread can run")
+            }
+        };
+        Violation { property: property.name().into(), message }
+    }
+
+    fn doubt(&self, doubt: Doubt) -> String {
+        let execution = &self.replayed.execution;
+        match doubt {
+            Doubt::Spinning => {
+                let (who, place) = self.hanging();
+                format!(
+                    "{who} runs{place} without reaching a scheduling point while other threads \
+                     could change what it looks at; a plain variable cannot be watched"
+                )
+            }
+            Doubt::TooLong => format!(
+                "an execution has more than {} steps; raise --max-depth if that is right",
+                execution.detail
+            ),
+            Doubt::Uncontrolled => self.uncontrolled(),
+            Doubt::Diverged => format!(
+                "the program did not repeat its execution: the choice at step {} is not there",
+                execution.detail + 1
+            ),
+            Doubt::Defect => format!("a defect of everypath: {}", execution.text),
+        }
+    }
+
+    fn crash(&self) -> String {
+        let execution = &self.replayed.execution;
+        let who = self.thread(execution.thread);
+        let signal = signal_name(execution.detail);
+        let place = self.place_in(execution.thread);
+        const GUARD: u64 = 0x1_0000;
+        let entry = self.entry(execution.thread);
+        let overflow = entry.is_some_and(|entry| {
+            let bottom = entry.stack_top - 0x180_0000;
+            (bottom..bottom + GUARD + 4096).contains(&execution.address)
+        });
+        match execution.detail {
+            _ if overflow => format!("{who} overflows its stack{place}"),
+            7 | 11 => format!("{who} gets {signal} at address {:#x}{place}", execution.address),
+            _ => format!("{who} gets {signal}{place}"),
+        }
+    }
+
+    /// The thread that reaches no scheduling point, and where it runs.
+    fn hanging(&self) -> (String, String) {
+        let thread = self.replayed.execution.detail as u16;
+        (self.thread(thread), self.place_in(thread))
+    }
+
+    /// Where a thread is, to come after a verb.
+    fn place_in(&self, thread: u16) -> String {
+        let place = self.stack_of(thread).and_then(|stack| stack.frames.first());
+        place.map(|frame| format!(" in {frame}")).unwrap_or_default()
+    }
+
+    fn uncontrolled(&self) -> String {
+        let execution = &self.replayed.execution;
+        let who = self.thread(execution.thread);
+        let frames = self.stack_of(execution.thread).map(|stack| stack.frames.as_slice());
+        let stack: Vec<String> =
+            frames.unwrap_or_default().iter().take(4).map(ToString::to_string).collect();
+        if stack.is_empty() {
+            format!("{} (in {who})", execution.text)
+        } else {
+            format!("{} (in {who}: {})", execution.text, stack.join(" < "))
+        }
+    }
+}
+
+/// The first panic that standard error shows, in words.
+fn panic_message(execution: &Execution) -> Option<String> {
+    let Panic { who, place, said } = Panic::first_of(execution)?;
+    Some(format!("'{who}' panicked at {place}: {said}"))
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return format!("signal {signal}"),
+    };
+    name.into()
+}
