@@ -1,11 +1,9 @@
 //! Counterexamples of programs that use the network are drawn: who sent what to whom, and what became
 //! of it.
 
-mod support;
-
+use crate::support::Programs;
 use std::fs;
 use std::net::UdpSocket;
-use support::Programs;
 
 /// Runs a command that says something.
 fn said(programs: &Programs, command: &str) -> String {

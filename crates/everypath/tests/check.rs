@@ -1,13 +1,9 @@
 //! `everypath check` and `replay` on real programs, through the command line.
 
-#[path = "support/endings.rs"]
-mod endings;
-mod support;
-
-use endings::{compare_searches, endings, executions, property};
+use crate::support::Programs;
+use crate::support::endings::{compare_searches, endings, executions, property};
 use serde_json::Value;
 use std::process::Command;
-use support::Programs;
 
 #[test]
 fn reduction_and_plain_search_find_the_same_endings() {

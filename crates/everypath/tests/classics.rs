@@ -1,13 +1,11 @@
 //! The classic mistakes of concurrent programs, and their corrections: plain and reduced search
 //! agree on all of them, and the case studies tell what both took.
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
-use support::Programs;
 
 /// A program of `programs/`, and what is wrong with it as it is. With `fixed` nothing is.
 const CLASSICS: &[(&str, &str)] = &[

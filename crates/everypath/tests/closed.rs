@@ -1,12 +1,10 @@
 //! Closed systems: several programs under one scheduler, in all schedules of all of them.
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Output};
-use support::Programs;
 
 const FIRST_PORT: u16 = 7000;
 

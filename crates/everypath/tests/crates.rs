@@ -1,11 +1,9 @@
 //! Programs that use widely used crates for concurrency, unmodified, from the registry.
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::Programs;
 
 /// Builds the programs of `programs/crates`; the folder that they are in.
 fn build() -> PathBuf {

@@ -1,11 +1,9 @@
 //! What goes wrong with connections to peers, as choices within a budget.
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::net::TcpListener;
-use support::Programs;
 
 const FAULTS: [&str; 4] = ["refuse=1", "reset=1", "short-write=1", "eintr=1"];
 

@@ -1,10 +1,8 @@
 //! Programs that talk to each other, each explored on its own.
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::{Value, json};
 use std::process::Command;
-use support::Programs;
 
 /// Checks a program jointly with others, each the words of its command.
 fn jointly(programs: &Programs, options: &str, others: &[&str], command: &str) -> (i32, Value) {

@@ -1,11 +1,9 @@
 //! Generated programs that talk to each other do the same whether they are explored each on its own
 //! or together, as a closed system.
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use support::Programs;
 
 const TALKER: &str = "../crates/everypath/tests/programs/talker.c";
 

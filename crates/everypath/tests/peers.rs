@@ -3,11 +3,9 @@
 //! A miss is a byte that was read from a peer; a connection is a physical one, or the start of a
 //! client (Artho et al., 2009, table IV).
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::{Value, json};
 use std::net::TcpListener;
-use support::Programs;
 
 /// A port that nobody listens at.
 fn free_port() -> u16 {

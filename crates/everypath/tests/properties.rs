@@ -1,12 +1,10 @@
 //! What executions leave behind is judged: `--expect-stdout`, `--oracle`, `--file`; and scenario
 //! files, which say all this in TOML.
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
-use support::Programs;
 
 const WRITERS: &str = "../crates/everypath/tests/programs/writers.c";
 

@@ -1,12 +1,8 @@
 //! Locks and conditions of Rust's standard library.
 
-#[path = "support/endings.rs"]
-mod endings;
-mod support;
-
-use endings::{compare_searches, endings, executions, property};
+use crate::support::Programs;
+use crate::support::endings::{compare_searches, endings, executions, property};
 use std::process::Command;
-use support::Programs;
 
 #[test]
 fn reduction_and_plain_search_agree_about_locks_of_rust() {

@@ -1,9 +1,7 @@
 //! `everypath check --state-matching`: the same verdicts and the same endings, by fewer steps.
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::Value;
-use support::Programs;
 
 const MATCHING: [&str; 2] = ["--state-matching --reduction none", "--state-matching"];
 

@@ -1,9 +1,7 @@
 //! Streams inside a program: every way in which bytes can move that makes a difference is explored,
 //! and no other.
 
-mod support;
-
-use support::Programs;
+use crate::support::Programs;
 
 #[test]
 fn a_program_that_waits_for_what_cannot_come_is_idle() {

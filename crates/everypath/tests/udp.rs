@@ -1,15 +1,13 @@
 //! Datagrams: what the network may do to them is what definition 5 of Sebih et al. (2015) says, each
 //! delivery once, and nothing is decided before somebody looks.
 
-mod support;
-
+use crate::support::Programs;
 use everypath_perturb::{Budget, Deliveries, Multiplicities, Rules};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
-use support::Programs;
 
 fn packets() -> Programs {
     Programs::new(&["../crates/everypath/tests/programs/packets.c"])

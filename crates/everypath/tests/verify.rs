@@ -1,11 +1,9 @@
 //! What programs can tell the checker by the library `everypath-verify`.
 
-mod support;
-
+use crate::support::Programs;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::Programs;
 
 const C: &str = "../crates/everypath/tests/programs/verify.c";
 

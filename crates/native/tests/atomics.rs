@@ -1,10 +1,6 @@
 //! Patched programs: what the plan says, and what happens when they are run.
 
-#[path = "common/bytes.rs"]
-mod bytes;
-mod common;
-
-use common::{Compiled, compile};
+use crate::common::{Compiled, compile};
 use everypath_native::atomics::{Counters, Layout, Patch, Plan, Site, SiteKind, plan};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::{Object, ObjectSegment, ObjectSymbol};

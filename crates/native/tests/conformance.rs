@@ -1,16 +1,10 @@
 //! Every call that we stand in for does what libc's own does: the same program, by itself and under
 //! control.
 
-mod common;
-#[path = "common/conforming.rs"]
-mod conforming;
-#[path = "common/launching.rs"]
-mod launching;
-
-use common::compile;
-use conforming::{conforms, conforms_given};
+use crate::common::compile;
+use crate::common::conforming::{conforms, conforms_given};
+use crate::common::launching::launch;
 use everypath_native::executions;
-use launching::launch;
 use std::fs;
 
 const C: [&str; 3] = ["-O1", "-g", "-pthread"];

@@ -1,10 +1,6 @@
 //! What is said about files before they are started.
 
-#[path = "common/bytes.rs"]
-mod bytes;
-mod common;
-
-use common::compile;
+use crate::common::compile;
 use everypath_native::{Program, ProgramError};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,13 +1,9 @@
 //! Sampling by priorities: what it promises, and that nobody is kept away for ever.
 
-mod common;
-#[path = "common/launching.rs"]
-mod launching;
-
-use common::compile;
+use crate::common::compile;
+use crate::common::launching::launch;
 use everypath_native::{Explored, Launch, Sampler, Sampling, sample};
 use everypath_trace::Control;
-use launching::launch;
 
 const C: [&str; 3] = ["-O1", "-g", "-pthread"];
 

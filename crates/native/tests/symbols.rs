@@ -1,10 +1,6 @@
 //! Addresses of compiled programs, as words.
 
-#[path = "common/bytes.rs"]
-mod bytes;
-mod common;
-
-use common::{Compiled, compile};
+use crate::common::{Compiled, compile};
 use everypath_native::atomics::{Counters, Layout, SiteKind, plan};
 use everypath_native::symbols::{Frame, Module, Registers, Symbols, interesting};
 use object::{Object, ObjectSymbol};

@@ -1,14 +1,10 @@
 //! What is wrong with a program is found, repeats exactly, and is named; what cannot be controlled
 //! is said.
 
-mod common;
-#[path = "common/launching.rs"]
-mod launching;
-
-use common::{Compiled, compile};
+use crate::common::launching::launch;
+use crate::common::{Compiled, compile};
 use everypath_native::{Ending, Explored, Launch, Names, Sampler, Sampling, replay, sample};
 use everypath_trace::Control;
-use launching::launch;
 
 const C: [&str; 3] = ["-O1", "-g", "-pthread"];
 const EXECUTIONS: u64 = 2000;

@@ -1,9 +1,7 @@
 //! What is generated is what the definition says, sequence by sequence.
 
-mod reference;
-
+use crate::reference::{Faults, is_delivery, sequences};
 use everypath_perturb::{Account, Budget, Channel, Deliveries, Multiplicities, Next, Rules};
-use reference::{Faults, is_delivery, sequences};
 use std::collections::BTreeSet;
 
 fn rules(choices: &[u8], capacity: u32, budget: Budget) -> Rules {

@@ -1,13 +1,11 @@
 //! AODV against the figures and tables of Sobeih (2008), chapter 4 and appendix B.
 
-mod support;
-
+use crate::support::paper::{Paper, search};
+use crate::support::{chain, event, follow, run};
 use everypath_explore::{Add, Exploration, Model as _, Order, Search, VisitedKind};
 use everypath_net::{Cloud as _, Network, Options, Scenario, Topology, World};
 use everypath_protocols::Aodv;
 use everypath_protocols::aodv::{Model, Packet, Route};
-use support::paper::{Paper, search};
-use support::{chain, event, follow, run};
 
 /// The simulation model under study: its own fault is in all of the paper's experiments.
 fn faulty(bug: Option<&str>) -> Model {

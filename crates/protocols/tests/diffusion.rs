@@ -1,13 +1,11 @@
 //! Directed diffusion against the figures and tables of Sobeih (2008), chapter 5 and appendix C.
 
-mod support;
-
+use crate::support::paper::{Paper, search};
+use crate::support::{chain, event, follow, run};
 use everypath_explore::{Add, Exploration, Order, Search, VisitedKind};
 use everypath_net::{Cloud as _, World};
 use everypath_protocols::Diffusion;
 use everypath_protocols::diffusion::Model;
-use support::paper::{Paper, search};
-use support::{chain, event, follow, run};
 
 fn with(bugs: &[&str]) -> Model {
     chain(4, bugs)

@@ -1,6 +1,6 @@
 //! Programs, each explored on its own.
 
-use crate::program::{Ending, Move, Op, Program, Running};
+use super::program::{Ending, Move, Op, Program, Running};
 use everypath_commtree::joint::{
     Act, Answer, EventId, History, Joint, Linearised, Link, Port, Request, Side, Watched,
 };

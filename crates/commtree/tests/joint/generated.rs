@@ -1,6 +1,6 @@
 //! Programs at random.
 
-use crate::program::{Op, Program, port};
+use super::program::{Op, Program, port};
 use everypath_commtree::joint::Port;
 use proptest::collection::vec;
 use proptest::option;

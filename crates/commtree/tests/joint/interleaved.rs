@@ -1,6 +1,6 @@
 //! Programs together, on one network.
 
-use crate::program::{Ending, Move, Program, Running};
+use super::program::{Ending, Move, Program, Running};
 use everypath_commtree::joint::{Act, Answer, Link, Network, Request};
 use std::collections::BTreeSet;
 

@@ -1,5 +1,7 @@
 //! Compiled programs, and the command line on them.
 
+pub(crate) mod endings;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

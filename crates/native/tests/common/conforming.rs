@@ -1,7 +1,7 @@
 //! Programs that must do under control what they do by themselves.
 
+use crate::common::launching::launch;
 use crate::common::{Compiled, compile};
-use crate::launching::launch;
 use everypath_native::{Execution, Outcome, compare, executions};
 use std::process::{Command, Output, Stdio};
 

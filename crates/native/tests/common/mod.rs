@@ -1,5 +1,8 @@
 //! Programs compiled for a test.
 
+pub(crate) mod conforming;
+pub(crate) mod launching;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -8,6 +11,12 @@ use tempfile::TempDir;
 pub(crate) struct Compiled {
     _folder: TempDir,
     pub(crate) path: PathBuf,
+}
+
+impl Compiled {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        std::fs::read(&self.path).expect("the compiler wrote a file")
+    }
 }
 
 /// Compiles `tests/programs/SOURCE`: C with `cc`, C++ with `c++`, Rust with `rustc`.

@@ -1,0 +1,5 @@
+//! One binary for all of these tests: it is linked once, and they run side by side.
+
+mod histories;
+mod joint;
+mod trees;

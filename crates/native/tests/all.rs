@@ -1,0 +1,9 @@
+//! One binary for all of these tests: it is linked once, and they run side by side.
+
+mod atomics;
+mod common;
+mod conformance;
+mod program;
+mod sampling;
+mod symbols;
+mod violations;

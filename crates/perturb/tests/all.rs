@@ -1,0 +1,6 @@
+//! One binary for all of these tests: it is linked once, and they run side by side.
+
+mod counting;
+mod definition;
+mod order;
+mod reference;
