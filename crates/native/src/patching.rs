@@ -2,7 +2,7 @@
 
 use crate::atomics::{Counters, Layout, Plan, SiteKind, plan};
 use crate::error::Error;
-use everypath_shim_abi::{MAX_PATCHES, ModuleEntry, text};
+use everypath_shim_abi::{MAX_PATCHES, ModuleEntry, preload, text};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl Loaded {
 
 /// Whether a module is the shim: the loader found it behind a descriptor.
 fn is_shim(path: &Path) -> bool {
-    path.starts_with("/proc/self/fd")
+    path == Path::new(preload::SHIM_PATH)
 }
 
 fn is_patched(path: &Path) -> bool {

@@ -1,6 +1,6 @@
 /// What comes before the path and the bytes of a file that is handed from one side to the other.
 ///
-/// Files follow each other in the memory file behind [`FILES_DESCRIPTOR`]: those that the program
+/// Files follow each other in the memory file behind [`FILES`](crate::reserved_fds::FILES): those that the program
 /// finds, at its start; those that it leaves behind, at the end of an execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -13,8 +13,6 @@ pub struct FileHeader {
     pub length: u64,
 }
 
-/// Where a worker finds the memory file.
-pub const FILES_DESCRIPTOR: i32 = 196;
 /// The type of a folder, in [`FileHeader::mode`].
 pub const FOLDER: u32 = 0o040_000;
 /// The type of a file with bytes.

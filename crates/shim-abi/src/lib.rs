@@ -19,6 +19,7 @@
 #![no_std]
 
 mod adaptive_spin;
+pub mod address_space;
 mod batch;
 pub mod client_ports;
 mod delivery;
@@ -32,8 +33,10 @@ mod notice;
 mod operation;
 mod outcome;
 mod partition;
+pub mod preload;
 mod random;
 mod region;
+pub mod reserved_fds;
 pub mod units;
 mod upcall;
 
@@ -42,7 +45,7 @@ pub use batch::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record
 pub use delivery::{Delivery, TO_PEER};
 pub use enabled_step::EnabledStep;
 pub use faults::{Fault, Faults};
-pub use file::{FILES_DESCRIPTOR, FOLDER, FileHeader, REGULAR};
+pub use file::{FOLDER, FileHeader, REGULAR};
 pub use footprint::{
     ABANDONED, AGAIN, BY_READER, CLOSED, Footprint, IN_ORDER, Mode, NOT_HELD, POLL_ARRIVES,
     POLL_DOOR, Part, Relation,
@@ -60,6 +63,6 @@ pub use region::{
     MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES,
     MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, OWN_OUTPUTS,
     Output, PROCESS_BITS, Partitions, Policy, Region, Reply, Request, Restart, SHARED_OBJECT,
-    SYSTEM_LENGTH, Setup, TUNABLES, ThreadEntry, TimeMode, VERSION, text,
+    SYSTEM_LENGTH, Setup, ThreadEntry, TimeMode, VERSION, text,
 };
 pub use upcall::{Asked, Glance, Granted, JointRequest, MAX_ADDRESS, MAX_MESSAGE, Sight, Upcall};

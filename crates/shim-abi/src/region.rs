@@ -11,11 +11,6 @@ use everypath_perturb::Rules;
 
 /// Changes whenever the layout or the meaning of anything here does.
 pub const VERSION: u32 = 9;
-/// What the checker adds to `GLIBC_TUNABLES` and the shim takes away again: functions that copy and
-/// compare shall not use the upper halves of vector registers, which cost more to save at a patched
-/// instruction than everything else there. AVX2 stays: functions clear what they used of it, and
-/// results of libm depend on it.
-pub const TUNABLES: &str = ":glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX_Fast_Unaligned_Load";
 /// How many threads a program may have at one time.
 pub const MAX_THREADS: usize = 128;
 /// How many processes may be checked as one system.

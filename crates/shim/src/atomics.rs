@@ -124,7 +124,7 @@ global_asm!(
     "xor edx, edx",
     "xrstor64 [rsp]",
     "jmp 3b",
-    unjoined = const crate::memory::STATE + offset_of!(State, unjoined),
+    unjoined = const everypath_shim_abi::address_space::STATE + offset_of!(State, unjoined),
     point = sym before_instruction,
     lower_halves = sym LOWER_HALVES,
 );

@@ -5,12 +5,13 @@
 //! holds no state of the program: it outlives executions.
 
 use crate::context::Context;
-use crate::memory::{PAGE, map};
+use crate::memory::map;
 use crate::region::{setup, wait, wake};
 use crate::state::{Thread, state};
 use core::arch::global_asm;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
+use everypath_shim_abi::address_space::{KERNEL_STACKS, PAGE};
 use everypath_shim_abi::{Backend, MAX_THREADS};
 
 /// A place that only one kernel thread uses.
@@ -30,7 +31,6 @@ static HOME: Own = Own::new();
 static WAITING: [Own; MAX_THREADS] = [const { Own::new() }; MAX_THREADS];
 
 const CONTROLLER: u16 = MAX_THREADS as u16;
-const STACKS: usize = 0x5e80_0000_0000;
 const STACK: usize = 0x4_0000;
 
 static BATONS: [AtomicU32; MAX_THREADS + 1] = [const { AtomicU32::new(0) }; MAX_THREADS + 1];
@@ -126,7 +126,7 @@ fn hand_over(from: &Thread, to: u16) -> &'static Context {
 }
 
 fn stack_top(number: u16) -> usize {
-    STACKS + usize::from(number) * 2 * STACK + STACK - 64
+    KERNEL_STACKS + usize::from(number) * 2 * STACK + STACK - 64
 }
 
 extern "C" fn wait_for_turn(me: usize) {

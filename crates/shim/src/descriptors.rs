@@ -7,7 +7,7 @@
 
 use crate::fail::stop;
 use crate::files;
-use crate::memory::{OBJECTS, TABLE, store, view, zero};
+use crate::memory::{store, view, zero};
 use crate::multi_process;
 use crate::net::{self, Object};
 use crate::scheduler::point;
@@ -15,6 +15,7 @@ use crate::state::state;
 use crate::sys::errno;
 use core::cell::Cell;
 use core::ops::Range;
+use everypath_shim_abi::address_space::{DESCRIPTORS, OBJECTS};
 use everypath_shim_abi::{CLOSED, MAX_THREADS, Operation};
 
 /// The first numbers are `main`'s.
@@ -96,7 +97,7 @@ pub(crate) const SLOTS_LENGTH: usize = LIMIT * size_of::<Slot>();
 
 /// The slot with a number.
 fn slot(number: usize) -> &'static Slot {
-    view(TABLE + (number % LIMIT) * size_of::<Slot>())
+    view(DESCRIPTORS + (number % LIMIT) * size_of::<Slot>())
 }
 
 /// The numbers of a range.
@@ -140,7 +141,7 @@ fn slots() -> Table {
     let (first, threads) =
         (multi_process::main_thread().into(), multi_process::threads_each().into());
     let used = &state().slots_used;
-    Table { address: TABLE, size: size_of::<Slot>(), used, first, threads }
+    Table { address: DESCRIPTORS, size: size_of::<Slot>(), used, first, threads }
 }
 
 /// The table of objects: there is one for all processes.
@@ -405,7 +406,7 @@ pub(crate) fn moved(descriptor: i32) -> Option<&'static Cell<Open>> {
 
 /// What a descriptor is in footprints.
 fn place(descriptor: i32) -> usize {
-    TABLE + descriptor as usize * size_of::<Slot>()
+    DESCRIPTORS + descriptor as usize * size_of::<Slot>()
 }
 
 fn was_given_out(descriptor: i32) -> bool {

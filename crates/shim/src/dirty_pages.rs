@@ -4,11 +4,12 @@
 //! Linux 6.7) and lists them (`PAGEMAP_SCAN`). The price is about two microseconds a written page,
 //! whatever the size of the program.
 
-use crate::memory::{PAGE, copy, round_up};
+use crate::memory::{copy, round_up};
 use crate::snapshot::{Span, first_image};
 use crate::sys::{number, sys};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use everypath_shim_abi::address_space::PAGE;
 
 static USERFAULT: AtomicI64 = AtomicI64::new(-1);
 static PAGEMAP: AtomicI64 = AtomicI64::new(-1);

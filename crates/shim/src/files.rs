@@ -13,6 +13,7 @@ use crate::sys::{errno, number, sys};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::Operation;
+use everypath_shim_abi::address_space::{FILE_COPIES, FILE_COPIES_SIZE};
 
 pub(crate) mod flock;
 mod handover;
@@ -74,8 +75,6 @@ struct HostFiles {
 // JUSTIFICATION: a static must be `Sync`.
 unsafe impl Sync for HostFiles {}
 
-const COPIES: usize = 0x5ea0_0000_0000;
-const COPIES_SIZE: usize = 1 << 37;
 static HOST_FILES: HostFiles = HostFiles {
     files: [const {
         Cell::new(HostFile {
@@ -155,8 +154,8 @@ fn copy_from_machine(path: &mut Path) -> HostFile {
     }
     sys!(number::FSTAT, opened, file.status.as_mut_ptr());
     if HOST_FILES.top.load(Relaxed) == 0 {
-        crate::memory::map(COPIES, COPIES_SIZE);
-        HOST_FILES.top.store(COPIES, Relaxed);
+        crate::memory::map(FILE_COPIES, FILE_COPIES_SIZE);
+        HOST_FILES.top.store(FILE_COPIES, Relaxed);
     }
     file.data = HOST_FILES.top.load(Relaxed);
     match mode_of(&file) & FORMAT {

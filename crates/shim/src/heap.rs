@@ -5,9 +5,10 @@
 //! used, so that equal states are equal bytes.
 
 use crate::libc::fail;
-use crate::memory::{ARENA, HEAP, HEAP_END, PAGE, copy, load, round_up, store, zero};
+use crate::memory::{copy, load, round_up, store, zero};
 use crate::state::state;
 use crate::sys::errno;
+use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, PAGE};
 
 /// In front of every block: its class and, for an aligned block, how far back its start is.
 const HEADER: usize = 16;

@@ -3,8 +3,9 @@
 use crate::fail::stop;
 use crate::heap;
 use crate::libc::result;
-use crate::memory::{PAGE, copy, round_up, zero};
+use crate::memory::{copy, round_up, zero};
 use crate::sys::{errno, number, sys};
+use everypath_shim_abi::address_space::PAGE;
 
 const ANONYMOUS: i32 = 0x20;
 const FIXED: i32 = 0x10;

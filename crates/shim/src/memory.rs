@@ -1,42 +1,11 @@
-//! Memory: where things live, and the few primitives that touch it by address.
+//! Memory: the few primitives that touch it by address. Where things live is in
+//! [`everypath_shim_abi::address_space`].
 //!
 //! The shim stands in for C functions. What it is handed are addresses that only the program can
 //! vouch for, exactly as libc does; a wrong one crashes here as it would there, and is reported as
 //! the crash it is. These primitives are the one place where such addresses are followed.
 
 use crate::sys::{number, sys};
-use everypath_shim_abi::MAX_THREADS;
-
-/// The scheduler's own state, part of every snapshot.
-pub(crate) const STATE: usize = 0x6000_0000_0000;
-/// What the scheduler keeps beside its state, no part of snapshots.
-pub(crate) const CONDUCT: usize = 0x6003_0000_0000;
-/// Descriptors and what they are open on, part of every snapshot as far as they are in use.
-pub(crate) const TABLE: usize = 0x6004_0000_0000;
-/// What has arrived at sockets and pipes.
-pub(crate) const BUFFERS: usize = 0x6005_0000_0000;
-/// Sockets, pipes and events, part of every snapshot as far as they are in use.
-pub(crate) const OBJECTS: usize = 0x6006_0000_0000;
-/// Stacks and thread-local storage, one slot a thread.
-pub(crate) const SLOTS: usize = 0x6010_0000_0000;
-/// The size of a slot.
-pub(crate) const SLOT: usize = 0x200_0000;
-/// Where the stack of a slot ends and its thread-local storage begins.
-pub(crate) const STACK_TOP: usize = 0x180_0000;
-/// The part of a slot below its stack that is never mapped.
-pub(crate) const GUARD: usize = 0x1_0000;
-/// The heap, one arena a slot.
-pub(crate) const HEAP: usize = 0x6100_0000_0000;
-/// The size of an arena.
-pub(crate) const ARENA: usize = 1 << 32;
-/// The end of the heap.
-pub(crate) const HEAP_END: usize = HEAP + MAX_THREADS * ARENA;
-/// What the shim keeps for itself: images of snapshots, stacks of carriers, copies of files.
-pub(crate) const PRIVATE: usize = 0x5e00_0000_0000;
-/// The end of that.
-pub(crate) const PRIVATE_END: usize = 0x5f00_0000_0000;
-/// The size of a page.
-pub(crate) const PAGE: usize = 4096;
 
 const PROT_READ_WRITE: usize = 3;
 const MAP_PRIVATE: usize = 2;

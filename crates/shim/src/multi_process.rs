@@ -9,7 +9,7 @@
 //! A program that is alone is a system of one process.
 
 use crate::descriptors;
-use crate::memory::{BUFFERS, CONDUCT, OBJECTS, PAGE, STATE, map, round_up};
+use crate::memory::{map, round_up};
 use crate::partition;
 use crate::region::{self, setup, wait, wake};
 use crate::run_state::{Common, RunState};
@@ -19,15 +19,14 @@ use crate::symmetry;
 use crate::sys::{number, sys};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use everypath_shim_abi::address_space::{BUFFERS, OBJECTS, PAGE, RUN_STATE, STATE};
 use everypath_shim_abi::{
     CLOSED, IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, NoticeKind, Operation,
-    Outcome, PROCESS_BITS, SHARED_OBJECT,
+    Outcome, PROCESS_BITS, SHARED_OBJECT, reserved_fds,
 };
 
 /// The process that talks to the checker.
 pub(crate) const FIRST: usize = 0;
-/// The descriptor under which the checker hands over what the processes share.
-const DESCRIPTOR: usize = 194;
 /// What belongs to all processes, in the sets of what steps touch.
 const SHARED: usize = (SHARED_OBJECT as usize) << PROCESS_BITS;
 
@@ -50,7 +49,7 @@ pub(crate) fn join() {
     let mut offset = 0;
     for (address, length) in [
         (STATE, offset_of!(State, own)),
-        (CONDUCT, size_of::<RunState>()),
+        (RUN_STATE, size_of::<RunState>()),
         (OBJECTS, crate::net::OBJECTS_LENGTH),
         (BUFFERS, crate::net::BUFFERS_LENGTH),
     ] {
@@ -63,15 +62,15 @@ pub(crate) fn join() {
         offset += length;
     }
     if is_one_of_several() {
-        sys!(number::CLOSE, DESCRIPTOR);
+        sys!(number::CLOSE, reserved_fds::SHARED_STATE);
     }
 }
 
 fn map_shared(address: usize, length: usize, offset: usize) {
     const READ_WRITE: usize = 3;
     const SHARED_FIXED_NOREPLACE: usize = 0x10_0001;
-    let flags = SHARED_FIXED_NOREPLACE;
-    let got = sys!(number::MMAP, address, length, READ_WRITE, flags, DESCRIPTOR, offset);
+    let (flags, fd) = (SHARED_FIXED_NOREPLACE, reserved_fds::SHARED_STATE);
+    let got = sys!(number::MMAP, address, length, READ_WRITE, flags, fd, offset);
     if got != address as isize {
         crate::fail::fatal("the memory that the processes of a system share cannot be mapped");
     }

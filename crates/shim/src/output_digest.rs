@@ -8,7 +8,7 @@ use crate::memory::bytes;
 use crate::region::{region, reply};
 use crate::sys::{number, sys};
 use core::mem::size_of;
-use everypath_shim_abi::{FILES_DESCRIPTOR, FileHeader, Outcome};
+use everypath_shim_abi::{FileHeader, Outcome, reserved_fds};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Hashes what the execution that has just ended well leaves behind, and hands it over unless it is known
@@ -53,12 +53,12 @@ fn header(file: &FileLeft) -> &'static [u8] {
 }
 
 fn hand_over() {
-    sys!(number::FTRUNCATE, FILES_DESCRIPTOR, 0);
+    sys!(number::FTRUNCATE, reserved_fds::FILES, 0);
     let mut at = 0;
     let mut write = |bytes: &[u8]| {
         let mut left = bytes;
         while !left.is_empty() {
-            let done = sys!(number::PWRITE64, FILES_DESCRIPTOR, left.as_ptr(), left.len(), at);
+            let done = sys!(number::PWRITE64, reserved_fds::FILES, left.as_ptr(), left.len(), at);
             if done <= 0 {
                 crate::fail::fatal("no memory is left for the files that the program wrote");
             }

@@ -5,20 +5,9 @@ use core::cell::Cell;
 use core::mem::size_of;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use everypath_commtree::Memory;
+use everypath_shim_abi::address_space::{OWN_REGION, REGION, TREES};
+use everypath_shim_abi::reserved_fds;
 use everypath_shim_abi::{AdaptiveSpin, Counters, Handoff, Region, Reply, Setup, VERSION};
-
-/// The descriptor under which the checker hands the region over.
-pub(crate) const DESCRIPTOR: usize = 198;
-/// The descriptor under which the loader found this library.
-const LIBRARY: usize = 199;
-const ADDRESS: usize = 0x5fff_0000_0000;
-/// Where the region of this process is; that of the first process is at `ADDRESS` for all.
-const OWN_ADDRESS: usize = 0x5ffd_0000_0000;
-/// The descriptor under which the checker hands over the region of the first process.
-const FIRST_DESCRIPTOR: usize = 195;
-/// The descriptor under which the checker hands over what was said to peers.
-const TREES_DESCRIPTOR: usize = 197;
-const TREES_ADDRESS: usize = 0x5ffe_0000_0000;
 
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
@@ -27,28 +16,28 @@ pub(crate) fn open() -> bool {
     if is_open() {
         return own().version.get() == VERSION;
     }
-    if !map(OWN_ADDRESS, size_of::<Region>(), DESCRIPTOR) {
+    if !map(OWN_REGION, size_of::<Region>(), reserved_fds::REGION) {
         return false;
     }
     let is_first = own().setup.get().process == 0;
-    let first = if is_first { DESCRIPTOR } else { FIRST_DESCRIPTOR };
-    if !map(ADDRESS, size_of::<Region>(), first)
-        || !map(TREES_ADDRESS, size_of::<Memory>(), TREES_DESCRIPTOR)
+    let first = if is_first { reserved_fds::REGION } else { reserved_fds::FIRST_REGION };
+    if !map(REGION, size_of::<Region>(), first)
+        || !map(TREES, size_of::<Memory>(), reserved_fds::TREES)
     {
         return false;
     }
     if !is_first {
-        sys!(number::CLOSE, FIRST_DESCRIPTOR);
+        sys!(number::CLOSE, reserved_fds::FIRST_REGION);
     }
-    sys!(number::CLOSE, TREES_DESCRIPTOR);
-    sys!(number::CLOSE, DESCRIPTOR);
-    sys!(number::CLOSE, LIBRARY);
-    MAPPED.store(ADDRESS, Ordering::Relaxed);
+    sys!(number::CLOSE, reserved_fds::TREES);
+    sys!(number::CLOSE, reserved_fds::REGION);
+    sys!(number::CLOSE, reserved_fds::SHIM);
+    MAPPED.store(REGION, Ordering::Relaxed);
     own().version.get() == VERSION
 }
 
 /// Maps what the checker hands over; false if it does not.
-fn map(address: usize, length: usize, descriptor: usize) -> bool {
+fn map(address: usize, length: usize, descriptor: i32) -> bool {
     const READ_WRITE: usize = 3;
     const SHARED_FIXED_NOREPLACE: usize = 0x10_0001;
     let flags = SHARED_FIXED_NOREPLACE;
@@ -64,24 +53,24 @@ pub(crate) fn is_open() -> bool {
 /// Whether an address lies in it, or in what else is shared.
 pub(crate) fn holds(address: usize) -> bool {
     let within = |start: usize, length: usize| (start..start + length).contains(&address);
-    let regions = [ADDRESS, OWN_ADDRESS];
+    let regions = [REGION, OWN_REGION];
     regions.into_iter().any(|start| within(start, size_of::<Region>()))
-        || within(TREES_ADDRESS, size_of::<Memory>())
+        || within(TREES, size_of::<Memory>())
 }
 
 /// The region of the first process, in which executions are written down.
 pub(crate) fn region() -> &'static Region {
-    crate::memory::view(ADDRESS)
+    crate::memory::view(REGION)
 }
 
 /// The region of this process: what the checker tells it at the start.
 pub(crate) fn own() -> &'static Region {
-    crate::memory::view(OWN_ADDRESS)
+    crate::memory::view(OWN_REGION)
 }
 
 /// What was said to peers and what they answered: the checker lets it grow.
 pub(crate) fn trees() -> &'static Memory {
-    crate::memory::view(TREES_ADDRESS)
+    crate::memory::view(TREES)
 }
 
 /// What is fixed at the start.

@@ -3,11 +3,12 @@
 //! It is no part of snapshots. All processes of a system have it in common: whoever has the turn goes
 //! on with it.
 
-use crate::memory::{CONDUCT, view};
+use crate::memory::view;
 use crate::scheduler::{Counter, Setting};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use everypath_shim_abi::address_space::RUN_STATE;
 use everypath_shim_abi::{MAX_DEPTH, MAX_PROCESSES, MAX_THREADS, Policy, TimeMode};
 
 /// All of it. What the fields mean is said where they are used.
@@ -62,6 +63,6 @@ impl<T: 'static> Deref for Common<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        view(CONDUCT + self.offset)
+        view(RUN_STATE + self.offset)
     }
 }

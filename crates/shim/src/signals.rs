@@ -11,6 +11,7 @@ use crate::state::{Action, Interruption, SIGNALS, State, Status, Thread, state};
 use crate::sys::{errno, number, sys};
 use crate::thread::{FIRST_TID, first_tid};
 use core::arch::global_asm;
+use everypath_shim_abi::address_space::SIGNAL_STACKS;
 use everypath_shim_abi::{Operation, Outcome};
 
 mod wait;
@@ -99,14 +100,13 @@ pub(crate) fn arm() {
     arm_kernel_thread(0);
 }
 
-const ALTERNATE: usize = 0x5ef0_0000_0000;
 const ALTERNATE_SIZE: usize = 0x2_0000;
 static MAPPED: [core::sync::atomic::AtomicBool; everypath_shim_abi::MAX_THREADS] =
     [const { core::sync::atomic::AtomicBool::new(false) }; everypath_shim_abi::MAX_THREADS];
 
 /// Gives a kernel thread a stack for faults: the program's own may be the reason.
 pub(crate) fn arm_kernel_thread(number: usize) {
-    let stack = ALTERNATE + number * ALTERNATE_SIZE;
+    let stack = SIGNAL_STACKS + number * ALTERNATE_SIZE;
     if !MAPPED[number].swap(true, core::sync::atomic::Ordering::Relaxed) {
         crate::memory::map(stack, ALTERNATE_SIZE);
     }

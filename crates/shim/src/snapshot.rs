@@ -5,7 +5,6 @@
 //! neighbouring mappings, so what is ours is left out by exact addresses, never by mapping.
 
 use crate::controller::BEGUN;
-use crate::memory::{ARENA, HEAP, HEAP_END, PAGE, PRIVATE, PRIVATE_END, STATE};
 use crate::memory::{bytes, copy, map, zero};
 use crate::multi_process;
 use crate::region::{count, region};
@@ -13,6 +12,10 @@ use crate::scheduler::STEPS;
 use crate::state::{State, Status, Thread, state};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, PAGE, PRIVATE, PRIVATE_END};
+use everypath_shim_abi::address_space::{
+    MAX_SNAPSHOTS, SNAPSHOT_SIZE, SNAPSHOTS, STATE, stack_bottom,
+};
 use everypath_shim_abi::{MAX_PROCESSES, OUTPUTS, Splitmix};
 
 /// A piece of memory.
@@ -44,10 +47,6 @@ struct Image {
     spans: [Cell<Span>; MAX_SPANS],
 }
 
-/// Copies are kept in places of this size.
-const PLACE: usize = 1 << 34;
-const PLACES: u32 = 32;
-
 /// The mappings of the program: written once, before the first copy.
 struct Fixed {
     spans: [Cell<Span>; 256],
@@ -61,7 +60,8 @@ static FIXED: Fixed = Fixed {
     count: AtomicUsize::new(0),
 };
 
-static MAPPED: [AtomicUsize; PLACES as usize] = [const { AtomicUsize::new(0) }; PLACES as usize];
+static MAPPED: [AtomicUsize; MAX_SNAPSHOTS as usize] =
+    [const { AtomicUsize::new(0) }; MAX_SNAPSHOTS as usize];
 
 /// The mappings of the program.
 pub(crate) fn fixed() -> impl Iterator<Item = Span> {
@@ -139,15 +139,15 @@ pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
 }
 
 fn place(slot: u32) -> usize {
-    PRIVATE + slot as usize * PLACE
+    SNAPSHOTS + slot as usize * SNAPSHOT_SIZE
 }
 
 /// Keeps a copy of the present state.
 pub(crate) fn save(slot: u32) {
-    let slot = slot % PLACES;
+    let slot = slot % MAX_SNAPSHOTS;
     let base = place(slot);
     if MAPPED[slot as usize].swap(1, Relaxed) == 0 {
-        map(base, PLACE);
+        map(base, SNAPSHOT_SIZE);
     }
     let image: &Image = crate::memory::view(base);
     let region = region();
@@ -163,7 +163,7 @@ pub(crate) fn save(slot: u32) {
         if span.length == 0 {
             return;
         }
-        if used == MAX_SPANS || at + span.length > base + PLACE {
+        if used == MAX_SPANS || at + span.length > base + SNAPSHOT_SIZE {
             crate::fail::fatal("the program's memory is too large to be copied");
         }
         image.spans[used].set(span);
@@ -177,7 +177,7 @@ pub(crate) fn save(slot: u32) {
 
 /// Puts a copy back.
 pub(crate) fn load(slot: u32) {
-    let slot = slot % PLACES;
+    let slot = slot % MAX_SNAPSHOTS;
     if MAPPED[slot as usize].load(Relaxed) == 0 {
         crate::fail::fatal("there is no such saved state");
     }
@@ -239,7 +239,7 @@ pub(crate) fn restore_first() {
 /// it. Done by the controller before the thread runs, so that it leaves no traces itself.
 pub(crate) fn scrub(thread: &Thread) {
     let low = thread.context.rsp.get();
-    let bottom = thread.stack_top() + crate::memory::GUARD - crate::memory::STACK_TOP;
+    let bottom = stack_bottom(thread.stack_top());
     let mut page = low & !(PAGE - 1);
     zero(page, low - page);
     while page > bottom && !is_clear(page - PAGE) {

@@ -4,7 +4,7 @@ use crate::atomics;
 use crate::controller;
 use crate::fail::die;
 use crate::libc;
-use crate::memory::{PAGE, bytes, c_string, load, round_up, store, write};
+use crate::memory::{bytes, c_string, load, round_up, store, write};
 use crate::multi_process;
 use crate::region::{own, region, setup};
 use crate::snapshot::{self, OURS, add_fixed};
@@ -13,9 +13,9 @@ use crate::sys::{number, sys};
 use crate::thread::{first_tid, map_slot};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use everypath_shim_abi::address_space::{PAGE, TRAMPOLINES_SIZE};
 use everypath_shim_abi::{
-    MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, Restart, Splitmix,
-    TUNABLES,
+    MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, Restart, Splitmix, preload,
 };
 
 static MAIN_FUNCTION: AtomicUsize = AtomicUsize::new(0);
@@ -147,7 +147,6 @@ fn warm_up() {
 
 /// Takes what made the loader load us out of the environment.
 fn clean(environment: usize) {
-    const TUNED: &[u8] = b"GLIBC_TUNABLES=";
     let mut kept = environment;
     let mut at = environment;
     loop {
@@ -157,14 +156,11 @@ fn clean(environment: usize) {
             return;
         }
         let text = c_string(entry);
-        let own = text.strip_suffix(TUNABLES.as_bytes()).filter(|own| own.starts_with(TUNED));
-        if let Some(own) = own {
-            store(entry + own.len(), 0u8);
+        let own = preload::own_tunables(text);
+        if let Some(length) = own.filter(|&length| length > 0) {
+            store(entry + length, 0u8);
         }
-        let ours = own == Some(TUNED)
-            || text.starts_with(b"LD_PRELOAD=")
-            || text.starts_with(b"LD_BIND_NOW=");
-        if !ours {
+        if own != Some(0) && !preload::is_of_loader(text) {
             store(kept, entry);
             kept += 8;
         }
@@ -211,9 +207,6 @@ extern "C" fn list_module(module: &Module, _size: usize, _data: *mut c_void) -> 
     0
 }
 
-/// The space reserved for a module's trampolines.
-const TRAMPOLINES: usize = 0x40_0000;
-
 /// Reserves space from which a jump reaches the module.
 fn reserve_near(low: usize) -> usize {
     const STEP: usize = 0x100_0000;
@@ -222,12 +215,12 @@ fn reserve_near(low: usize) -> usize {
     let below = (1..100usize).filter_map(|k| low.checked_sub(k * STEP)).filter(|&at| at > STEP);
     let above = (16..100usize).map(|k| low + k * STEP);
     for address in below.chain(above) {
-        let got = sys!(number::MMAP, address, TRAMPOLINES, READ_WRITE, FLAGS, usize::MAX, 0);
+        let got = sys!(number::MMAP, address, TRAMPOLINES_SIZE, READ_WRITE, FLAGS, usize::MAX, 0);
         if got == address as isize {
             return address;
         }
         if got > 0 {
-            sys!(number::MUNMAP, got, TRAMPOLINES);
+            sys!(number::MUNMAP, got, TRAMPOLINES_SIZE);
         }
     }
     0
@@ -368,10 +361,10 @@ fn release_unused_trampolines() {
     for module in own().modules[..count].iter().map(|module| module.get()) {
         let address = module.trampolines as usize;
         if address != 0 && load::<u64>(address) == 0 {
-            sys!(number::MUNMAP, address, TRAMPOLINES);
+            sys!(number::MUNMAP, address, TRAMPOLINES_SIZE);
         } else if address != 0 {
             const READ_EXECUTE: usize = 5;
-            sys!(number::MPROTECT, address, TRAMPOLINES, READ_EXECUTE);
+            sys!(number::MPROTECT, address, TRAMPOLINES_SIZE, READ_EXECUTE);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The program as the scheduler sees it: part of every snapshot.
 
 use crate::context::Context;
-use crate::memory::{PAGE, SLOT, SLOTS, STACK_TOP, STATE, TABLE, map, round_up, view};
+use crate::memory::{map, round_up, view};
 use crate::multi_process;
 use crate::snapshot::Span;
 use crate::sync::inlined_std::Within;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use everypath_shim_abi::address_space::{self, DESCRIPTORS, HEAP, HEAP_END, PAGE, STATE};
 use everypath_shim_abi::{
     Fault, MAX_PORTS, MAX_PROCESSES, MAX_THREADS, Operation, Phase, Splitmix, Waiting,
 };
@@ -137,7 +138,7 @@ pub(crate) struct Thread {
 impl Thread {
     /// The top of its stack.
     pub(crate) fn stack_top(&self) -> usize {
-        SLOTS + usize::from(self.number.get()) * SLOT + STACK_TOP
+        address_space::stack_top(self.number.get())
     }
 
     /// What it is doing.
@@ -299,8 +300,8 @@ fn prepare() {
     multi_process::join();
     let shared = offset_of!(State, own);
     map(STATE + shared, round_up(size_of::<State>() - shared, PAGE));
-    map(TABLE, round_up(crate::descriptors::SLOTS_LENGTH, PAGE));
-    map(crate::memory::HEAP, MAX_THREADS * crate::memory::ARENA);
+    map(DESCRIPTORS, round_up(crate::descriptors::SLOTS_LENGTH, PAGE));
+    map(HEAP, HEAP_END - HEAP);
     let state = state();
     let number = multi_process::main_thread();
     let main = state.thread(number);

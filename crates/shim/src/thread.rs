@@ -3,7 +3,7 @@
 use crate::cancel;
 use crate::fail::stop;
 use crate::libc;
-use crate::memory::{GUARD, SLOT, SLOTS, STACK_TOP, load, map, store, zero};
+use crate::memory::{load, map, store, zero};
 use crate::multi_process;
 use crate::process_faults;
 use crate::scheduler::{Woken, ask, give_way, grant_all, point, reschedule, wait};
@@ -13,6 +13,7 @@ use core::arch::global_asm;
 use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use everypath_shim_abi::address_space::{GUARD, PAGE, SLOT, SLOTS, STACK_SIZE, stack_bottom};
 use everypath_shim_abi::{MAX_THREADS, Operation, Splitmix, Waiting};
 
 /// Threads are known to programs by their number, and this.
@@ -211,14 +212,14 @@ pub(crate) fn create(function: usize, argument: usize, detached: bool) -> &'stat
     let slot_end = SLOTS + (usize::from(number) + 1) * SLOT;
     let (size, align) = libc::tls_info();
     let align = align.max(64);
-    let tcb = (slot_end - crate::memory::PAGE - libc::block_size()) & !(align - 1);
+    let tcb = (slot_end - PAGE - libc::block_size()) & !(align - 1);
     let tls = (tcb - (size - libc::block_size()) - RESOLVER) & !(align - 1);
     zero(tls, tcb - tls);
     thread.tcb.set(tcb);
     thread.tls.set(tls);
     libc::make_block(tcb, FIRST_TID + i32::from(number));
     let top = thread.stack_top();
-    zero(top - crate::memory::PAGE, crate::memory::PAGE);
+    zero(top - PAGE, PAGE);
     thread.context.prepare(top, run as *const () as usize, (&raw const *thread) as usize, tcb);
     thread.announce(Operation::Start, tcb, 0);
     thread.set_status(Status::Ready);
@@ -261,11 +262,8 @@ pub(crate) extern "C" fn pthread_create(
             pthread_attr_getstacksize(attributes, &raw mut size);
         }
     }
-    if size > STACK_TOP - GUARD {
-        stop!(
-            "a thread asks for a stack of {size} bytes; at most {} are possible",
-            STACK_TOP - GUARD
-        );
+    if size > STACK_SIZE {
+        stop!("a thread asks for a stack of {size} bytes; at most {} are possible", STACK_SIZE);
     }
     let was_concurrent = state().is_concurrent();
     point(Operation::Create, function, 0);
@@ -369,12 +367,12 @@ pub(crate) extern "C" fn pthread_exit(result: usize) -> ! {
 #[unsafe(no_mangle)]
 extern "C" fn pthread_getattr_np(handle: usize, attributes: usize) -> i32 {
     let Some(thread) = find(handle) else { return errno::ESRCH };
-    let low = thread.stack_top() + GUARD - STACK_TOP;
+    let low = stack_bottom(thread.stack_top());
     // SAFETY: the program hands over memory for attributes. JUSTIFICATION: only libc knows them.
     unsafe {
         pthread_attr_init(attributes);
-        pthread_attr_setstack(attributes, low, STACK_TOP - GUARD);
-        pthread_attr_setguardsize(attributes, crate::memory::PAGE);
+        pthread_attr_setstack(attributes, low, STACK_SIZE);
+        pthread_attr_setguardsize(attributes, PAGE);
         pthread_attr_setdetachstate(attributes, c_int::from(thread.detached.get()));
     }
     0

@@ -8,13 +8,14 @@
 //! The kernel does not fault in our favour but fails, so whoever lets it write to the program's
 //! memory says so before ([`expect_write`]).
 
-use crate::memory::{PAGE, copy, round_up};
+use crate::memory::{copy, round_up};
 use crate::multi_process;
 use crate::region::count;
 use crate::snapshot::{Span, first_image, fixed, forget_threads, restore_first_book};
 use crate::sys::{number, sys};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use everypath_shim_abi::address_space::PAGE;
 
 /// Programs with more than these are large, and their written pages are tracked by the kernel.
 const MAX_PAGES: usize = 512;

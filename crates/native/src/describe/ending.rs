@@ -4,7 +4,7 @@ use super::Names;
 use crate::execution::Execution;
 use crate::panics::Panic;
 use crate::verdict::{Decision, Doubt, Property, decide};
-use everypath_shim_abi::Setup;
+use everypath_shim_abi::{Setup, address_space};
 use everypath_trace::Violation;
 
 /// What an ending means.
@@ -91,11 +91,9 @@ impl Names<'_> {
         let who = self.thread(execution.thread);
         let signal = signal_name(execution.detail);
         let place = self.place_in(execution.thread);
-        const GUARD: u64 = 0x1_0000;
         let entry = self.entry(execution.thread);
         let overflow = entry.is_some_and(|entry| {
-            let bottom = entry.stack_top - 0x180_0000;
-            (bottom..bottom + GUARD + 4096).contains(&execution.address)
+            address_space::overflows_stack(entry.stack_top, execution.address)
         });
         match execution.detail {
             _ if overflow => format!("{who} overflows its stack{place}"),

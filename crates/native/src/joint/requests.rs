@@ -220,16 +220,15 @@ impl JointRequests {
         let listener = self.listener(question.position);
         let mailbox = question.position as u16;
         let address = &question.address[..question.address_length as usize];
-        let places = || self.places.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         Ok(match question.wish {
             JointRequest::Listen => {
-                let port = places().listen(address, self.side)?;
+                let port = self.places().listen(address, self.side)?;
                 Request::Listen { port, backlog: number as usize }
             }
             JointRequest::Unlisten => Request::Unlisten { port: listener? },
             JointRequest::Connect => Request::Connect(Link {
                 side: self.side,
-                port: places().port(address)?,
+                port: self.places().port(address)?,
                 maker: question.thread,
                 which: number,
             }),
@@ -253,29 +252,40 @@ impl JointRequests {
             }
             JointRequest::Shut => Request::Shut(link()?),
             JointRequest::Close => Request::Close(link()?),
-            JointRequest::Bind => {
-                let [only, is_new, _, is_any] = question.name.map(|word| word as u16);
-                let sides = lock(&self.programs).sides().len();
-                let offset = if is_new & is_any != 0 { ports_before(self.side, sides) } else { 0 };
-                let port = places().bind(address, offset, self.side)?;
-                if is_new != 0 && !self.execution.mailboxes.insert(port) {
-                    return Err(format!("--joint does not model two binds of UDP port {port}"));
-                }
-                Request::Bind { port, only: only.checked_sub(1) }
-            }
+            JointRequest::Bind => self.bind(question, address)?,
             JointRequest::Unbind => Request::Unbind { port: mailbox },
-            JointRequest::SendTo => {
-                let to = places().send_to(address, self.side)?;
-                let sides = lock(&self.programs).sides().len();
-                let sent = self.execution.sent_to.entry(to).or_default();
-                *sent += message.len() + HEAD;
-                if *sent > MAILBOX / sides {
-                    return Err(format!("--joint does not model a full queue of UDP port {to}"));
-                }
-                Request::SendTo { from: mailbox, to, bytes: message.to_vec() }
-            }
+            JointRequest::SendTo => self.send_to(mailbox, address, message)?,
             JointRequest::ReceiveFrom => Request::ReceiveFrom { port: mailbox, waits },
         })
+    }
+
+    /// The port at which the program wants to receive datagrams from now on.
+    fn bind(&mut self, question: &Upcall, address: &[u8]) -> Result<Request, String> {
+        let [only, is_new, _, is_any] = question.name.map(|word| word as u16);
+        let sides = lock(&self.programs).sides().len();
+        let offset = if is_new & is_any != 0 { ports_before(self.side, sides) } else { 0 };
+        let port = self.places().bind(address, offset, self.side)?;
+        if is_new != 0 && !self.execution.mailboxes.insert(port) {
+            return Err(format!("--joint does not model two binds of UDP port {port}"));
+        }
+        Ok(Request::Bind { port, only: only.checked_sub(1) })
+    }
+
+    /// A datagram that the program sends.
+    fn send_to(&mut self, from: u16, address: &[u8], message: &[u8]) -> Result<Request, String> {
+        let to = self.places().send_to(address, self.side)?;
+        let sides = lock(&self.programs).sides().len();
+        let sent = self.execution.sent_to.entry(to).or_default();
+        *sent += message.len() + HEAD;
+        if *sent > MAILBOX / sides {
+            return Err(format!("--joint does not model a full queue of UDP port {to}"));
+        }
+        Ok(Request::SendTo { from, to, bytes: message.to_vec() })
+    }
+
+    /// The addresses that programs have used.
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The connection with a number.

@@ -4,7 +4,7 @@ use super::{HEARTBEAT, Launch, Modules, Prepared};
 use crate::error::Error;
 use crate::region::Mapping;
 use crate::shim;
-use everypath_shim_abi::{Command, FILES_DESCRIPTOR, Outcome, Request, TUNABLES, text};
+use everypath_shim_abi::{Command, Outcome, Request, preload, reserved_fds, text};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -13,14 +13,6 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Where the worker finds the region and the trees, and where the loader finds the shim.
-const REGION_DESCRIPTOR: RawFd = 198;
-const SHIM_DESCRIPTOR: RawFd = 199;
-const TREES_DESCRIPTOR: RawFd = 197;
-/// Where a process of several finds what they share, and the region of the first.
-const SYSTEM_DESCRIPTOR: RawFd = 194;
-const FIRST_DESCRIPTOR: RawFd = 195;
 
 /// A process under the shim. It dies with this value, and with the thread that started it.
 #[derive(Debug)]
@@ -128,9 +120,8 @@ fn spawn(start: &Start<'_>, files: [RawFd; 4]) -> io::Result<Child> {
         .args(start.arguments)
         .env_clear()
         .envs(launch.environment.iter().cloned())
-        .env("LD_PRELOAD", format!("/proc/self/fd/{SHIM_DESCRIPTOR}"))
-        .env("LD_BIND_NOW", "1")
-        .env("GLIBC_TUNABLES", tunables(&launch.environment))
+        .envs(preload::LOADER)
+        .env(preload::TUNABLES_VARIABLE, tunables(&launch.environment))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -147,9 +138,9 @@ fn spawn(start: &Start<'_>, files: [RawFd; 4]) -> io::Result<Child> {
 
 /// What libc shall do otherwise than by itself, after what the program's environment asks of it.
 fn tunables(environment: &[(OsString, OsString)]) -> OsString {
-    let own = environment.iter().rfind(|(name, _)| name == "GLIBC_TUNABLES");
+    let own = environment.iter().rfind(|(name, _)| name == preload::TUNABLES_VARIABLE);
     let mut all = own.map_or_else(OsString::new, |(_, value)| value.clone());
-    all.push(TUNABLES);
+    all.push(preload::TUNABLES);
     all
 }
 
@@ -170,13 +161,13 @@ fn prepare_child(
         // A debugger that the checker starts is no ancestor of ours.
         libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY);
         check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
-        check(libc::dup2(region, REGION_DESCRIPTOR))?;
-        check(libc::dup2(shim, SHIM_DESCRIPTOR))?;
-        check(libc::dup2(trees, TREES_DESCRIPTOR))?;
+        check(libc::dup2(region, reserved_fds::REGION))?;
+        check(libc::dup2(shim, reserved_fds::SHIM))?;
+        check(libc::dup2(trees, reserved_fds::TREES))?;
         if let Some([system, first]) = shared {
-            check(libc::dup2(system, SYSTEM_DESCRIPTOR))?;
-            check(libc::dup2(first, FIRST_DESCRIPTOR))?;
+            check(libc::dup2(system, reserved_fds::SHARED_STATE))?;
+            check(libc::dup2(first, reserved_fds::FIRST_REGION))?;
         }
-        check(libc::dup2(found, FILES_DESCRIPTOR))
+        check(libc::dup2(found, reserved_fds::FILES))
     }
 }

@@ -6,7 +6,7 @@ use crate::memory::{bytes, load, write};
 use crate::state::state;
 use crate::sys::{number, sys};
 use core::mem::size_of;
-use everypath_shim_abi::{FILES_DESCRIPTOR, FileHeader};
+use everypath_shim_abi::{FileHeader, reserved_fds};
 
 /// A file that the program has made or changed.
 pub(crate) struct FileLeft {
@@ -38,12 +38,12 @@ pub(crate) fn receive() {
     const READ: usize = 1;
     const SHARED: usize = 1;
     const END: usize = 2;
-    let size = sys!(number::LSEEK, FILES_DESCRIPTOR, 0, END);
+    let size = sys!(number::LSEEK, reserved_fds::FILES, 0, END);
     if size <= 0 {
         return;
     }
     let size = size as usize;
-    let start = sys!(number::MMAP, 0, size, READ, SHARED, FILES_DESCRIPTOR, 0);
+    let start = sys!(number::MMAP, 0, size, READ, SHARED, reserved_fds::FILES, 0);
     if start < 0 {
         crate::fail::fatal("the files for the program cannot be read");
     }

@@ -1,7 +1,8 @@
 //! What has arrived at an object and was not taken yet: bytes at a fixed address.
 
 use super::Object;
-use crate::memory::{BUFFERS, bytes, copy};
+use crate::memory::{bytes, copy};
+use everypath_shim_abi::address_space::BUFFERS;
 
 /// How many bytes an object can hold.
 pub(crate) const CAPACITY: usize = 1 << 18;

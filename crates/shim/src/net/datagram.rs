@@ -85,6 +85,21 @@ fn receivers<'a>(sender: &'a Object, to: &'a Address) -> impl Iterator<Item = us
     found.filter(move |&number| to_many || Some(number) == one)
 }
 
+/// Where a message goes: to the address given, or to the one that the socket is connected to.
+fn destination(socket: &Object, to: Option<Address>) -> Result<Address, i32> {
+    let to = match to {
+        Some(to) if to.family() != socket.family.get() => return Err(errno::EAFNOSUPPORT),
+        Some(to) => to.concrete(),
+        None if socket.foreign.get().is_some() => socket.foreign.get(),
+        None if is_unix(socket) => return Err(errno::ENOTCONN),
+        None => return Err(errno::EDESTADDRREQ),
+    };
+    if to.is_broadcast() && !socket.options.get().broadcast {
+        return Err(errno::EACCES);
+    }
+    Ok(to)
+}
+
 /// Sends a message.
 pub(super) fn send(
     descriptor: i32,
@@ -105,16 +120,7 @@ pub(super) fn send(
     if socket.shut_sending.get() {
         return Err(super::broken_pipe(flags));
     }
-    let to = match to {
-        Some(to) if to.family() != socket.family.get() => return Err(errno::EAFNOSUPPORT),
-        Some(to) => to.concrete(),
-        None if socket.foreign.get().is_some() => socket.foreign.get(),
-        None if is_unix(socket) => return Err(errno::ENOTCONN),
-        None => return Err(errno::EDESTADDRREQ),
-    };
-    if to.is_broadcast() && !socket.options.get().broadcast {
-        return Err(errno::EACCES);
-    }
+    let to = destination(socket, to)?;
     if !socket.local.get().is_some() {
         let any = Address::any(to.family());
         let own = if is_unix(socket) { any } else { stream::with_free_port(Kind::Datagram, any)? };

@@ -33,7 +33,7 @@ mod transfer;
 pub(crate) mod udp_clients;
 
 use crate::descriptors::{self, Kind as OpenKind, LIMIT, NONBLOCK, Open};
-use crate::memory::{OBJECTS, view};
+use crate::memory::view;
 use crate::multi_process;
 use crate::scheduler::{grant, point};
 use crate::state::{State, Status, Thread, state};
@@ -41,6 +41,7 @@ use crate::sys::errno;
 use address::{Address, UNIX};
 use blocking::{Blocking, Call, Unfinished, failed, through, until_done};
 use core::cell::Cell;
+use everypath_shim_abi::address_space::OBJECTS;
 use everypath_shim_abi::{Operation, POLL_ARRIVES, POLL_DOOR, Sight, Waiting, socket_key};
 use options::Options;
 use peer::Remote;
