@@ -1,8 +1,10 @@
 //! From the modules that a program has loaded to what the shim writes into them.
 
-use crate::atomics::{Counters, Layout, Plan, SiteKind, plan};
+use crate::atomics::{Counters, Layout, Plan, plan};
 use crate::error::Error;
+use everypath_shim_abi::address_space::TRAMPOLINES_SIZE;
 use everypath_shim_abi::{MAX_PATCHES, ModuleEntry, preload, text};
+use everypath_shim_abi::{PatchHeader, PatchKind, Site, Trap, padding};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -77,7 +79,7 @@ fn is_patched(path: &Path) -> bool {
 /// What the shim shall write, in its own format.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Patches {
-    /// Records of kind, length, address and bytes.
+    /// Records: see [`PatchHeader`].
     pub(crate) bytes: Vec<u8>,
     /// How many instructions are patched.
     pub(crate) sites: usize,
@@ -85,89 +87,56 @@ pub(crate) struct Patches {
     pub(crate) traps: usize,
 }
 
-const STUBS: u32 = 1;
-const TEXT: u32 = 2;
-const SITES: u32 = 3;
-const TRAPS: u32 = 4;
-
 impl Patches {
     /// Plans the patches of all modules.
     pub(crate) fn new(modules: &[Loaded], [entry, entry_lower]: [u64; 2]) -> Result<Self, Error> {
         let mut patches = Patches::default();
         let mut sites = Vec::new();
-        let mut traps: Vec<(u64, u64)> = Vec::new();
+        let mut traps = Vec::new();
         for module in modules.iter().filter(|module| module.trampolines != 0) {
             let layout = Layout {
                 base: module.base,
                 trampolines: module.trampolines,
                 entry,
                 entry_lower,
-                first_site: (sites.len() / 16) as u32,
+                first_site: (sites.len() / Site::LENGTH) as u32,
                 counters: Counters::default(),
             };
             let plan = plan(&module.bytes, &layout)
                 .map_err(|error| Error::Patch { path: module.path.clone(), error })?;
+            if plan.trampolines.len() > TRAMPOLINES_SIZE {
+                return Err(Error::TooManyPatches { sites: plan.sites.len() });
+            }
             patches.add(&plan, module.trampolines, &mut sites, &mut traps);
         }
         traps.sort_unstable();
         patches.traps = traps.len();
-        let traps: Vec<u8> = traps
-            .iter()
-            .flat_map(|(at, stub)| [at.to_le_bytes(), stub.to_le_bytes()])
-            .flatten()
-            .collect();
-        patches.record(SITES, 0, &sites);
-        patches.record(TRAPS, 0, &traps);
+        let traps: Vec<u8> = traps.into_iter().flat_map(Trap::to_bytes).collect();
+        patches.record(PatchKind::Sites, 0, &sites);
+        patches.record(PatchKind::Traps, 0, &traps);
         if patches.bytes.len() > MAX_PATCHES {
             return Err(Error::TooManyPatches { sites: patches.sites });
         }
         Ok(patches)
     }
 
-    fn add(&mut self, plan: &Plan, at: u64, sites: &mut Vec<u8>, traps: &mut Vec<(u64, u64)>) {
+    fn add(&mut self, plan: &Plan, at: u64, sites: &mut Vec<u8>, traps: &mut Vec<Trap>) {
         if plan.sites.is_empty() {
             return;
         }
         self.sites += plan.sites.len();
-        self.record(STUBS, at, &plan.trampolines);
+        self.record(PatchKind::Stubs, at, &plan.trampolines);
         for patch in &plan.patches {
-            self.record(TEXT, patch.address, &patch.bytes);
-            traps.extend(patch.trap.map(|stub| (patch.address, stub)));
+            self.record(PatchKind::Text, patch.address, &patch.bytes);
+            traps.extend(patch.trap.map(|stub| Trap { address: patch.address, stub }));
         }
-        for site in &plan.sites {
-            let kind = match site.kind {
-                SiteKind::CompareExchange => 0,
-                SiteKind::Exchange => 1,
-                SiteKind::FetchModify => 2,
-                SiteKind::Pause => 3,
-                SiteKind::Load | SiteKind::LoadCall => 4,
-                SiteKind::Store => 5,
-                SiteKind::Fence => 6,
-                SiteKind::Lock => 7,
-                SiteKind::Unlock => 8,
-                SiteKind::LockCall => 9,
-                SiteKind::UnlockCall => 10,
-                SiteKind::CondvarWait => 11,
-                SiteKind::CondvarWaitTimeout => 12,
-                SiteKind::NotifyOne => 13,
-                SiteKind::NotifyAll => 14,
-                SiteKind::ReadLock => 15,
-                SiteKind::ReadLockCall => 16,
-                SiteKind::WriteLock => 17,
-                SiteKind::WriteLockCall => 18,
-                SiteKind::RwUnlock => 19,
-                SiteKind::RwUnlockCall => 20,
-            };
-            sites.extend(site.address.to_le_bytes());
-            sites.extend([kind, site.size, 0, 0, 0, 0, 0, 0]);
-        }
+        sites.extend(plan.sites.iter().flat_map(|site| site.to_bytes()));
     }
 
-    fn record(&mut self, kind: u32, address: u64, bytes: &[u8]) {
-        self.bytes.extend(kind.to_le_bytes());
-        self.bytes.extend((bytes.len() as u32).to_le_bytes());
-        self.bytes.extend(address.to_le_bytes());
+    fn record(&mut self, kind: PatchKind, address: u64, bytes: &[u8]) {
+        let header = PatchHeader { kind, length: bytes.len() as u32, address };
+        self.bytes.extend(header.to_bytes());
         self.bytes.extend(bytes);
-        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+        self.bytes.resize(self.bytes.len() + padding(bytes.len()), 0);
     }
 }

@@ -33,6 +33,8 @@ mod notice;
 mod operation;
 mod outcome;
 mod partition;
+mod patch_sites;
+mod patches;
 pub mod preload;
 mod random;
 mod region;
@@ -57,6 +59,8 @@ pub use operation::{Choice, Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of
 pub use operation::{connected_to, connecting, moved, socket_key};
 pub use outcome::{Outcome, Waiting};
 pub use partition::NetworkChange;
+pub use patch_sites::{Site, SiteKind, StubFrame, Trap};
+pub use patches::{PatchHeader, PatchKind, UnknownNumber, padding, patch_records};
 pub use random::Splitmix;
 pub use region::{
     Apart, Backend, Command, Counters, Crossing, Datagrams, IdleMode, MAX_ACCEPTED,

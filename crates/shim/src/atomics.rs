@@ -11,10 +11,9 @@ use crate::sync::inlined_std::{Stage, belongs, enter};
 use crate::sync::{rust_condvar, rust_mutex, rust_rwlock};
 use core::arch::global_asm;
 use core::arch::x86_64::__cpuid_count;
-use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{Operation, Site, SiteKind, StubFrame, Trap};
 
 global_asm!(
     ".globl everypath_atomic",
@@ -143,45 +142,20 @@ pub(crate) fn entries() -> [usize; 2] {
     [(&raw const everypath_atomic) as usize, (&raw const everypath_atomic_lower) as usize]
 }
 
-/// A patched instruction.
-#[repr(C)]
-struct Site {
-    address: u64,
-    kind: Cell<u8>,
-    size: u8,
-    unused: [u8; 6],
-}
-
-const COMPARE_EXCHANGE: u8 = 0;
-const EXCHANGE: u8 = 1;
-const FETCH_MODIFY: u8 = 2;
-const PAUSE: u8 = 3;
-const LOAD: u8 = 4;
-const STORE: u8 = 5;
-const LOCK: u8 = 7;
-const UNLOCK: u8 = 8;
-const LOCK_CALL: u8 = 9;
-const UNLOCK_CALL: u8 = 10;
-const CONDVAR_WAIT: u8 = 11;
-const CONDVAR_WAIT_TIMEOUT: u8 = 12;
-const NOTIFY_ONE: u8 = 13;
-const NOTIFY_ALL: u8 = 14;
-const READ_LOCK: u8 = 15;
-const READ_LOCK_CALL: u8 = 16;
-const WRITE_LOCK: u8 = 17;
-const WRITE_LOCK_CALL: u8 = 18;
-const RW_UNLOCK: u8 = 19;
-const RW_UNLOCK_CALL: u8 = 20;
-
 static SITES: AtomicUsize = AtomicUsize::new(0);
 static TRAPS: AtomicUsize = AtomicUsize::new(0);
 static TRAP_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// The sites and the traps as the checker wrote them: `[address, stub]` in ascending order.
-pub(crate) fn install(sites: usize, traps: usize, trap_count: usize) {
-    SITES.store(sites, Relaxed);
-    TRAPS.store(traps, Relaxed);
-    TRAP_COUNT.store(trap_count, Relaxed);
+/// The tables of sites and of traps as the checker wrote them, which stay where they are.
+pub(crate) fn install(sites: &'static [u8], traps: &'static [u8]) {
+    let (entries, rest) = sites.as_chunks();
+    // From here on sites are read in place, so each must be of a kind that we know.
+    if !rest.is_empty() || entries.iter().any(|&entry| Site::from_bytes(entry).is_err()) {
+        crate::fail::fatal("the checker sent a site of an unknown kind");
+    }
+    SITES.store(sites.as_ptr() as usize, Relaxed);
+    TRAPS.store(traps.as_ptr() as usize, Relaxed);
+    TRAP_COUNT.store(traps.len() / Trap::LENGTH, Relaxed);
     const TELLS_WHAT_IS_IN_USE: u32 = 1 << 2;
     let tells = __cpuid_count(0xd, 1).eax & TELLS_WHAT_IS_IN_USE != 0;
     LOWER_HALVES.store(tells && !crate::region::setup().canonical, Relaxed);
@@ -194,12 +168,12 @@ pub(crate) fn redirect(machine: &Machine) -> bool {
     let (mut low, mut high) = (0, TRAP_COUNT.load(Relaxed));
     while low < high {
         let middle = (low + high) / 2;
-        let [at, stub] = load::<[u64; 2]>(traps + middle * 16);
-        if at == address {
-            machine.rip.set(stub);
+        let trap: Trap = load(traps + middle * Trap::LENGTH);
+        if trap.address == address {
+            machine.rip.set(trap.stub);
             return true;
         }
-        if at < address {
+        if trap.address < address {
             low = middle + 1;
         } else {
             high = middle;
@@ -208,11 +182,12 @@ pub(crate) fn redirect(machine: &Machine) -> bool {
     false
 }
 
-/// Above the frame of `everypath_atomic`: what the stub pushed, and the stack before that.
-const PUSHED: usize = 80;
+/// From the frame of `everypath_atomic` to what the stub pushed: nine registers and the return address.
+const PUSHED: usize = 10 * size_of::<u64>();
 /// Within that frame: `rsi`, which a function finds its second argument in.
 const SECOND_ARGUMENT: usize = 48;
-const BEFORE: u64 = 240;
+/// From that frame to the stack pointer of the program.
+const BEFORE: u64 = (PUSHED + StubFrame::TO_PROGRAM) as u64;
 
 /// Runs before a patched instruction, on the stack of its thread.
 extern "C" fn before_instruction(frame: usize, vectors: usize) {
@@ -222,12 +197,13 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
     if crate::region::setup().canonical {
         crate::xsave::make_canonical(vectors);
     }
-    let [number, operand, rax] = load::<[usize; 3]>(frame + PUSHED);
-    let (rax, rbp) = (rax as u64, load::<u64>(frame));
-    let site: &Site = view(SITES.load(Relaxed) + (number & 0xffff_ffff) * size_of::<Site>());
+    let StubFrame { site, operand, rax, .. } = load(frame + PUSHED);
+    let (operand, rbp) = (operand as usize, load::<u64>(frame));
+    let site: &Site = view(SITES.load(Relaxed) + site as u32 as usize * Site::LENGTH);
     let thread = state().current();
     thread.at.set([site.address, frame as u64 + BEFORE, rbp]);
-    let compares = matches!(site.kind.get(), COMPARE_EXCHANGE | READ_LOCK | WRITE_LOCK);
+    let compares =
+        matches!(site.kind, SiteKind::CompareExchange | SiteKind::ReadLock | SiteKind::WriteLock);
     if !belongs(thread, operand, compares.then_some(rax as u32)) {
         begin_step(site, (operand, load(frame + SECOND_ARGUMENT)), rax);
     }
@@ -236,65 +212,70 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
 
 /// What happens at a patched instruction that is a step, or the first of several in one.
 fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
-    match site.kind.get() {
-        LOCK if rax as u32 == 0 => rust_mutex::before_taking(operand),
-        UNLOCK => rust_mutex::before_giving_back(operand),
-        LOCK_CALL => {
+    // A lock is tried only by who found it free; whoever expects something else compares words.
+    let finds_free = rax as u32 == 0;
+    match site.kind {
+        SiteKind::CompareExchange => compare_exchange(operand, site, rax),
+        SiteKind::Exchange => exchange(operand, site),
+        SiteKind::FetchModify => write(Operation::FetchModify, operand, site),
+        SiteKind::Store => write(Operation::Store, operand, site),
+        SiteKind::Load | SiteKind::LoadCall => look(operand, site),
+        SiteKind::Pause => stand_back(Operation::Pause, 0),
+        SiteKind::Fence => {
+            point(Operation::Fence, 0, 0);
+        }
+        SiteKind::Lock if finds_free => rust_mutex::before_taking(operand),
+        SiteKind::Lock => compare_exchange(operand, site, rax),
+        SiteKind::LockCall => {
             rust_mutex::before_taking(operand);
             enter(Stage::Lock, operand, 0);
         }
-        UNLOCK_CALL => {
+        SiteKind::Unlock => rust_mutex::before_giving_back(operand),
+        SiteKind::UnlockCall => {
             rust_mutex::before_giving_back(operand);
             enter(Stage::Lock, operand, 0);
         }
-        CONDVAR_WAIT => rust_condvar::before_waiting(operand, second, false),
-        CONDVAR_WAIT_TIMEOUT => rust_condvar::before_waiting(operand, second, true),
-        NOTIFY_ONE => rust_condvar::before_notifying(operand, Operation::CondSignal),
-        NOTIFY_ALL => rust_condvar::before_notifying(operand, Operation::CondBroadcast),
-        kind => begin_other(kind, site, (operand, rax)),
-    }
-}
-
-/// The same for what is no mutex and no condition.
-fn begin_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
-    match kind {
-        READ_LOCK | READ_LOCK_CALL => rust_rwlock::before_reading(operand),
-        WRITE_LOCK if rax as u32 == 0 => rust_rwlock::before_writing(operand),
-        WRITE_LOCK_CALL => rust_rwlock::before_writing(operand),
-        RW_UNLOCK | RW_UNLOCK_CALL => rust_rwlock::before_giving_back(operand),
-        kind => return before_other(kind, site, (operand, rax)),
-    }
-    match kind {
-        // The instruction expects what it found before. It may fail, and what is slow follows.
-        READ_LOCK | WRITE_LOCK if load::<u32>(operand) != rax as u32 => {
+        SiteKind::CondvarWait => rust_condvar::before_waiting(operand, second, false),
+        SiteKind::CondvarWaitTimeout => rust_condvar::before_waiting(operand, second, true),
+        SiteKind::NotifyOne => rust_condvar::before_notifying(operand, Operation::CondSignal),
+        SiteKind::NotifyAll => rust_condvar::before_notifying(operand, Operation::CondBroadcast),
+        SiteKind::ReadLock => {
+            rust_rwlock::before_reading(operand);
+            enter_slow_path(operand, rax);
+        }
+        SiteKind::ReadLockCall => {
+            rust_rwlock::before_reading(operand);
             enter(Stage::ReadWriteLock, operand, 0);
         }
-        READ_LOCK_CALL | WRITE_LOCK_CALL => enter(Stage::ReadWriteLock, operand, 0),
-        RW_UNLOCK_CALL => enter(Stage::Lock, operand, 0),
-        _ => {}
+        SiteKind::WriteLock if finds_free => {
+            rust_rwlock::before_writing(operand);
+            enter_slow_path(operand, rax);
+        }
+        SiteKind::WriteLock => compare_exchange(operand, site, rax),
+        SiteKind::WriteLockCall => {
+            rust_rwlock::before_writing(operand);
+            enter(Stage::ReadWriteLock, operand, 0);
+        }
+        SiteKind::RwUnlock => rust_rwlock::before_giving_back(operand),
+        SiteKind::RwUnlockCall => {
+            rust_rwlock::before_giving_back(operand);
+            enter(Stage::Lock, operand, 0);
+        }
     }
 }
 
-/// Runs before an instruction that is not known to work on a lock.
-fn before_other(kind: u8, site: &Site, (operand, rax): (usize, u64)) {
-    match kind {
-        COMPARE_EXCHANGE | LOCK | WRITE_LOCK => compare_exchange(operand, site, rax),
-        EXCHANGE => exchange(operand, site),
-        FETCH_MODIFY => {
-            point(Operation::FetchModify, operand, u64::from(site.size));
-        }
-        PAUSE => stand_back(Operation::Pause, 0),
-        LOAD => look(operand, site),
-        STORE => {
-            point(Operation::Store, operand, u64::from(site.size));
-        }
-        _ => {
-            point(Operation::Fence, 0, 0);
-        }
+/// A compare-and-exchange of a read-write lock expects what it found before the step. If that has
+/// changed it fails, and the slow path that follows belongs to the step.
+fn enter_slow_path(operand: usize, rax: u64) {
+    if load::<u32>(operand) != rax as u32 {
+        enter(Stage::ReadWriteLock, operand, 0);
     }
-    if matches!(kind, COMPARE_EXCHANGE | LOCK | WRITE_LOCK | EXCHANGE | FETCH_MODIFY | STORE) {
-        rust_mutex::watch(operand);
-    }
+}
+
+/// An instruction that changes a word, whatever it finds there.
+fn write(operation: Operation, operand: usize, site: &Site) {
+    point(operation, operand, u64::from(site.size));
+    rust_mutex::watch(operand);
 }
 
 /// What an operand of up to eight bytes holds.
@@ -351,6 +332,7 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
     } else {
         state().current().in_vain.set([0; 4]);
     }
+    rust_mutex::watch(operand);
 }
 
 /// An exchange that found what it then left there, and finds it again and again, waits for a change.
@@ -362,6 +344,7 @@ fn exchange(operand: usize, site: &Site) {
         point(Operation::Exchange, operand, u64::from(site.size));
     }
     note_in_vain(site, operand, value(operand, site.size));
+    rust_mutex::watch(operand);
 }
 
 /// Looking changes nothing for others. A thread that looks again and again waits for a change.

@@ -15,7 +15,8 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{PAGE, TRAMPOLINES_SIZE};
 use everypath_shim_abi::{
-    MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, Restart, Splitmix, preload,
+    MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, PatchHeader, PatchKind,
+    Restart, Splitmix, patch_records, preload,
 };
 
 static MAIN_FUNCTION: AtomicUsize = AtomicUsize::new(0);
@@ -315,31 +316,21 @@ fn make_counter_fault() {
     sys!(number::PRCTL, SET_TIME_COUNTER, FAULT);
 }
 
-const PATCH_STUBS: u32 = 1;
-const PATCH_TEXT: u32 = 2;
-const PATCH_SITES: u32 = 3;
-const PATCH_TRAPS: u32 = 4;
-
-/// Writes what the checker prepared: records of kind, length, address and bytes.
+/// Writes what the checker prepared.
 fn apply_patches() {
-    let start = own().patches.as_ptr() as usize;
-    let end = start + own().patch_bytes.get() as usize;
-    let (mut sites, mut traps, mut trap_count) = (0, 0, 0);
-    let mut at = start;
-    while at < end {
-        let [kind, length] = load::<[u32; 2]>(at);
-        let address: usize = load(at + 8);
-        let length = length as usize;
-        let contents = at + 16;
+    let records = bytes(own().patches.as_ptr() as usize, own().patch_bytes.get() as usize);
+    let (mut sites, mut traps): (&[u8], &[u8]) = (&[], &[]);
+    for record in patch_records(records) {
+        let Ok((PatchHeader { kind, address, .. }, content)) = record else {
+            crate::fail::fatal("the checker sent a patch of an unknown kind")
+        };
         match kind {
-            PATCH_STUBS | PATCH_TEXT => patch(address, bytes(contents, length)),
-            PATCH_SITES => sites = contents,
-            PATCH_TRAPS => (traps, trap_count) = (contents, length / 16),
-            _ => crate::fail::fatal("the checker sent a patch of an unknown kind"),
+            PatchKind::Stubs | PatchKind::Text => patch(address as usize, content),
+            PatchKind::Sites => sites = content,
+            PatchKind::Traps => traps = content,
         }
-        at = contents + round_up(length, 8);
     }
-    atomics::install(sites, traps, trap_count);
+    atomics::install(sites, traps);
     release_unused_trampolines();
 }
 

@@ -40,90 +40,11 @@ use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use image::Image;
 use locks::Locks;
 
+pub use everypath_shim_abi::{Site, SiteKind};
+
 /// The bytes of a `jmp rel32`.
 const JUMP_SIZE: usize = 5;
 const INT3: u8 = 0xCC;
-
-/// What an atomic instruction does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SiteKind {
-    /// `lock cmpxchg`, `cmpxchg8b`, `cmpxchg16b`.
-    CompareExchange,
-    /// `xchg` with memory.
-    Exchange,
-    /// Any other locked instruction: `xadd`, `add`, `or`, `bts` and their kin.
-    FetchModify,
-    /// `pause`: a spinning thread asks for others to be run.
-    Pause,
-    /// A fence: `mfence`, or a locked instruction that leaves a word of the stack as it is.
-    Fence,
-    /// A plain instruction that looks at a static variable which is changed atomically elsewhere.
-    Load,
-    /// A plain instruction that changes such a variable.
-    Store,
-    /// `lock cmpxchg` that takes a mutex of Rust's standard library.
-    Lock,
-    /// `xchg` that gives one back.
-    Unlock,
-    /// The start of a function that takes one, which its first argument points to; or where such an
-    /// argument is ready for a call that does.
-    LockCall,
-    /// The start of a function that gives one back.
-    UnlockCall,
-    /// The start of a function that waits on a condition variable of Rust's standard library, which
-    /// its first argument points to, and gives back the mutex that its second one points to.
-    CondvarWait,
-    /// The same for a function that may wait for some time only.
-    CondvarWaitTimeout,
-    /// The start of a function that wakes one of those who wait on such a condition variable.
-    NotifyOne,
-    /// The start of a function that wakes all of them.
-    NotifyAll,
-    /// `lock cmpxchg` that takes a read-write lock of Rust's standard library, to read.
-    ReadLock,
-    /// The start of a function that does.
-    ReadLockCall,
-    /// `lock cmpxchg` that takes one to write.
-    WriteLock,
-    /// The start of a function that does.
-    WriteLockCall,
-    /// `lock xadd` that gives one back, whatever it was held for.
-    RwUnlock,
-    /// The start of a function that does.
-    RwUnlockCall,
-    /// The start of a function that looks at the word that its first argument points to.
-    LoadCall,
-}
-
-impl SiteKind {
-    /// Whether it is a function, whose first argument is what it works on.
-    pub fn is_call(self) -> bool {
-        matches!(
-            self,
-            SiteKind::LockCall
-                | SiteKind::UnlockCall
-                | SiteKind::CondvarWait
-                | SiteKind::CondvarWaitTimeout
-                | SiteKind::NotifyOne
-                | SiteKind::NotifyAll
-                | SiteKind::ReadLockCall
-                | SiteKind::WriteLockCall
-                | SiteKind::RwUnlockCall
-                | SiteKind::LoadCall
-        )
-    }
-}
-
-/// An instruction that is a scheduling point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site {
-    /// Where it is in the running program.
-    pub address: u64,
-    /// What it does.
-    pub kind: SiteKind,
-    /// How many bytes of memory it works on; 0 for a pause.
-    pub size: u8,
-}
 
 /// What to write over the code of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -271,6 +192,18 @@ fn kind(instruction: &Instruction) -> Option<SiteKind> {
     }
 }
 
+/// What the shim is told of what a site works on, and how many bytes that has.
+fn operand(kind: SiteKind, instruction: &Instruction) -> (stub::Operand, u8) {
+    if kind.is_call() {
+        return (stub::Operand::FirstArgument, size_of::<u32>() as u8);
+    }
+    if matches!(instruction.mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) {
+        return (stub::Operand::None, 0);
+    }
+    let size = instruction.memory_size().size();
+    (stub::Operand::Memory, u8::try_from(size).unwrap_or(0))
+}
+
 /// Whether nothing is added to a word of the stack: compilers prefer that to `mfence`.
 fn leaves_the_stack(instruction: &Instruction) -> bool {
     let nothing = [OpKind::Immediate8, OpKind::Immediate8to32, OpKind::Immediate8to64];
@@ -371,15 +304,8 @@ impl Planner<'_> {
         };
         let (Some(instruction), Some(last)) = (moved.first(), moved.last()) else { return Ok(()) };
         let Some(kind) = self.kind(instruction) else { return Ok(()) };
-        let (operand, size) = match kind {
-            kind if kind.is_call() => (stub::Operand::FirstArgument, size_of::<u32>()),
-            _ if matches!(instruction.mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) => {
-                (stub::Operand::None, 0)
-            }
-            _ => (stub::Operand::Memory, instruction.memory_size().size()),
-        };
-        let size = u8::try_from(size).unwrap_or(0);
-        let site = Site { address: instruction.ip(), kind, size };
+        let (operand, size) = operand(kind, instruction);
+        let site = Site::new(instruction.ip(), kind, size);
         let number = self.layout.first_site + plan.sites.len() as u32;
         let stub = self.layout.trampolines + plan.trampolines.len() as u64;
         let end = last.next_ip();

@@ -18,6 +18,7 @@
 //! ```
 
 use super::{JUMP_SIZE, PlanError};
+use everypath_shim_abi::StubFrame;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, FlowControl, IcedError, Instruction, InstructionBlock,
     MemoryOperand, Mnemonic, Register, RflagsBits,
@@ -27,8 +28,6 @@ use iced_x86::{
 const ENTER: [u8; 7] = [0x48, 0x8D, 0x64, 0x24, 0x80, 0x9C, 0x50];
 /// The same without the flags: `lea rsp, [rsp-0x80]; push rax; push rax`.
 const ENTER_WITHOUT_FLAGS: [u8; 7] = [0x48, 0x8D, 0x64, 0x24, 0x80, 0x50, 0x50];
-/// How far these move the stack pointer.
-const ENTER_DEPTH: u64 = 0x80 + 8 + 8;
 /// `lea rsp, [rsp+16]; pop rax; popfq; lea rsp, [rsp+0x80]`.
 const LEAVE: [u8; 15] =
     [0x48, 0x8D, 0x64, 0x24, 0x10, 0x58, 0x9D, 0x48, 0x8D, 0xA4, 0x24, 0x80, 0x00, 0x00, 0x00];
@@ -36,6 +35,13 @@ const LEAVE: [u8; 15] =
 /// `lea rsp, [rsp+16]; pop rax; lea rsp, [rsp+0x88]`.
 const LEAVE_WITHOUT_FLAGS: [u8; 14] =
     [0x48, 0x8D, 0x64, 0x24, 0x10, 0x58, 0x48, 0x8D, 0xA4, 0x24, 0x88, 0x00, 0x00, 0x00];
+
+/// These move the stack pointer as the shim expects: over the red zone, then over the site's number and
+/// the operand's address.
+const _: () = {
+    assert!(StubFrame::RED_ZONE == 0x80);
+    assert!(std::mem::offset_of!(StubFrame, rax) == 0x10 && size_of::<StubFrame>() == 0x20);
+};
 
 /// What the shim is to know of what the site works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,8 +133,11 @@ impl Stub {
     /// Appends `lea rax, [operand]`, for a stack pointer moved by [`ENTER`].
     fn load_operand_address(&mut self, site: &Instruction) -> Result<(), PlanError> {
         let on_stack = matches!(site.memory_base(), Register::RSP | Register::ESP);
-        let (correction, size) =
-            if on_stack { (ENTER_DEPTH, 1) } else { (0, site.memory_displ_size()) };
+        let (correction, size) = if on_stack {
+            (StubFrame::DEPTH_AT_OPERAND as u64, 1)
+        } else {
+            (0, site.memory_displ_size())
+        };
         let operand = MemoryOperand::new(
             site.memory_base(),
             site.memory_index(),
