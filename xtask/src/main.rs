@@ -1,23 +1,57 @@
 //! `cargo xtask`: checks of the project itself.
 
-use std::process::ExitCode;
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command-line tool")]
 
-#[expect(clippy::print_stderr, reason = "this is a command-line tool")]
+use anyhow::{Result, bail};
+use std::process::ExitCode;
+use xtask::ci::{STEPS, Step};
+
+const USAGE: &str = "\
+usage: cargo xtask tidy         the rules that no compiler checks
+       cargo xtask ci [STEP…]   all that must hold before a change lands, or these steps of it
+       cargo xtask ci --list    the steps";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments != ["tidy"] {
-        eprintln!("usage: cargo xtask tidy");
-        return ExitCode::from(2);
-    }
-    match xtask::tidy() {
-        Ok(faults) if faults.is_empty() => ExitCode::SUCCESS,
-        Ok(faults) => {
-            faults.iter().for_each(|fault| eprintln!("{fault}"));
-            ExitCode::FAILURE
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments[..] {
+        ["tidy"] => named("tidy").and_then(Step::run),
+        ["ci", "--list"] => {
+            STEPS.iter().for_each(|step| println!("{:8}{}", step.name, step.about));
+            Ok(())
         }
+        ["ci"] => ci(STEPS.iter()),
+        ["ci", ref names @ ..] => names
+            .iter()
+            .map(|name| named(name))
+            .collect::<Result<Vec<_>>>()
+            .and_then(|steps| ci(steps.into_iter())),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn named(name: &str) -> Result<&'static Step> {
+    match STEPS.iter().find(|step| step.name == name) {
+        Some(step) => Ok(step),
+        None => bail!("no step is called {name}; cargo xtask ci --list"),
+    }
+}
+
+/// Runs steps in order, up to the first that fails.
+fn ci(steps: impl Iterator<Item = &'static Step>) -> Result<()> {
+    for step in steps {
+        println!("\n== {}: {}", step.name, step.about);
+        step.run()?;
+    }
+    Ok(())
 }
