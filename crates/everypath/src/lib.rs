@@ -28,18 +28,15 @@
 //! ```
 //!
 //! The map: `cli` (the options), `commands` (one file a command), `catalog` (the models),
-//! `experiments` (the papers' tables),
-//! `scenario` (options in a file), `incremental_advice` (whether an old graph pays), `simulated` (those that can be simulated), `network` (topologies that people describe),
-//! `watch` (limits of time and memory, Ctrl-C, the progress line), `output` (files and standard
-//! output), `exit` (exit codes). Only this crate prints, reads clocks and the environment, and
-//! exits.
+//! `simulated` (those that can be simulated), `network` (topologies that people describe),
+//! `scenario` (options in a file), `watch` (limits of time and memory, Ctrl-C, the progress line),
+//! `output` (files and standard output), `exit` (exit codes). Only this crate prints, reads clocks
+//! and the environment, and exits.
 
 mod catalog;
 mod cli;
 mod commands;
 mod exit;
-mod experiments;
-mod incremental_advice;
 mod network;
 mod output;
 mod result;

@@ -1,6 +1,6 @@
 //! The machine-readable result.
 
-use crate::incremental_advice::{Condition, Quantities};
+use everypath_explore::{Condition, Quantities};
 use serde::Serialize;
 
 /// One object, as the command-line contract fixes it.

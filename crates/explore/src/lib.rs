@@ -3,17 +3,20 @@
 //! Where to look:
 //!
 //! - [`System`]: what the engine explores. [`Model`]: a system with names, for people.
+//! - [`ModelKind`] and [`AnyModel`]: one of several models, chosen by name.
 //! - [`Canonical`] and [`canonical!`]: states as canonical bytes; [`fingerprint()`]: 128 bits of them.
 //! - [`Property`], [`Rank`], [`Relation`]: what must hold, what looks promising, what may be pruned.
 //! - [`Search`]: which of the fourteen strategies, which visited set, which limits.
 //! - [`explore()`]: the worker loop. [`Control`]: stop it, and watch it, from another thread.
 //! - [`explore_incrementally()`]: the same with the [`graph`] of an earlier version.
+//! - [`Quantities`]: whether such a graph pays.
 //! - [`replay()`]: takes a schedule again and describes every state on the way.
 //! - [`panic_capture`]: panics inside a model are findings about the model, not crashes of ours.
 //!
 //! The engine knows no sockets, processes, clocks, environment or terminals, and its results do
 //! not depend on how many threads computed them.
 
+mod any_model;
 mod buckets;
 pub mod canonical;
 mod confirm;
@@ -24,6 +27,7 @@ mod fingerprint;
 mod frontier;
 pub mod graph;
 mod incremental;
+mod incremental_advice;
 mod model;
 mod multiset_sketch;
 mod outcome;
@@ -39,12 +43,14 @@ mod system;
 mod table;
 mod visited;
 
+pub use any_model::{AnyModel, ModelKind, Request};
 pub use canonical::Canonical;
 pub use costs::{Clock, Cost, Costs};
 pub use engine::{Task, explore, explore_incrementally};
 pub use everypath_trace::{Config, Control, Line, Progress, Step};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use incremental::{Change, Increment, Incremental, Incremented, Reuse};
+pub use incremental_advice::{Condition, Quantities};
 pub use model::{Bug, EventKind, Feature, Model, NodeRange};
 pub use multiset_sketch::MultisetSketch;
 pub use outcome::{Counts, Ended, Exploration, Found, Limit};

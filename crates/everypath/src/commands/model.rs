@@ -4,7 +4,7 @@ mod graph;
 mod increment;
 mod report;
 
-use crate::catalog::{Catalog, Entry, Explorable, Request};
+use crate::catalog::{Catalog, Entry};
 use crate::cli::{AddName, ModelArgs, StrategyName};
 use crate::network::Asked;
 use crate::output::{self, Json, OutputFile};
@@ -12,6 +12,7 @@ use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
+use everypath_explore::{AnyModel, Request};
 use everypath_explore::{Config, Exploration, GENERATOR, Search};
 use everypath_trace::{SearchRecord, ShuffleRecord, Verdict, file};
 use graph::{GraphPlan, Session};
@@ -23,10 +24,10 @@ use std::time::Duration;
 pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     let entry = catalog.find(&args.name)?;
     if args.events {
-        output::print(&list(entry.events.iter().map(|event| (event.name, event.about))));
+        output::print(&list(entry.kind.events.iter().map(|event| (event.name, event.about))));
         return Ok(HOLDS);
     }
-    let asked = Asked::new(entry, &args.build, entry.nodes)?;
+    let asked = Asked::new(entry, &args.build, entry.kind.nodes)?;
     let seed = args.common.seed;
     let duplicate = args.duplicate;
     let model = entry.build(Config { duplicate, ..asked.with_links(seed) })?;
@@ -106,7 +107,7 @@ struct Run {
 
 impl Plan {
     /// Checks the whole request before any work starts.
-    fn new(entry: &Entry, model: &dyn Explorable, args: &ModelArgs) -> Result<Plan, Usage> {
+    fn new(entry: &Entry, model: &dyn AnyModel, args: &ModelArgs) -> Result<Plan, Usage> {
         let common = &args.common;
         if args.strategy == StrategyName::DfsRecursive && args.add == AddName::Current {
             return Err(Usage::new(
@@ -120,7 +121,7 @@ impl Plan {
         let disabled =
             args.disable.iter().map(|name| entry.event(name)).collect::<Result<Vec<_>, _>>()?;
         if let Some(event) = must_contain.filter(|event| disabled.contains(event)) {
-            let name = entry.events[event as usize].name;
+            let name = entry.kind.events[event as usize].name;
             return Err(Usage::new(format!(
                 "--must-contain {name} and --disable {name} exclude each other; drop one of them"
             )));
@@ -130,7 +131,7 @@ impl Plan {
             add: args.add.into(),
             shuffle: None,
             visited: args.visited.into(),
-            max_depth: common.max_depth.or(entry.default_depth),
+            max_depth: common.max_depth.or(entry.kind.default_depth),
             max_states: common.max_states,
             max_executions: common.max_executions,
             keep_going: common.keep_going,
@@ -168,7 +169,7 @@ impl Plan {
     }
 
     /// Runs all replications, or as many as the limits allow.
-    fn run(&self, model: &dyn Explorable, watch: &Watch) -> Vec<Run> {
+    fn run(&self, model: &dyn AnyModel, watch: &Watch) -> Vec<Run> {
         let mut runs = Vec::new();
         for (request, record) in self.requests() {
             let (exploration, took, stopped) =
@@ -210,17 +211,20 @@ fn threads(asked: Option<u16>) -> usize {
 
 fn choose_rank(
     entry: &Entry,
-    model: &dyn Explorable,
+    model: &dyn AnyModel,
     args: &ModelArgs,
 ) -> Result<Option<String>, Usage> {
     let ranks = model.ranks();
     match &args.rank {
         None if args.strategy != StrategyName::Befs => Ok(None),
         None => ranks.into_iter().next().map(|(name, _)| Some(name)).ok_or_else(|| {
-            Usage::new(format!("{} has no ranks, so --strategy befs cannot be used", entry.name))
+            Usage::new(format!(
+                "{} has no ranks, so --strategy befs cannot be used",
+                entry.kind.name
+            ))
         }),
         Some(name) => {
-            let what = format!("rank of {}", entry.name);
+            let what = format!("rank of {}", entry.kind.name);
             suggest::find(&what, name, ranks.iter().map(|(name, _)| name.as_str()))?;
             if args.strategy != StrategyName::Befs {
                 return Err(Usage::new(format!(
@@ -234,11 +238,11 @@ fn choose_rank(
 
 fn choose_properties(
     entry: &Entry,
-    model: &dyn Explorable,
+    model: &dyn AnyModel,
     asked: &[String],
 ) -> Result<Vec<String>, Usage> {
     let known = model.properties();
-    let what = format!("property of {}", entry.name);
+    let what = format!("property of {}", entry.kind.name);
     for name in asked {
         suggest::find(&what, name, known.iter().map(String::as_str))?;
     }

@@ -1,10 +1,11 @@
 //! `everypath replay`: take the steps of a recorded counterexample again.
 
 use super::{read_trace, replay_command};
-use crate::catalog::{Catalog, Explorable};
+use crate::catalog::Catalog;
 use crate::cli::ReplayArgs;
 use crate::usage::Usage;
 use crate::{INCONCLUSIVE, VIOLATED, output};
+use everypath_explore::AnyModel;
 use everypath_explore::Found;
 use everypath_report::text;
 use everypath_trace::{Step, Target, Trace};
@@ -40,7 +41,7 @@ pub(crate) fn run(catalog: &Catalog, args: &ReplayArgs) -> Result<u8, Usage> {
 }
 
 /// Takes the recorded steps again; the trace that results equals the recorded one.
-fn repeat(model: &dyn Explorable, recorded: &Trace) -> Result<Trace, String> {
+fn repeat(model: &dyn AnyModel, recorded: &Trace) -> Result<Trace, String> {
     let schedule: Vec<Step> = recorded.steps.iter().map(|step| step.step).collect();
     let violated = model.recheck(&schedule)?;
     let (property, message) = violated

@@ -81,12 +81,12 @@ impl Plan {
         if args.failures > 0.0 && !simulated.reboots {
             return Err(Usage::new(format!(
                 "--failures {}: the nodes of {} cannot lose their state; leave it out",
-                args.failures, entry.name
+                args.failures, entry.kind.name
             )));
         }
         let defaults = Settings::default();
         Ok(Plan {
-            name: entry.name,
+            name: entry.kind.name,
             simulated,
             asked,
             settings: Settings {
@@ -94,7 +94,7 @@ impl Plan {
                 delay: args.delay,
                 jitter: args.jitter,
                 loss: args.loss,
-                flows: flows(args, entry.name, options.topology.nodes(), &sources)?,
+                flows: flows(args, entry.kind.name, options.topology.nodes(), &sources)?,
                 interval: args.interval.unwrap_or(defaults.interval),
                 arrivals: args.arrivals.map_or(defaults.arrivals, Arrivals::from),
                 failures: args.failures,

@@ -1,12 +1,13 @@
 //! Incremental exploration on the command line: which graph is used, and which is written.
 
 use super::{Plan, Run};
-use crate::catalog::{Entry, Explorable, Request};
+use crate::catalog::Entry;
 use crate::cli::{AddName, GraphArgs, ModelArgs, StrategyName};
 use crate::output::{self, OutputFile};
 use crate::usage::Usage;
 use crate::watch::{Watch, clock, now};
 use everypath_explore::graph::{About, Baseline, Counterexample, Graph, Ledger, Makeup, Written};
+use everypath_explore::{AnyModel, Request};
 use everypath_explore::{
     Counts, Ended, Exploration, Found, Incremental, Search, Step, VisitedKind, fingerprint,
 };
@@ -70,7 +71,7 @@ impl GraphPlan {
     /// Checks what is asked for; `None` if nothing is.
     pub(super) fn new(
         entry: &Entry,
-        model: &dyn Explorable,
+        model: &dyn AnyModel,
         args: &ModelArgs,
     ) -> Result<Option<GraphPlan>, Usage> {
         let asked = &args.graph;
@@ -82,7 +83,7 @@ impl GraphPlan {
             return Err(Usage::new(format!(
                 "{} does not say what it is made of, so its graphs cannot be told apart; explore \
                  it without --save-graph and --load-graph, or implement Model::makeup",
-                entry.name
+                entry.kind.name
             )));
         };
         let (load, or_fresh) = asked.loaded();
@@ -99,7 +100,7 @@ impl GraphPlan {
             pilot: asked.pilot,
             stop_if_known: asked.stop_if_known,
             makeup,
-            events: entry.events.iter().map(|event| event.name).collect(),
+            events: entry.kind.events.iter().map(|event| event.name).collect(),
             quiet: args.common.quiet || args.common.json.as_deref() == Some("-".as_ref()),
         }))
     }
@@ -121,7 +122,7 @@ impl GraphPlan {
     pub(super) fn run(
         &self,
         plan: &Plan,
-        model: &dyn Explorable,
+        model: &dyn AnyModel,
         watch: &Watch,
     ) -> Result<Vec<Run>, Usage> {
         let makeup = self.makeup(&plan.request);
@@ -162,7 +163,7 @@ impl GraphPlan {
 
     /// Tries the counterexamples that are kept with a graph, and tells at once if one still
     /// violates.
-    fn try_known(&self, graph: Option<&Graph<'_>>, model: &dyn Explorable, plan: &Plan) -> Known {
+    fn try_known(&self, graph: Option<&Graph<'_>>, model: &dyn AnyModel, plan: &Plan) -> Known {
         let kept = graph.map_or(Vec::new(), |graph| graph.counterexamples(&self.events));
         let search = &plan.request.search;
         let violates = |example: &Counterexample| {
@@ -192,7 +193,7 @@ impl GraphPlan {
     fn search(
         &self,
         plan: &Plan,
-        model: &dyn Explorable,
+        model: &dyn AnyModel,
         watch: &Watch,
         (loaded, known): (&Loaded<'_>, Known),
     ) -> Result<Vec<Run>, Usage> {

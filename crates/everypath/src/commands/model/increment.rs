@@ -2,9 +2,9 @@
 
 use super::Run;
 use super::graph::Session;
-use crate::incremental_advice::Quantities;
 use crate::result::{JsonChange, JsonIncremental, JsonKnown, JsonSaved};
 use everypath_explore::Change;
+use everypath_explore::Quantities;
 use everypath_report::grouped;
 
 /// Why a search ended because of its graph.

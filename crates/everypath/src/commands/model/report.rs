@@ -3,13 +3,14 @@
 use super::graph::omission;
 use super::increment;
 use super::{Plan, Run};
-use crate::catalog::{Entry, Explorable};
+use crate::catalog::Entry;
 use crate::commands::replay_command;
 use crate::result::{
     JsonCoverage, JsonParameters, JsonProperty, JsonReplications, JsonResult, JsonStats,
     JsonViolation, Spread,
 };
 use crate::watch::peak_memory;
+use everypath_explore::AnyModel;
 use everypath_explore::{Counts, Ended, Limit, PANIC};
 use everypath_report::{built, grouped, text};
 use everypath_trace::{Coverage, Trace, Verdict};
@@ -33,7 +34,7 @@ struct Conclusion<'a> {
 }
 
 impl Report {
-    pub(super) fn new(entry: &Entry, model: &dyn Explorable, plan: &Plan, runs: &[Run]) -> Report {
+    pub(super) fn new(entry: &Entry, model: &dyn AnyModel, plan: &Plan, runs: &[Run]) -> Report {
         let mut conclusion = conclude(plan, runs);
         let found = conclusion.run.exploration.found.first();
         let described = found.map(|found| model.describe(found, conclusion.run.record.clone()));
@@ -112,7 +113,7 @@ fn json(
         tool: "everypath",
         version: env!("CARGO_PKG_VERSION"),
         command: "model",
-        target: entry.name.into(),
+        target: entry.kind.name.into(),
         parameters: parameters(plan),
         verdict: verdict.to_string(),
         coverage: JsonCoverage {
@@ -210,8 +211,8 @@ fn headline(entry: &Entry, plan: &Plan, json: &JsonResult) -> String {
     };
     let names: Vec<&str> = json.properties.iter().map(|p| p.name.as_str()).collect();
     let subject = match names.as_slice() {
-        [] => format!("{} shows no panic", entry.name),
-        names => format!("{} of {} holds", names.join(", "), entry.name),
+        [] => format!("{} shows no panic", entry.kind.name),
+        names => format!("{} of {} holds", names.join(", "), entry.kind.name),
     };
     let built =
         built(&plan.config).map_or(String::new(), |built| format!("  built with {built}\n"));

@@ -1,6 +1,8 @@
 //! Sobeih (2008), chapter 4: AODV.
 
-use super::{Experiment, Paper, Part, Setup, Space, chain, rows};
+use crate::experiment::About;
+use crate::models::Setup;
+use crate::search_table::{Paper, Part, SearchTable, Space, chain, rows};
 use everypath_explore::VisitedKind;
 
 /// Table 4.1, counterexample 1: seconds, space and events.
@@ -167,11 +169,13 @@ fn parts(visited: VisitedKind, tables: [&[Paper]; 3]) -> Vec<Part> {
 }
 
 /// Table 4.1: fifteen randomized strategies, a chain of three nodes.
-pub(super) fn table_4_1() -> Experiment {
-    Experiment {
-        name: "table-4.1",
-        title: "AODV: finding the counterexamples, averages over seeds",
-        source: "Sobeih 2008, table 4.1",
+pub(crate) fn table_4_1() -> SearchTable {
+    SearchTable {
+        about: About {
+            name: "table-4.1",
+            title: "AODV: finding the counterexamples, averages over seeds",
+            source: "Sobeih 2008, table 4.1",
+        },
         replications: 100,
         space: Space::Stored,
         parts: parts(VisitedKind::Relation, [&TABLE_4_1_1, &TABLE_4_1_2, &TABLE_4_1_3]),
@@ -179,11 +183,13 @@ pub(super) fn table_4_1() -> Experiment {
 }
 
 /// Table 4.2: strategies with the simulation relation.
-pub(super) fn table_4_2() -> Experiment {
-    Experiment {
-        name: "table-4.2",
-        title: "AODV: finding the counterexamples with the relation",
-        source: "Sobeih 2008, table 4.2",
+pub(crate) fn table_4_2() -> SearchTable {
+    SearchTable {
+        about: About {
+            name: "table-4.2",
+            title: "AODV: finding the counterexamples with the relation",
+            source: "Sobeih 2008, table 4.2",
+        },
         replications: 1,
         space: Space::Visited,
         parts: parts(VisitedKind::Relation, [&TABLE_4_2_1, &TABLE_4_2_2, &TABLE_4_2_3]),
@@ -191,11 +197,13 @@ pub(super) fn table_4_2() -> Experiment {
 }
 
 /// Table 4.5: the same with hash codes.
-pub(super) fn table_4_5() -> Experiment {
-    Experiment {
-        name: "table-4.5",
-        title: "AODV: finding the counterexamples with hash codes",
-        source: "Sobeih 2008, table 4.5",
+pub(crate) fn table_4_5() -> SearchTable {
+    SearchTable {
+        about: About {
+            name: "table-4.5",
+            title: "AODV: finding the counterexamples with hash codes",
+            source: "Sobeih 2008, table 4.5",
+        },
         replications: 1,
         space: Space::Visited,
         parts: parts(VisitedKind::Hash, [&TABLE_4_5_1, &TABLE_4_5_2, &TABLE_4_5_3]),
@@ -203,12 +211,14 @@ pub(super) fn table_4_5() -> Experiment {
 }
 
 /// Table 4.3: longer chains with the simulation relation.
-pub(super) fn table_4_3() -> Experiment {
+pub(crate) fn table_4_3() -> SearchTable {
     let [_, _, (title, setup)] = setups(VisitedKind::Relation);
-    Experiment {
-        name: "table-4.3",
-        title: "AODV: longer chains with the relation",
-        source: "Sobeih 2008, table 4.3",
+    SearchTable {
+        about: About {
+            name: "table-4.3",
+            title: "AODV: longer chains with the relation",
+            source: "Sobeih 2008, table 4.3",
+        },
         replications: 1,
         space: Space::Visited,
         parts: vec![Part { title, setup, rows: chain("AODV-1-BeFS-AN", &TABLE_4_3, 20) }],
@@ -216,12 +226,14 @@ pub(super) fn table_4_3() -> Experiment {
 }
 
 /// Table 4.6: longer chains with hash codes.
-pub(super) fn table_4_6() -> Experiment {
+pub(crate) fn table_4_6() -> SearchTable {
     let [_, _, (title, setup)] = setups(VisitedKind::Hash);
-    Experiment {
-        name: "table-4.6",
-        title: "AODV: longer chains with hash codes",
-        source: "Sobeih 2008, table 4.6",
+    SearchTable {
+        about: About {
+            name: "table-4.6",
+            title: "AODV: longer chains with hash codes",
+            source: "Sobeih 2008, table 4.6",
+        },
         replications: 1,
         space: Space::Visited,
         parts: vec![Part { title, setup, rows: chain("AODV-1-BeFS-AN", &TABLE_4_6, 7) }],

@@ -3,50 +3,63 @@
 //! The figures are drawn, not written: of their curves only those points are beside ours that the
 //! tables or the text have, too.
 
-use super::{Experiment, Paper, Program, Row};
+use super::{Paper, Program, Row, UdpTable};
+use crate::experiment::About;
 
 /// All experiments of this kind.
-pub(crate) fn all() -> [Experiment; 6] {
+pub(crate) fn all() -> [UdpTable; 6] {
     [
-        Experiment {
-            name: "udp-table-2",
-            title: "Alphabet client over TCP and UDP, 3 connections, executed without a check",
-            source: "Sebih et al. 2015, table 2",
+        UdpTable {
+            about: About {
+                name: "udp-table-2",
+                title: "Alphabet client over TCP and UDP, 3 connections, executed without a check",
+                source: "Sebih et al. 2015, table 2",
+            },
             is_figure: false,
             rows: table_2(),
         },
-        Experiment {
-            name: "udp-table-3",
-            title: "Alphabet client over TCP and UDP, 3 connections, without and with loss",
-            source: "Sebih et al. 2015, table 3",
+        UdpTable {
+            about: About {
+                name: "udp-table-3",
+                title: "Alphabet client over TCP and UDP, 3 connections, without and with loss",
+                source: "Sebih et al. 2015, table 3",
+            },
             is_figure: false,
             rows: table_3(),
         },
-        Experiment {
-            name: "udp-table-4",
-            title: "File transfer client, files of 2 and 3 packets, with duplicates and reordering",
-            source: "Sebih et al. 2015, table 4",
+        UdpTable {
+            about: About {
+                name: "udp-table-4",
+                title: "File transfer client, files of 2 and 3 packets, with duplicates and reordering",
+                source: "Sebih et al. 2015, table 4",
+            },
             is_figure: false,
             rows: table_4(),
         },
-        Experiment {
-            name: "udp-figure-8",
-            title: "Alphabet client, 3 connections, 1 to 8 requests",
-            source: "Sebih et al. 2015, figure 8",
+        UdpTable {
+            about: About {
+                name: "udp-figure-8",
+                title: "Alphabet client, 3 connections, 1 to 8 requests",
+                source: "Sebih et al. 2015, figure 8",
+            },
             is_figure: true,
             rows: figure_8(),
         },
-        Experiment {
-            name: "udp-figure-9",
-            title: "Alphabet client, 1 connection, 1 to 9 requests: what may happen to packets",
-            source: "Sebih et al. 2015, figure 9",
+        UdpTable {
+            about: About {
+                name: "udp-figure-9",
+                title: "Alphabet client, 1 connection, 1 to 9 requests: what may happen to packets",
+                source: "Sebih et al. 2015, figure 9",
+            },
             is_figure: true,
             rows: figure_9(),
         },
-        Experiment {
-            name: "udp-figure-10",
-            title: "Alphabet client, 1 connection, 1 to 9 requests: in which direction",
-            source: "Sebih et al. 2015, figure 10",
+        UdpTable {
+            about: About {
+                name: "udp-figure-10",
+                title: "Alphabet client, 1 connection, 1 to 9 requests: in which direction",
+                source: "Sebih et al. 2015, figure 10",
+            },
             is_figure: true,
             rows: figure_10(),
         },

@@ -1,6 +1,8 @@
 //! Sobeih (2008), chapter 6: ARQ.
 
-use super::{Experiment, Figures, Part, Row, Setup, Space};
+use crate::experiment::About;
+use crate::models::Setup;
+use crate::search_table::{Figures, Part, Row, SearchTable, Space};
 use everypath_explore::VisitedKind;
 
 /// Milliseconds, space and events, averages over a hundred seeds.
@@ -17,17 +19,19 @@ const TABLE_6_1: [(&str, f64, f64, f64); 9] = [
 ];
 
 /// Table 6.1: nine randomized strategies.
-pub(super) fn table_6_1() -> Experiment {
+pub(crate) fn table_6_1() -> SearchTable {
     let rows = TABLE_6_1.map(|(label, milliseconds, space, events)| Row {
         label,
         nodes: None,
         max_depth: 10,
         paper: Some(Figures { seconds: milliseconds / 1e3, space, events }),
     });
-    Experiment {
-        name: "table-6.1",
-        title: "ARQ: finding the counterexample, averages over seeds",
-        source: "Sobeih 2008, table 6.1",
+    SearchTable {
+        about: About {
+            name: "table-6.1",
+            title: "ARQ: finding the counterexample, averages over seeds",
+            source: "Sobeih 2008, table 6.1",
+        },
         replications: 100,
         space: Space::Stored,
         parts: vec![Part {

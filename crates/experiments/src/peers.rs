@@ -1,24 +1,18 @@
 //! Artho et al. (2008, 2009): programs that talk to real processes, without a cache, with the
 //! linear and with the branching one.
 //!
-//! Each row is a check of its own, run by this very program, so that its time and memory are its
-//! own. Ours are the executions of a search of schedules, reduced, and the states of a search of
+//! Each row is a check in a process of its own, so that its time and memory are its own. Ours are the executions of a search of schedules, reduced, and the states of a search of
 //! states; the paper's states are JPF's.
 
-use super::NativeExperiment;
-use super::checks::{self, beside, outcome, seconds};
-use super::sources::Source;
+use crate::checks::{self, beside, outcome, seconds};
+use crate::experiment::{About, Experiment, ExperimentError, Host, Rows};
+use crate::sources::Source;
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// A table of one of the papers.
-pub(crate) struct Experiment {
-    /// The name on the command line.
-    name: &'static str,
-    /// What it shows.
-    title: &'static str,
-    /// Where the figures beside ours come from.
-    source: &'static str,
+pub(crate) struct PeerTable {
+    about: About,
     rows: &'static [Row],
 }
 
@@ -60,7 +54,7 @@ enum Application {
 
 macro_rules! source {
     ($file:literal) => {
-        Source { file: $file, text: include_str!(concat!("../../../../programs/tcp/", $file)) }
+        Source { file: $file, text: include_str!(concat!("../../../programs/tcp/", $file)) }
     };
 }
 
@@ -143,24 +137,30 @@ impl Application {
 }
 
 /// All experiments of this kind.
-pub(crate) fn all() -> [Experiment; 3] {
+pub(crate) fn all() -> [PeerTable; 3] {
     [
-        Experiment {
-            name: "table-2",
-            title: "Programs with real peers: time and states of the linear cache",
-            source: "Artho et al. 2008, table 2",
+        PeerTable {
+            about: About {
+                name: "table-2",
+                title: "Programs with real peers: time and states of the linear cache",
+                source: "Artho et al. 2008, table 2",
+            },
             rows: TABLE_2,
         },
-        Experiment {
-            name: "table-III",
-            title: "Programs with real peers: time and states of both caches",
-            source: "Artho et al. 2009, table III",
+        PeerTable {
+            about: About {
+                name: "table-III",
+                title: "Programs with real peers: time and states of both caches",
+                source: "Artho et al. 2009, table III",
+            },
             rows: TABLE_III,
         },
-        Experiment {
-            name: "table-IV",
-            title: "Programs with real peers: what the branching cache saves",
-            source: "Artho et al. 2009, table IV",
+        PeerTable {
+            about: About {
+                name: "table-IV",
+                title: "Programs with real peers: what the branching cache saves",
+                source: "Artho et al. 2009, table IV",
+            },
             rows: TABLE_IV,
         },
     ]
@@ -270,36 +270,45 @@ const WAYS: [Way; 5] = [
     Way { cache: "branching", matches: true, paper: Some(1) },
 ];
 
-impl NativeExperiment for Experiment {
-    fn listed(&self) -> (&'static str, &'static str, &'static str) {
-        (self.name, self.title, self.source)
+impl Experiment for PeerTable {
+    fn about(&self) -> About {
+        self.about
     }
 
-    fn run(&self, quick: bool, print: &dyn Fn(&str)) -> Result<Vec<Value>, String> {
+    fn run(&self, host: &Host<'_>) -> Result<Rows, ExperimentError> {
+        let rows = self.run_rows(host).map_err(ExperimentError::Missing)?;
+        Ok(Rows { rows, stopped: None })
+    }
+}
+
+impl PeerTable {
+    /// Runs all rows, or says in one line what is missing.
+    fn run_rows(&self, host: &Host<'_>) -> Result<Vec<Value>, String> {
+        (host.print)(&format!("{} ({})\n\n", self.about.title, self.about.source));
         let folder =
             tempfile::tempdir().map_err(|error| format!("cannot make a folder: {error}"))?;
-        let rows = || self.rows.iter().filter(|row| row.quick || !quick);
+        let rows = || self.rows.iter().filter(|row| row.quick || !host.quick);
         for source in ALL_SOURCES {
             if rows().any(|row| row.application.sources().contains(&source.name())) {
                 source.compile(folder.path())?;
             }
         }
-        print(&header());
+        (host.print)(&header());
         let mut results = Vec::new();
         for row in rows() {
             for way in WAYS {
-                let result = check(folder.path(), row, way)?;
-                print(&line(row, way, &result));
+                let result = check(host.everypath, folder.path(), row, way)?;
+                (host.print)(&line(row, way, &result));
                 results.push(in_json(row, way, &result));
             }
         }
-        print("\n");
+        (host.print)("\n");
         Ok(results)
     }
 }
 
 /// What a check says, as JSON.
-fn check(folder: &Path, row: &Row, way: Way) -> Result<Value, String> {
+fn check(everypath: &Path, folder: &Path, row: &Row, way: Way) -> Result<Value, String> {
     let (peers, program) = row.application.commands(PORT, row.threads, row.messages);
     let patience = PATIENCE.to_string();
     let mut arguments = vec!["--cache", way.cache, "--max-seconds", &patience];
@@ -309,7 +318,7 @@ fn check(folder: &Path, row: &Row, way: Way) -> Result<Value, String> {
     arguments.extend(peers.iter().flat_map(|peer| ["--peer", peer]));
     arguments.push("--");
     arguments.extend(program.iter().map(String::as_str));
-    checks::check(folder, arguments)
+    checks::check(everypath, folder, arguments)
 }
 
 /// The names of the columns: the paper's figures are in brackets.

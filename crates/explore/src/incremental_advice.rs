@@ -1,50 +1,65 @@
 //! Whether an old graph pays: Sobeih (2008), section 7.3.
 
-use everypath_explore::{Costs, Counts, Reuse};
-use serde::Serialize;
+use crate::{Costs, Counts, Reuse};
 use std::time::Duration;
 
 /// The quantities of table 7.2: shares of events, and average times in nanoseconds. `None` if
 /// something was not measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Quantities {
-    pub(crate) p: f64,
-    pub(crate) q: f64,
-    pub(crate) t: f64,
-    pub(crate) v: f64,
-    pub(crate) d: f64,
-    #[serde(rename = "X")]
-    pub(crate) x: Option<f64>,
-    #[serde(rename = "H")]
-    pub(crate) h: Option<f64>,
-    #[serde(rename = "Y")]
-    pub(crate) y: Option<f64>,
-    #[serde(rename = "A")]
-    pub(crate) a: Option<f64>,
-    #[serde(rename = "L")]
-    pub(crate) l: Option<f64>,
-    #[serde(rename = "F")]
-    pub(crate) f: f64,
-    #[serde(rename = "U")]
-    pub(crate) u: Option<f64>,
-    #[serde(rename = "R")]
-    pub(crate) r: Option<f64>,
-    #[serde(rename = "N")]
-    pub(crate) n: Option<f64>,
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Quantities {
+    /// The share of unmodified events that were found in the graph.
+    pub p: f64,
+    /// The share of explored events that are modified.
+    pub q: f64,
+    /// The share of events that lead to a new state.
+    pub t: f64,
+    /// The share of events that lead to a safe state.
+    pub v: f64,
+    /// The share of events at the depth bound.
+    pub d: f64,
+    /// Executing an event.
+    #[cfg_attr(feature = "serde", serde(rename = "X"))]
+    pub x: Option<f64>,
+    /// Hashing a state.
+    #[cfg_attr(feature = "serde", serde(rename = "H"))]
+    pub h: Option<f64>,
+    /// Checking the properties.
+    #[cfg_attr(feature = "serde", serde(rename = "Y"))]
+    pub y: Option<f64>,
+    /// Searching the visited set.
+    #[cfg_attr(feature = "serde", serde(rename = "A"))]
+    pub a: Option<f64>,
+    /// Searching the graph.
+    #[cfg_attr(feature = "serde", serde(rename = "L"))]
+    pub l: Option<f64>,
+    /// Loading the graph; the share of an event.
+    #[cfg_attr(feature = "serde", serde(rename = "F"))]
+    pub f: f64,
+    /// Ranking a state.
+    #[cfg_attr(feature = "serde", serde(rename = "U"))]
+    pub u: Option<f64>,
+    /// Adding to the visited set.
+    #[cfg_attr(feature = "serde", serde(rename = "R"))]
+    pub r: Option<f64>,
+    /// Adding to the frontier.
+    #[cfg_attr(feature = "serde", serde(rename = "N"))]
+    pub n: Option<f64>,
     /// Listing the enabled events; the share of an event. Not in the paper's condition.
-    #[serde(rename = "E")]
-    pub(crate) e: Option<f64>,
+    #[cfg_attr(feature = "serde", serde(rename = "E"))]
+    pub e: Option<f64>,
 }
 
 /// The third necessary condition: F/(p(1-q)) + L/p < H + Y + (1-t)X.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Condition {
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Condition {
     /// Whether it holds.
-    pub(crate) holds: bool,
+    pub holds: bool,
     /// What using the graph costs, in nanoseconds for an event that is found; `None` is infinite.
-    pub(crate) left: Option<f64>,
+    pub left: Option<f64>,
     /// What it can save.
-    pub(crate) right: f64,
+    pub right: f64,
 }
 
 fn share(part: u64, whole: u64) -> f64 {
@@ -53,7 +68,7 @@ fn share(part: u64, whole: u64) -> f64 {
 
 impl Quantities {
     /// What a search and the time it took to load the graph say.
-    pub(crate) fn new(counts: &Counts, reuse: &Reuse, costs: &Costs, load: Duration) -> Self {
+    pub fn new(counts: &Counts, reuse: &Reuse, costs: &Costs, load: Duration) -> Self {
         let added = costs.add_visited.mean().zip(costs.search_visited.mean());
         Quantities {
             p: reuse.p(),
@@ -75,7 +90,7 @@ impl Quantities {
     }
 
     /// The necessary condition; `None` if too little was measured to tell.
-    pub(crate) fn condition(&self) -> Option<Condition> {
+    pub fn condition(&self) -> Option<Condition> {
         let right = self.h? + self.y? + (1.0 - self.t) * self.x?;
         let found = self.p * (1.0 - self.q);
         if found == 0.0 {
@@ -88,7 +103,7 @@ impl Quantities {
     /// How many times as fast as from scratch the search should be, by the times of sections
     /// 7.3.1 and 7.3.2. States at the depth bound are not hashed here, and a graph also spares
     /// the listing of enabled events.
-    pub(crate) fn speedup(&self) -> Option<f64> {
+    pub fn speedup(&self) -> Option<f64> {
         let below = 1.0 - self.d;
         let add = self.u.unwrap_or(0.0) + self.r.unwrap_or(0.0) + self.n.unwrap_or(0.0);
         let (x, a) = (self.x?, self.a.unwrap_or(0.0));

@@ -1,6 +1,8 @@
 //! Sobeih (2008), chapter 5: directed diffusion.
 
-use super::{Experiment, Paper, Part, Setup, Space, chain, rows};
+use crate::experiment::About;
+use crate::models::Setup;
+use crate::search_table::{Paper, Part, SearchTable, Space, chain, rows};
 use everypath_explore::VisitedKind;
 
 /// Table 5.1, counterexample 1: seconds, space and events; NAN where the paper has none.
@@ -102,11 +104,13 @@ fn parts(tables: [(&[Paper], u32); 2]) -> Vec<Part> {
 }
 
 /// Table 5.1: strategies on a chain of four nodes.
-pub(super) fn table_5_1() -> Experiment {
-    Experiment {
-        name: "table-5.1",
-        title: "directed diffusion: finding the counterexamples",
-        source: "Sobeih 2008, table 5.1",
+pub(crate) fn table_5_1() -> SearchTable {
+    SearchTable {
+        about: About {
+            name: "table-5.1",
+            title: "directed diffusion: finding the counterexamples",
+            source: "Sobeih 2008, table 5.1",
+        },
         replications: 1,
         space: Space::Stored,
         parts: parts([(&TABLE_5_1_1, 15), (&TABLE_5_1_2, 20)]),
@@ -114,11 +118,13 @@ pub(super) fn table_5_1() -> Experiment {
 }
 
 /// Table 5.2: randomized best-first strategies.
-pub(super) fn table_5_2() -> Experiment {
-    Experiment {
-        name: "table-5.2",
-        title: "directed diffusion: best-first search, averages over seeds",
-        source: "Sobeih 2008, table 5.2",
+pub(crate) fn table_5_2() -> SearchTable {
+    SearchTable {
+        about: About {
+            name: "table-5.2",
+            title: "directed diffusion: best-first search, averages over seeds",
+            source: "Sobeih 2008, table 5.2",
+        },
         replications: 20,
         space: Space::Stored,
         parts: parts([(&TABLE_5_2_1, 15), (&TABLE_5_2_2, 20)]),
@@ -126,12 +132,14 @@ pub(super) fn table_5_2() -> Experiment {
 }
 
 /// Table 5.3: longer chains.
-pub(super) fn table_5_3() -> Experiment {
+pub(crate) fn table_5_3() -> SearchTable {
     let [(title, setup), _] = setups();
-    Experiment {
-        name: "table-5.3",
-        title: "directed diffusion: longer chains",
-        source: "Sobeih 2008, table 5.3",
+    SearchTable {
+        about: About {
+            name: "table-5.3",
+            title: "directed diffusion: longer chains",
+            source: "Sobeih 2008, table 5.3",
+        },
         replications: 1,
         space: Space::Stored,
         parts: vec![Part { title, setup, rows: chain("DD-4-BeFS-AC", &TABLE_5_3, 16) }],

@@ -9,25 +9,48 @@ mod run;
 mod tables;
 mod text;
 
-use super::Setup;
-
-pub(crate) use run::run;
+use crate::experiment::{About, Experiment, ExperimentError, Host, QUICK_REPLICATIONS, Rows};
+use crate::models::Setup;
+use run::{run_flagged, run_versions};
+use text::Line;
 
 /// A table of chapter 8.
-pub(crate) struct Experiment {
-    /// The name on the command line.
-    pub(crate) name: &'static str,
-    /// What it shows.
-    pub(crate) title: &'static str,
-    /// Where the figures beside ours come from.
-    pub(crate) source: &'static str,
+pub(crate) struct IncrementalTable {
+    about: About,
     /// How often each row is run, with as many seeds.
     pub(super) replications: u64,
     pub(super) parts: Vec<Part>,
 }
 
+impl Experiment for IncrementalTable {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn run(&self, host: &Host<'_>) -> Result<Rows, ExperimentError> {
+        (host.print)(&format!("{} ({})\n\n", self.about.title, self.about.source));
+        let seeds = match host.quick {
+            true => self.replications.min(QUICK_REPLICATIONS),
+            false => self.replications,
+        };
+        let mut results = Rows::default();
+        for part in &self.parts {
+            let (lines, stopped) = match part {
+                Part::Flagged(flagged) => run_flagged(host, flagged, seeds)?,
+                Part::Versions(versions) => run_versions(host, versions, seeds)?,
+            };
+            (host.print)(&text::render(part, &lines));
+            results.rows.extend(lines.iter().map(Line::json));
+            if stopped.is_some() {
+                return Ok(Rows { stopped, ..results });
+            }
+        }
+        Ok(results)
+    }
+}
+
 /// All experiments of this kind.
-pub(crate) fn all() -> Vec<Experiment> {
+pub(crate) fn all() -> Vec<IncrementalTable> {
     tables::all()
 }
 

@@ -7,10 +7,9 @@
 
 mod tables;
 
-use super::NativeExperiment;
-use super::checks::{self, beside, outcome, seconds};
-use super::sources::Source;
-use crate::watch::now;
+use crate::checks::{self, beside, outcome, seconds};
+use crate::experiment::{About, Experiment, ExperimentError, Host, Rows};
+use crate::sources::Source;
 use everypath_report::{Caption, Curve, Curves};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -21,13 +20,8 @@ use std::process::{Child, Command, Stdio};
 pub(crate) use tables::all;
 
 /// A table of the paper, or its figures.
-pub(crate) struct Experiment {
-    /// The name on the command line.
-    name: &'static str,
-    /// What it shows.
-    title: &'static str,
-    /// Where the figures beside ours come from.
-    source: &'static str,
+pub(crate) struct UdpTable {
+    about: About,
     /// Whether its rows are points of curves.
     is_figure: bool,
     rows: Vec<Row>,
@@ -68,7 +62,7 @@ enum Program {
 
 macro_rules! source {
     ($file:literal) => {{
-        let text = include_str!(concat!("../../../../../programs/", $file));
+        let text = include_str!(concat!("../../../../programs/", $file));
         // All that is before the name is `tcp/` or `udp/`.
         Source { file: $file.split_at(4).1, text }
     }};
@@ -108,15 +102,31 @@ fn free_port() -> Result<u16, String> {
     address.map(|address| address.port()).map_err(|error| format!("no port is free: {error}"))
 }
 
-impl NativeExperiment for Experiment {
-    fn listed(&self) -> (&'static str, &'static str, &'static str) {
-        (self.name, self.title, self.source)
+impl Experiment for UdpTable {
+    fn about(&self) -> About {
+        self.about
     }
 
-    fn run(&self, quick: bool, print: &dyn Fn(&str)) -> Result<Vec<Value>, String> {
+    fn run(&self, host: &Host<'_>) -> Result<Rows, ExperimentError> {
+        let rows = self.run_rows(host).map_err(ExperimentError::Missing)?;
+        Ok(Rows { rows, stopped: None })
+    }
+
+    fn plot(&self, rows: &[Value]) -> Option<String> {
+        let About { title: subtitle, source, .. } = self.about;
+        let title = format!("Our times, as in {source}");
+        let caption = Caption { title: &title, subtitle, unit: "seconds" };
+        self.is_figure.then(|| Curves { below: "requests", curves: &curves(rows) }.plot(&caption))
+    }
+}
+
+impl UdpTable {
+    /// Runs all rows, or says in one line what is missing.
+    fn run_rows(&self, host: &Host<'_>) -> Result<Vec<Value>, String> {
+        (host.print)(&format!("{} ({})\n\n", self.about.title, self.about.source));
         let failed = |error| format!("cannot make a folder: {error}");
         let folder = tempfile::tempdir().map_err(failed)?;
-        let rows = || self.rows.iter().filter(|row| row.quick || !quick);
+        let rows = || self.rows.iter().filter(|row| row.quick || !host.quick);
         for program in Program::ALL {
             if rows().any(|row| row.program == program) {
                 let folder = folder.path().join(program.folder());
@@ -126,29 +136,23 @@ impl NativeExperiment for Experiment {
                 }
             }
         }
-        print(&header());
+        (host.print)(&header());
         let (mut results, mut unfinished) = (Vec::new(), "");
         for row in rows() {
             // What grows on from there does not finish either.
             let result = if row.label == unfinished {
                 json!({"verdict": "left out"})
             } else {
-                row.run(&folder.path().join(row.program.folder()))?
+                row.run(host, &folder.path().join(row.program.folder()))?
             };
             if outcome(&result) == "unfinished" {
                 unfinished = &row.label;
             }
-            print(&row.line(&result));
+            (host.print)(&row.line(&result));
             results.push(row.in_json(&result));
         }
-        print("\n");
+        (host.print)("\n");
         Ok(results)
-    }
-
-    fn plot(&self, rows: &[Value]) -> Option<String> {
-        let title = format!("Our times, as in {}", self.source);
-        let caption = Caption { title: &title, subtitle: self.title, unit: "seconds" };
-        self.is_figure.then(|| Curves { below: "requests", curves: &curves(rows) }.plot(&caption))
     }
 }
 
@@ -180,17 +184,18 @@ fn header() -> String {
 
 impl Row {
     /// What a check says in this folder, or, without one, the program itself.
-    fn run(&self, folder: &Path) -> Result<Value, String> {
+    fn run(&self, host: &Host<'_>, folder: &Path) -> Result<Value, String> {
         let [server, client] = self.program.sources().map(|source| format!("./{}", source.name()));
         let port = free_port()?;
         let client = format!("{client} {port} {}", self.arguments);
         let server = format!("{server} {port}");
         match &self.options {
-            None => execute(folder, &server, &client),
+            None => execute(host, folder, &server, &client),
             Some(options) => {
                 let options = options.split_whitespace();
                 let limits = ["--max-seconds", PATIENCE, "--peer", &server, "--"];
-                checks::check(folder, options.chain(limits).chain(client.split_whitespace()))
+                let words = options.chain(limits).chain(client.split_whitespace());
+                checks::check(host.everypath, folder, words)
             }
         }
     }
@@ -230,14 +235,14 @@ impl Row {
 }
 
 /// Executes a client with its server, without a check: whether it ends well, and how long it takes.
-fn execute(folder: &Path, server: &str, client: &str) -> Result<Value, String> {
+fn execute(host: &Host<'_>, folder: &Path, server: &str, client: &str) -> Result<Value, String> {
     let failed = |error: std::io::Error| format!("cannot execute {client}: {error}");
     let server = Server::start(folder, server).map_err(failed)?;
-    let start = now();
+    let start = (host.clock)();
     let mut command = Command::new("timeout");
     command.arg(PATIENCE).args(client.split_whitespace()).current_dir(folder);
     let output = command.output().map_err(failed)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = host.seconds_since(start);
     drop(server);
     let verdict = match output.status.code() {
         Some(0) => "passes",

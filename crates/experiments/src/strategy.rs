@@ -1,19 +1,24 @@
 //! Sobeih's names of searches.
 
+use crate::experiment::ExperimentError;
 use everypath_explore::{Add, Order};
 
 /// What a name such as `AODV-3-BeFS-ANS` stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Strategy<'a> {
-    pub(super) order: Order,
-    pub(super) add: Add,
-    pub(super) shuffle: bool,
-    pub(super) rank: Option<&'a str>,
+pub(crate) struct Strategy<'a> {
+    pub(crate) order: Order,
+    pub(crate) add: Add,
+    pub(crate) shuffle: bool,
+    pub(crate) rank: Option<&'a str>,
 }
 
 /// Reads a name: a protocol and a rank if it is best-first, the order, and one of AN, AC and R
 /// (add next, add current, recursive), with an S if it is shuffled.
-pub(super) fn strategy(name: &str) -> Option<Strategy<'_>> {
+pub(crate) fn strategy(name: &str) -> Result<Strategy<'_>, ExperimentError> {
+    read(name).ok_or_else(|| ExperimentError::Unknown(format!("search {name}")))
+}
+
+fn read(name: &str) -> Option<Strategy<'_>> {
     let (front, how) = name.rsplit_once('-')?;
     let (how, shuffle) = match how.strip_suffix('S') {
         Some(how) => (how, true),
@@ -40,23 +45,23 @@ mod tests {
     #[test]
     fn names_are_read_as_the_paper_explains_them() {
         let check = |name, order, add, shuffle, rank| {
-            assert_eq!(strategy(name), Some(Strategy { order, add, shuffle, rank }), "{name}");
+            assert_eq!(read(name), Some(Strategy { order, add, shuffle, rank }), "{name}");
         };
         check("BFS-AN", Order::Bfs, Add::Next, false, None);
         check("DFS-ACS", Order::Dfs, Add::Current, true, None);
         check("DFS-RS", Order::DfsRecursive, Add::Next, true, None);
         check("AODV-3-BeFS-ANS", Order::Befs, Add::Next, true, Some("3"));
         check("DD-6-BeFS-AC", Order::Befs, Add::Current, false, Some("6"));
-        assert_eq!(strategy("BFS"), None);
-        assert_eq!(strategy("AODV-BFS-XX"), None);
+        assert_eq!(read("BFS"), None);
+        assert_eq!(read("AODV-BFS-XX"), None);
     }
 
     #[test]
     fn every_row_of_every_table_has_a_readable_name() {
-        let experiments = super::super::all();
-        let rows = experiments.iter().flat_map(|e| &e.parts).flat_map(|part| &part.rows);
+        let tables = crate::search_table::all();
+        let rows = tables.iter().flat_map(|table| &table.parts).flat_map(|part| &part.rows);
         for row in rows {
-            assert!(strategy(row.label).is_some(), "{}", row.label);
+            assert!(read(row.label).is_some(), "{}", row.label);
         }
     }
 }

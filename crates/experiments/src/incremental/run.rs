@@ -1,17 +1,14 @@
 //! Running the experiments of chapter 8.
 
 use super::text::{Cell, Line};
-use super::{Experiment, Flagged, Part, Searched, Versions, text};
-use crate::catalog::{Entry, Explorable, Request};
-use crate::experiments::run::Runner;
-use crate::experiments::strategy::{Strategy, strategy};
-use crate::experiments::{QUICK_REPLICATIONS, Setup};
-use crate::incremental_advice::Quantities;
-use crate::usage::Usage;
-use crate::watch::{Stopped, clock, now};
+use super::{Flagged, Searched, Versions};
+use crate::experiment::{ExperimentError, Host};
+use crate::models::{Setup, event};
+use crate::strategy::{Strategy, strategy};
 use everypath_explore::graph::{About, Baseline, Graph, Makeup};
-use everypath_explore::{Config, Exploration, Increment, Incremental, Search};
-use serde_json::Value;
+use everypath_explore::{
+    AnyModel, Exploration, Increment, Incremental, ModelKind, Quantities, Request, Search,
+};
 use std::io::Cursor;
 use std::time::Duration;
 
@@ -59,9 +56,9 @@ impl Figures {
 
 /// A model with a search over it.
 struct Subject<'a> {
-    runner: &'a Runner<'a>,
-    entry: &'a Entry,
-    model: Box<dyn Explorable>,
+    host: &'a Host<'a>,
+    kind: ModelKind,
+    model: Box<dyn AnyModel>,
     request: Request,
     makeup: Makeup,
 }
@@ -78,29 +75,23 @@ enum Mode {
 }
 
 /// What became of a search.
-type Outcome = (Exploration, Increment, f64, Option<Stopped>);
+type Outcome = (Exploration, Increment, f64, Option<String>);
 
 impl<'a> Subject<'a> {
-    fn new(runner: &'a Runner<'a>, setup: &Setup, searched: Searched) -> Result<Self, Usage> {
-        let entry = runner.catalog.find(setup.model)?;
-        let bugs: Vec<String> = setup.bugs.iter().map(ToString::to_string).collect();
-        let model = entry.build(Config { bugs, ..Config::new(searched.nodes) })?;
-        let unknown = || Usage::new(format!("unknown search {}", searched.label));
-        let Strategy { order, add, rank, .. } = strategy(searched.label).ok_or_else(unknown)?;
+    fn new(host: &'a Host<'a>, setup: &Setup, searched: Searched) -> Result<Self, ExperimentError> {
+        let model = setup.build(Some(searched.nodes))?;
+        let Strategy { order, add, rank, .. } = strategy(searched.label)?;
         let search = Search {
             order,
             add,
-            visited: setup.visited,
             max_depth: Some(searched.max_depth),
-            must_contain: setup.must_contain.map(|event| entry.event(event)).transpose()?,
-            disabled: setup.disabled.iter().map(|e| entry.event(e)).collect::<Result<_, _>>()?,
             keep_going: searched.keep_going,
-            ..Search::default()
+            ..setup.search()?
         };
         let properties = model.properties();
         let request = Request { search, rank: rank.map(ToString::to_string), properties };
         let makeup = model.makeup().unwrap_or_default();
-        Ok(Subject { runner, entry, model, request, makeup })
+        Ok(Subject { host, kind: setup.kind()?, model, request, makeup })
     }
 
     fn seed(&mut self, seed: u64) {
@@ -108,11 +99,10 @@ impl<'a> Subject<'a> {
     }
 
     fn explore(&self, given: Incremental<'_>) -> Outcome {
-        let ((exploration, increment), took, stopped) = self
-            .runner
-            .watch
-            .run(|control| self.model.explore_incrementally(&self.request, given, control));
-        (exploration, increment, took.as_secs_f64(), stopped)
+        let ((exploration, increment), timed) = self
+            .host
+            .watched(|control| self.model.explore_incrementally(&self.request, given, control));
+        (exploration, increment, timed.took.as_secs_f64(), timed.stopped)
     }
 
     /// The graph of a search, as a file would hold it.
@@ -120,13 +110,13 @@ impl<'a> Subject<'a> {
         &self,
         increment: &mut Increment,
         baseline: Option<&Baseline<'_>>,
-    ) -> Result<Vec<u8>, Usage> {
+    ) -> Result<Vec<u8>, ExperimentError> {
         let ledger = increment.ledger.take().unwrap_or_default();
         let left_out = &self.request.search.disabled;
         let about = About { makeup: &self.makeup, left_out, counterexamples: &[] };
         let mut file = Cursor::new(Vec::new());
         let written = ledger.write(&mut file, baseline, about);
-        written.map_err(|error| Usage::new(format!("cannot write a graph: {error}")))?;
+        written.map_err(|error| ExperimentError::Graph(error.to_string()))?;
         Ok(file.into_inner())
     }
 
@@ -137,71 +127,43 @@ impl<'a> Subject<'a> {
         file: &[u8],
         modified: Option<&[u16]>,
         mode: Mode,
-    ) -> Result<(Outcome, Option<Vec<u8>>), Usage> {
-        let start = now();
-        let unusable = |error: &dyn std::fmt::Display| Usage::new(format!("a graph: {error}"));
+    ) -> Result<(Outcome, Option<Vec<u8>>), ExperimentError> {
+        let start = (self.host.clock)();
+        let unusable = |error: &dyn std::fmt::Display| ExperimentError::Graph(error.to_string());
         let graph = Graph::open(file).map_err(|error| unusable(&error))?;
         let baseline = Baseline::new(&graph, &self.makeup, modified);
         let baseline = baseline.map_err(|error| unusable(&error))?;
-        let clock = clock();
         let given = Incremental {
             baseline: Some(&baseline),
             record: mode == Mode::Update,
-            clock: Some(&clock),
+            clock: Some(self.host.clock),
             stubborn: mode == Mode::Stubborn,
             ..Incremental::default()
         };
         let (exploration, mut increment, _, stopped) = self.explore(given);
         let update = mode == Mode::Update;
         let graph = update.then(|| self.graph(&mut increment, Some(&baseline))).transpose()?;
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = self.host.seconds_since(start);
         Ok(((exploration, increment, seconds, stopped), graph))
     }
 }
 
-/// Runs an experiment. `print` gets the lines as they come. Returns the rows, and why it was
-/// stopped if it was.
-pub(crate) fn run(
-    runner: &Runner<'_>,
-    experiment: &Experiment,
-    print: &dyn Fn(&str),
-) -> Result<(Vec<Value>, Option<Stopped>), Usage> {
-    let seeds = match runner.quick {
-        true => experiment.replications.min(QUICK_REPLICATIONS),
-        false => experiment.replications,
-    };
-    let mut rows = Vec::new();
-    for part in &experiment.parts {
-        let (lines, stopped) = match part {
-            Part::Flagged(flagged) => run_flagged(runner, flagged, seeds)?,
-            Part::Versions(versions) => run_versions(runner, versions, seeds)?,
-        };
-        print(&text::render(part, &lines));
-        rows.extend(lines.iter().map(Line::json));
-        if stopped.is_some() {
-            return Ok((rows, stopped));
-        }
-    }
-    Ok((rows, None))
-}
-
-fn run_flagged(
-    runner: &Runner<'_>,
+pub(super) fn run_flagged(
+    host: &Host<'_>,
     flagged: &Flagged,
     seeds: u64,
-) -> Result<(Vec<Line>, Option<Stopped>), Usage> {
-    let mut subject = Subject::new(runner, &flagged.setup, flagged.search)?;
-    let numbers = |names: &&[&str]| -> Result<Vec<u16>, Usage> {
-        names.iter().map(|name| subject.entry.event(name)).collect()
+) -> Result<(Vec<Line>, Option<String>), ExperimentError> {
+    let mut subject = Subject::new(host, &flagged.setup, flagged.search)?;
+    let numbers = |names: &&[&str]| -> Result<Vec<u16>, ExperimentError> {
+        names.iter().map(|name| event(&subject.kind, name)).collect()
     };
     let modified = flagged.modified.iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
     let mut scratch = Figures::default();
     let mut columns = vec![Figures::default(); modified.len()];
     let mut stopped = None;
-    let clock = clock();
     for seed in 1..=seeds {
         subject.seed(seed);
-        let plain = Incremental { clock: Some(&clock), ..Incremental::default() };
+        let plain = Incremental { clock: Some(host.clock), ..Incremental::default() };
         let (expected, increment, seconds, why) = subject.explore(plain);
         scratch.add(seconds, &expected, &increment);
         let record = Incremental { record: true, ..Incremental::default() };
@@ -211,7 +173,7 @@ fn run_flagged(
         for (numbers, column) in modified.iter().zip(&mut columns) {
             let ((exploration, increment, seconds, why), _) =
                 subject.explore_with(&file, Some(numbers), Mode::Use)?;
-            same(&exploration, &expected, why.or(stopped))?;
+            same(&exploration, &expected, why.is_some() || stopped.is_some())?;
             column.add(seconds, &exploration, &increment);
             stopped = stopped.or(why);
         }
@@ -230,13 +192,13 @@ fn run_flagged(
     Ok((vec![line], stopped))
 }
 
-fn run_versions(
-    runner: &Runner<'_>,
+pub(super) fn run_versions(
+    host: &Host<'_>,
     versions: &Versions,
     seeds: u64,
-) -> Result<(Vec<Line>, Option<Stopped>), Usage> {
+) -> Result<(Vec<Line>, Option<String>), ExperimentError> {
     let subjects = versions.versions.iter();
-    let subjects = subjects.map(|version| Subject::new(runner, &version.setup, versions.search));
+    let subjects = subjects.map(|version| Subject::new(host, &version.setup, versions.search));
     let mut subjects = subjects.collect::<Result<Vec<_>, _>>()?;
     let mut lines: Vec<(Figures, Figures)> = vec![Default::default(); subjects.len()];
     let mut stopped = None;
@@ -259,15 +221,15 @@ fn run_versions(
                 }
                 None => {
                     let record = Incremental { record: true, ..Incremental::default() };
-                    let start = now();
+                    let start = (host.clock)();
                     let (exploration, mut increment, _, why) = subject.explore(record);
                     let graph = subject.graph(&mut increment, None)?;
-                    let seconds = start.elapsed().as_secs_f64();
+                    let seconds = host.seconds_since(start);
                     ((exploration, increment, seconds, why), Some(graph))
                 }
             };
             let (exploration, increment, seconds, again) = outcome;
-            same(&exploration, &expected, why.or(again))?;
+            same(&exploration, &expected, why.is_some() || again.is_some())?;
             incremental.add(seconds, &exploration, &increment);
             file = updated.or(file);
             stopped = stopped.or(why).or(again);
@@ -289,10 +251,10 @@ fn run_versions(
 fn same(
     exploration: &Exploration,
     expected: &Exploration,
-    stopped: Option<Stopped>,
-) -> Result<(), Usage> {
-    if exploration == expected || stopped.is_some() {
-        return Ok(());
+    stopped: bool,
+) -> Result<(), ExperimentError> {
+    match exploration == expected || stopped {
+        true => Ok(()),
+        false => Err(ExperimentError::Disagreement),
     }
-    Err(Usage::new("a defect: the incremental search has explored something else"))
 }

@@ -1,4 +1,4 @@
-//! Checks of native programs, run by this very program, so that their time and memory are their own.
+//! Checks of native programs, each in a process of its own, so that its time and memory are its own.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -7,12 +7,12 @@ use std::process::Command;
 
 /// What a check in a folder says, as JSON.
 pub(crate) fn check(
+    everypath: &Path,
     folder: &Path,
     arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
 ) -> Result<Value, String> {
     let failed = |error: &dyn std::fmt::Display| format!("cannot run a check: {error}");
-    let own = std::env::current_exe().map_err(|error| failed(&error))?;
-    let mut command = Command::new(own);
+    let mut command = Command::new(everypath);
     command.args(["check", "--json", "-"]).args(arguments).current_dir(folder);
     let output = command.output().map_err(|error| failed(&error))?;
     serde_json::from_slice(&output.stdout)
