@@ -11,7 +11,7 @@ use std::process::Command;
 const MAX_LINES: usize = 800;
 /// How many crates a crate may bring along, itself not counted.
 const MAX_TREE: [(&str, usize); 3] =
-    [("everypath-shim", 4), ("everypath-explore", 11), ("everypath", 149)];
+    [("everypath-shim", 5), ("everypath-explore", 11), ("everypath", 149)];
 /// What must not be committed in a source file. (Split, so that this file may be.)
 const FORBIDDEN: [&str; 4] = [
     concat!("FIX", "ME"),

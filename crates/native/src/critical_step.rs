@@ -10,7 +10,7 @@ use crate::runner::{Runner, Stop};
 use crate::symmetry::Symmetry;
 use crate::worker::Launch;
 use everypath_schedules::critical_step::{Critical, Judgement, critical};
-use everypath_shim_abi::{Choice, Outcome, Setup};
+use everypath_shim_abi::{Outcome, Setup};
 use everypath_trace::Control;
 use everypath_trace::Explanation;
 
@@ -63,11 +63,7 @@ fn in_words(launch: &Launch, failing: &Replayed, found: &Critical) -> Result<Exp
         race: Vec::new(),
     };
     let (Some(good), Some(rival)) = (&found.good, found.rival) else { return Ok(explanation) };
-    let schedule: Vec<Choice> = good
-        .iter()
-        .map(|choice| Choice { thread: choice.actor, outcome: choice.outcome })
-        .collect();
-    let good = replay(launch, &schedule)?;
+    let good = replay(launch, good)?;
     let there = good.execution.events.get(rival.in_good);
     // After the critical step a thread may do something else than it would have.
     let here = rival.in_failing.filter(|&at| {

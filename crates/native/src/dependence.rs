@@ -1,155 +1,39 @@
 //! Steps of executions, and what they touch, as the search sees them.
 
 use crate::semaphores::{self, Unit};
-use crate::symmetry::{Symmetry, Turn};
-use everypath_schedules::reduction::{self, Alternative, Scope, Taken};
+use crate::symmetry::Symmetry;
+use everypath_schedules::reduction::{Alternative, Taken};
 use everypath_shim_abi::{
-    EnabledStep, Event, Footprint, Mode, Operation, Part, Phase, Relation, TIMEOUT, units,
+    Choice, EnabledStep, Event, Footprint, Operation, Phase, TIMEOUT, footprint, may_touch, units,
 };
 use std::collections::BTreeMap;
 
-/// What a step touches.
-#[derive(Clone, Debug)]
-pub(crate) enum Touch {
-    /// A step that could be taken: what it touches follows from what it is. There are many of these,
-    /// and of most of them nobody asks.
-    Possible(EnabledStep),
-    /// A step that was taken.
-    Done(Box<Done>),
-}
-
-/// What a step has touched.
-#[derive(Clone, Debug)]
-pub(crate) struct Done {
-    footprint: Footprint,
-    /// What it might touch at another moment, if that is not the same.
-    may_touch: Option<Footprint>,
-    /// Which processes that are just like it come before and after this one.
-    turn: Turn,
-}
-
-impl Touch {
-    /// Of a step that is by itself.
-    pub(crate) fn nothing() -> Self {
-        Touch::done(Footprint::nothing(), None, Turn::default())
-    }
-
-    fn done(footprint: Footprint, may_touch: Option<Footprint>, turn: Turn) -> Self {
-        Touch::Done(Box::new(Done { footprint, may_touch, turn }))
-    }
-
-    /// The step, if it is one that could be taken.
-    pub(crate) fn pending(&self) -> Option<EnabledStep> {
-        match self {
-            Touch::Possible(pending) => Some(*pending),
-            Touch::Done(_) => None,
-        }
-    }
-}
-
-impl reduction::Footprint for Touch {
-    type Part = Part;
-
-    fn parts(&self) -> impl Iterator<Item = Part> + Clone {
-        let (turn, footprint) = match self {
-            Touch::Possible(pending) => (Turn::default(), pending.footprint()),
-            Touch::Done(done) => (done.turn, done.footprint),
-        };
-        // Turns first: whoever must come before does not race.
-        turn.parts().chain(footprint.into_parts())
-    }
-
-    fn may_touch(&self) -> Option<Vec<Part>> {
-        let Touch::Done(done) = self else { return None };
-        Some(done.turn.parts().chain(done.may_touch?.into_parts()).collect())
-    }
-
-    fn misses_at(&self) -> Option<u64> {
-        let Touch::Done(done) = self else { return None };
-        done.footprint.parts().find(|part| part.mode == Mode::Miss).map(|part| part.object)
-    }
-
-    fn may_disable(&self) -> bool {
-        match self {
-            // The network changes what others find, and always comes to rest.
-            Touch::Possible(pending) => {
-                pending.operation != Operation::Partition && pending.conflicts_with_all()
-            }
-            Touch::Done(done) => done.footprint.conflicts_with_all(),
-        }
-    }
-
-    fn conflicts_with_all(&self) -> bool {
-        match self {
-            Touch::Possible(pending) => pending.conflicts_with_all(),
-            Touch::Done(done) => done.footprint.conflicts_with_all(),
-        }
-    }
-
-    fn yields(&self) -> bool {
-        matches!(self, Touch::Possible(pending) if pending.stands_back)
-    }
-
-    fn is_separable(part: Part) -> bool {
-        part.mode == Mode::Acquire
-    }
-
-    fn relation(earlier: Part, later: Part) -> reduction::Relation {
-        match earlier.relation(later) {
-            Relation::Independent => reduction::Relation::Independent,
-            Relation::Ordered => reduction::Relation::Ordered,
-            Relation::Racing => reduction::Relation::Racing,
-            Relation::Missed => reduction::Relation::Missed,
-        }
-    }
-
-    fn covers(part: Part, earlier: Part) -> bool {
-        part.covers(earlier)
-    }
-
-    fn competes(earlier: Part, later: Part) -> bool {
-        earlier.competes(later)
-    }
-
-    fn scope(part: Part) -> Scope {
-        match part.mode {
-            Mode::Nothing => Scope::Nothing,
-            Mode::Everything => Scope::Everything,
-            _ => Scope::Object(part.object),
-        }
-    }
-}
-
-pub(crate) fn alternative(pending: EnabledStep) -> Alternative<Touch> {
+pub(crate) fn alternative(pending: EnabledStep) -> Alternative<EnabledStep> {
     let by_itself = pending.is_timeout().then_some(TIMEOUT);
     Alternative {
-        actor: pending.thread,
+        thread: pending.thread,
         by_itself,
         outcomes: if pending.is_timeout() { 1 } else { pending.outcomes },
-        footprint: Touch::Possible(pending),
+        step: pending,
     }
 }
 
 /// The steps of an execution with what they touched: a request that was granted at once has no
 /// second step, so it touched what that would have. An atomic section touches everything when it
 /// begins, and what happens inside cannot be moved by itself.
-pub(crate) fn taken(events: &[Event], symmetry: &Symmetry) -> Vec<Taken<Touch>> {
+pub(crate) fn taken(events: &[Event], symmetry: &Symmetry) -> Vec<Taken> {
     taken_after(0, events, symmetry)
 }
 
 /// The same without the first steps, so many.
-pub(crate) fn taken_after(
-    left_out: usize,
-    events: &[Event],
-    symmetry: &Symmetry,
-) -> Vec<Taken<Touch>> {
+pub(crate) fn taken_after(left_out: usize, events: &[Event], symmetry: &Symmetry) -> Vec<Taken> {
     let mut is_inside = insides(events);
     let mut providers = providers(events);
     let mut unit_of = semaphores::taken(events);
     let mut turns = symmetry.turns(events);
     let threads = events.iter().map(|event| usize::from(event.thread) + 1).max();
     let mut waited = vec![false; threads.unwrap_or(0)];
-    let mut steps: Vec<Taken<Touch>> = events[left_out.min(events.len())..]
+    let mut steps: Vec<Taken> = events[left_out.min(events.len())..]
         .iter()
         .rev()
         .map(|event| {
@@ -164,14 +48,16 @@ pub(crate) fn taken_after(
             let (object, is_free) = ((event.object, event.value), is_inside.pop() != Some(true));
             let footprint = match is_free {
                 false => Footprint::nothing(),
-                true => Footprint::new(what, object, event.outcome, granted),
+                true => footprint(what, object, event.outcome, granted),
             };
             let is_certain = !is_free || event.outcome == TIMEOUT;
-            let may_touch = Footprint::may_touch(what, object).filter(|_| !is_certain);
+            let may_touch = may_touch(what, object).filter(|_| !is_certain);
             let creates = event.operation == Operation::Create;
             Taken {
-                choice: reduction::Choice { actor: event.thread, outcome: event.outcome },
-                footprint: Touch::done(footprint, may_touch, turn),
+                choice: Choice { thread: event.thread, outcome: event.outcome },
+                // Turns first: whoever must come before does not race.
+                footprint: turn.parts().chain(footprint.into_parts()).collect(),
+                may_touch: may_touch.map(|of| turn.parts().chain(of.into_parts()).collect()),
                 creates: creates.then_some(event.value as u16),
                 after: (event.granted_by as usize).checked_sub(1),
                 provided_by: provided.by.or(unit.from()),
@@ -283,7 +169,6 @@ fn providers(events: &[Event]) -> Vec<Provided> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use everypath_schedules::reduction::Footprint as _;
 
     /// By this the search knows programs for which wakeup trees do not do.
     #[test]

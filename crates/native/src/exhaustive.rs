@@ -1,12 +1,11 @@
 //! Runs every schedule of a program, up to equivalence.
 
-use crate::dependence::Touch;
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::runner::Stop;
 use crate::speculation::Speculation;
 use crate::worker::Launch;
-use everypath_schedules::reduction::{self, Alternative, Ended, Finished, Reduction, Stateless};
+use everypath_schedules::reduction::{Alternative, Ended, Finished, Reduction, Stateless};
 use everypath_shim_abi::{Choice, EnabledStep, Outcome};
 use everypath_trace::Control;
 use std::ops::ControlFlow;
@@ -42,16 +41,14 @@ pub(crate) struct Order {
 impl Order {
     /// As the search puts it.
     pub(crate) fn new(
-        schedule: &[reduction::Choice],
+        schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<Touch>],
+        sleep: &[Alternative<EnabledStep>],
     ) -> Self {
-        let choice =
-            |choice: &reduction::Choice| Choice { thread: choice.actor, outcome: choice.outcome };
         Order {
-            schedule: schedule.iter().map(choice).collect(),
+            schedule: schedule.to_vec(),
             known,
-            sleep: sleep.iter().filter_map(|sleeping| sleeping.footprint.pending()).collect(),
+            sleep: sleep.iter().map(|sleeping| sleeping.step).collect(),
         }
     }
 }

@@ -4,7 +4,6 @@ use crate::error::Error;
 use crate::execution::{Execution, is_final};
 use crate::worker::{Launch, Modules, Worker};
 use everypath_schedules::minimise::{self, Cost, Failing, Trials};
-use everypath_schedules::reduction;
 use everypath_shim_abi::{Choice, GOES_ON, Outcome, Phase, Setup};
 
 /// How many executions are tried at most, and how many steps they may have together: a second or
@@ -34,10 +33,7 @@ pub fn minimise(launch: &Launch, failing: &Execution) -> Result<Vec<Choice>, Err
         Attempts { launch, failing, modules: Modules::default(), worker: None, stuck: false };
     let best = minimise::minimise(&mut attempts_of, as_failing(failing), attempts)?;
     let outcome = |outcome| if outcome == GOES_ON { 0 } else { outcome };
-    let choice = |choice: &reduction::Choice| Choice {
-        thread: choice.actor,
-        outcome: outcome(choice.outcome),
-    };
+    let choice = |choice: &Choice| Choice { outcome: outcome(choice.outcome), ..*choice };
     Ok(best.schedule.iter().map(choice).collect())
 }
 
@@ -54,19 +50,15 @@ struct Attempts<'a> {
 impl Trials for Attempts<'_> {
     type Error = Error;
 
-    fn attempt(&mut self, wish: &[reduction::Choice]) -> Result<Option<Failing>, Error> {
+    fn attempt(&mut self, wish: &[Choice]) -> Result<Option<Failing>, Error> {
         if self.stuck {
             return Ok(None);
         }
-        let wish: Vec<Choice> = wish
-            .iter()
-            .map(|choice| Choice { thread: choice.actor, outcome: choice.outcome })
-            .collect();
         let worker = match self.worker.take().filter(|_| !self.launch.fresh) {
             Some(worker) => self.worker.insert(worker),
             None => self.worker.insert(Worker::start(&self.launch, &self.modules)?),
         };
-        let reply = worker.attempt(&wish)?;
+        let reply = worker.attempt(wish)?;
         self.stuck = is_final(reply.outcome);
         let execution = Execution::of(worker, &reply, 0);
         Ok(execution.fails_like(self.failing).then(|| as_failing(&execution)))
@@ -74,11 +66,7 @@ impl Trials for Attempts<'_> {
 }
 
 fn as_failing(execution: &Execution) -> Failing {
-    let mut schedule: Vec<reduction::Choice> = execution
-        .schedule
-        .iter()
-        .map(|choice| reduction::Choice { actor: choice.thread, outcome: choice.outcome })
-        .collect();
+    let mut schedule = execution.schedule.clone();
     let cost = Cost::of(&schedule, &execution.preempts());
     // In another order, who waited may not have to: then there is no such step.
     for (choice, event) in schedule.iter_mut().zip(&execution.events) {

@@ -1,14 +1,15 @@
 //! A worker that runs executions for a search of all schedules.
 
-use crate::dependence::{Touch, taken_after};
+use crate::dependence::taken_after;
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::exhaustive::Order;
 use crate::symmetry::Symmetry;
 use crate::worker::{Kept, Launch, Modules, Recorded, Worker};
-use everypath_schedules::reduction::{self, Alternative, Ended, Executed, Executor};
+use everypath_schedules::reduction::{Alternative, Ended, Executed, Executor};
 use everypath_shim_abi::{
-    AdaptiveSpin, Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Record, Reply, Setup,
+    AdaptiveSpin, Choice, EnabledStep, Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Record,
+    Reply, Setup,
 };
 use everypath_trace::Control;
 
@@ -56,7 +57,7 @@ pub(crate) struct Performed {
     /// Its steps from there on.
     pub(crate) events: Vec<Event>,
     /// What could have been taken at each step that was not known.
-    pub(crate) alternatives: Vec<Vec<Alternative<Touch>>>,
+    pub(crate) alternatives: Vec<Vec<Alternative<EnabledStep>>>,
     /// All of it, if it is not as expected; without its number.
     pub(crate) unexpected: Option<Execution>,
     /// What was strange.
@@ -73,7 +74,7 @@ impl Performed {
         known: usize,
         events: &mut Vec<Event>,
         symmetry: &Symmetry,
-    ) -> Executed<Touch> {
+    ) -> Executed<EnabledStep> {
         events.truncate(self.first);
         events.extend(self.events);
         Executed {
@@ -249,15 +250,15 @@ impl<'a> Runner<'a> {
 }
 
 impl Executor for Runner<'_> {
-    type Footprint = Touch;
+    type Step = EnabledStep;
     type Error = Stop;
 
     fn run(
         &mut self,
-        schedule: &[reduction::Choice],
+        schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<Touch>],
-    ) -> Result<Executed<Touch>, Stop> {
+        sleep: &[Alternative<EnabledStep>],
+    ) -> Result<Executed<EnabledStep>, Stop> {
         self.begin(vec![Order::new(schedule, known, sleep)])?;
         let news = self.next()?;
         let (_, performed) = news.into_iter().next().expect("an execution was asked for");

@@ -7,14 +7,13 @@
 //! execution depends on nothing but what is asked for, so neither the result nor any count depends on
 //! the number of workers.
 
-use crate::dependence::Touch;
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::exhaustive::{Exhaustive, Order};
 use crate::runner::{Performed, Runner, Stop};
 use crate::worker::Modules;
-use everypath_schedules::reduction::{Alternative, Choice, Executed, Executor, Run};
-use everypath_shim_abi::{Event, MAX_ORDERS, Notice, Outcome};
+use everypath_schedules::reduction::{Alternative, Executed, Executor, Run};
+use everypath_shim_abi::{Choice, EnabledStep, Event, MAX_ORDERS, Notice, Outcome};
 use everypath_trace::{Control, Progress};
 use std::collections::BTreeSet;
 use std::thread;
@@ -179,15 +178,15 @@ impl<'a> Speculation<'a> {
 }
 
 impl Executor for Speculation<'_> {
-    type Footprint = Touch;
+    type Step = EnabledStep;
     type Error = Stop;
 
     fn run(
         &mut self,
         schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<Touch>],
-    ) -> Result<Executed<Touch>, Stop> {
+        sleep: &[Alternative<EnabledStep>],
+    ) -> Result<Executed<EnabledStep>, Stop> {
         self.runs += 1;
         if let Some(stop) = self.trouble.take() {
             return Err(stop);
@@ -202,7 +201,7 @@ impl Executor for Speculation<'_> {
         Ok(performed.into_executed(order.known, &mut self.path, &symmetry))
     }
 
-    fn foresight(&mut self, next: &Run<Touch>) -> usize {
+    fn foresight(&mut self, next: &Run<EnabledStep>) -> usize {
         let order = Order::new(&next.schedule, next.known, &next.sleep);
         let is_unknown = !self.knows(&order);
         self.likely.clear();
@@ -215,7 +214,7 @@ impl Executor for Speculation<'_> {
         if is_unknown || has_room { self.at_once() } else { 0 }
     }
 
-    fn foresee(&mut self, likely: Vec<Run<Touch>>) {
+    fn foresee(&mut self, likely: Vec<Run<EnabledStep>>) {
         // One processor is the search's.
         let members = self.exhaustive.workers.saturating_sub(1).max(1);
         if self.runs >= SHORT && self.members.len() < members {

@@ -3,12 +3,12 @@
 //! To go back to a state on the path, the program is put back to the nearest state before it that
 //! was saved, and the choices from there are made again: a step costs far less than a copy.
 
+use crate::dependence::alternative;
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::worker::{From, Launch, Modules, Worker};
-use everypath_schedules::reduction::stateful::{Reached, Sleep, Stateful, Touches, Walker};
-use everypath_schedules::reduction::{Alternative, Choice};
-use everypath_shim_abi::{EnabledStep, Footprint, Outcome, Reply, TIMEOUT};
+use everypath_schedules::reduction::stateful::{Reached, Sleep, Stateful, Walker};
+use everypath_shim_abi::{Choice, EnabledStep, Outcome, Reply};
 use everypath_trace::Control;
 use std::ops::ControlFlow;
 
@@ -33,15 +33,6 @@ const FAR: u32 = 32;
 const SLOTS: std::ops::Range<u32> = 1..32;
 /// How many bytes saved states may take.
 const ROOM: u64 = 1 << 30;
-
-/// What a step would touch.
-struct Touch(Footprint);
-
-impl Touches for Touch {
-    fn is_apart_from(&self, other: &Self) -> bool {
-        self.0.is_apart_from(&other.0)
-    }
-}
 
 /// A worker on its way through the states.
 struct Path<'a> {
@@ -72,7 +63,7 @@ impl<'a> Path<'a> {
     }
 
     /// Where the worker got to.
-    fn arrive(&mut self, reply: Option<Reply>) -> Result<Reached<Touch>, Stop> {
+    fn arrive(&mut self, reply: Option<Reply>) -> Result<Reached<EnabledStep>, Stop> {
         self.reply = reply.ok_or(Stop::Stopped)?;
         self.stands = self.reply.outcome == Outcome::Paused;
         if !self.stands {
@@ -121,21 +112,20 @@ impl<'a> Path<'a> {
 }
 
 impl Walker for Path<'_> {
-    type Footprint = Touch;
+    type Step = EnabledStep;
     type Error = Stop;
 
-    fn start(&mut self) -> Result<Reached<Touch>, Stop> {
+    fn start(&mut self) -> Result<Reached<EnabledStep>, Stop> {
         let reply = self.worker.walk(From::Start, None, self.control).map_err(Stop::Failed)?;
         self.arrive(reply)
     }
 
-    fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<Touch>, Stop> {
+    fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<EnabledStep>, Stop> {
         self.stands &= depth + 1 == self.steps.len();
         self.steps.truncate(depth + 1);
         while let Some((_, slot)) = self.saved.pop_if(|saved| saved.0 > depth) {
             self.free.push(slot);
         }
-        let choice = everypath_shim_abi::Choice { thread: choice.actor, outcome: choice.outcome };
         let next = Some((self.steps[depth], choice));
         let from = self.nearest().map_err(Stop::Failed)?;
         let reply = self.worker.walk(from, next, self.control).map_err(Stop::Failed)?;
@@ -143,17 +133,8 @@ impl Walker for Path<'_> {
     }
 }
 
-fn alternative(pending: EnabledStep) -> Alternative<Touch> {
-    Alternative {
-        actor: pending.thread,
-        by_itself: pending.is_timeout().then_some(TIMEOUT),
-        outcomes: if pending.is_timeout() { 1 } else { pending.outcomes },
-        footprint: Touch(pending.footprint()),
-    }
-}
-
 impl Explored {
-    fn count(&mut self, search: &Stateful<Touch>) {
+    fn count(&mut self, search: &Stateful<EnabledStep>) {
         self.executions = search.ends;
         self.steps = search.steps;
         self.states = Some(search.states() as u64);

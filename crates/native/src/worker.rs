@@ -5,7 +5,7 @@ mod process;
 mod tests;
 
 use crate::closed::{self, Companion, System};
-use crate::dependence::{Touch, alternative};
+use crate::dependence::alternative;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::exhaustive::Order;
@@ -160,7 +160,7 @@ pub(crate) struct Recorded {
     /// The number of the first of its steps that is told of.
     pub(crate) first: usize,
     pub(crate) events: Vec<Event>,
-    pub(crate) alternatives: Vec<Vec<Alternative<Touch>>>,
+    pub(crate) alternatives: Vec<Vec<Alternative<EnabledStep>>>,
 }
 
 /// Writes values into cells, as many as there is room for: how many.
@@ -172,7 +172,7 @@ fn fill<T: Copy>(cells: &[Cell<T>], values: &[T]) -> usize {
 fn split(
     all: &[Cell<EnabledStep>],
     ends: impl Iterator<Item = u32>,
-) -> Vec<Vec<Alternative<Touch>>> {
+) -> Vec<Vec<Alternative<EnabledStep>>> {
     let mut start = 0;
     ends.map(|end| {
         let these = all[start..end as usize].iter().map(|cell| alternative(cell.get())).collect();
@@ -524,7 +524,7 @@ impl Worker {
     }
 
     /// What could have been taken at each step from `first` on, in the last execution.
-    pub(crate) fn alternatives(&self, first: usize) -> Vec<Vec<Alternative<Touch>>> {
+    pub(crate) fn alternatives(&self, first: usize) -> Vec<Vec<Alternative<EnabledStep>>> {
         let region = &self.first.region;
         let steps = region.last_reply().steps as usize;
         let ends = region.alternative_ends[first.min(steps)..steps].iter().map(Cell::get);

@@ -6,9 +6,9 @@
 //! what should have come first.
 
 use crate::reduction::{
-    Alternative, Choice, Ended, Executed, Executor, Finished, Footprint, Reduction, Relation,
-    Stateless, Taken,
+    Alternative, Ended, Executed, Executor, Finished, Reduction, Stateless, Taken,
 };
+use everypath_dependence::{Choice, Footprint, Part, Relation};
 use std::ops::ControlFlow;
 
 /// What is to be said of one execution.
@@ -52,15 +52,15 @@ struct After<'a, E> {
 }
 
 impl<E: Executor> Executor for After<'_, E> {
-    type Footprint = E::Footprint;
+    type Step = E::Step;
     type Error = E::Error;
 
     fn run(
         &mut self,
         schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<E::Footprint>],
-    ) -> Result<Executed<E::Footprint>, E::Error> {
+        sleep: &[Alternative<E::Step>],
+    ) -> Result<Executed<E::Step>, E::Error> {
         let schedule = [self.prefix, schedule].concat();
         let mut executed = self.executor.run(&schedule, self.prefix.len() + known, sleep)?;
         debug_assert_eq!(executed.left_out, 0, "the whole of a good execution is asked for");
@@ -76,9 +76,9 @@ impl<E: Executor> Executor for After<'_, E> {
 }
 
 /// What is known of the executions with a certain beginning.
-enum Outlook<F> {
+enum Outlook {
     /// One of them ends well: its steps after the beginning.
-    Good(Vec<Taken<F>>),
+    Good(Vec<Taken>),
     Hopeless,
     Unknown,
 }
@@ -89,7 +89,7 @@ enum Outlook<F> {
 /// `failing` are its steps. `judge` says how the last execution of the executor ended.
 pub fn critical<E: Executor>(
     executor: &mut E,
-    failing: &[Taken<E::Footprint>],
+    failing: &[Taken],
     executions: u64,
     judge: impl Fn(&E) -> Judgement,
 ) -> Result<Critical, E::Error> {
@@ -122,7 +122,7 @@ fn outlook<E: Executor>(
     prefix: &[Choice],
     executions: u64,
     judge: impl Fn(&E) -> Judgement,
-) -> Result<Outlook<E::Footprint>, E::Error> {
+) -> Result<Outlook, E::Error> {
     let mut good = None;
     let mut all_bad = true;
     let mut left = executions;
@@ -153,22 +153,20 @@ fn outlook<E: Executor>(
 
 /// The first step of the good execution that comes before the first step of the failing one there,
 /// and depends on it: if there were none, that step could come first and all would still end well.
-fn rival<F: Footprint>(failing: &[Taken<F>], good: &[Taken<F>]) -> Option<Rival> {
-    let critical = failing[0].choice.actor;
-    let same = good.iter().position(|step| step.choice.actor == critical)?;
-    let depends = |step: &&Taken<F>| depends(&step.footprint, &good[same].footprint);
+fn rival(failing: &[Taken], good: &[Taken]) -> Option<Rival> {
+    let critical = failing[0].choice.thread;
+    let same = good.iter().position(|step| step.choice.thread == critical)?;
+    let depends = |step: &&Taken| depends(&step.footprint, &good[same].footprint);
     let in_good = good[..same].iter().position(|step| depends(&step))?;
-    let actor = good[in_good].choice.actor;
-    let by_actor = |step: &&Taken<F>| step.choice.actor == actor;
-    let taken_before = good[..in_good].iter().filter(by_actor).count();
-    let in_failing = failing.iter().enumerate().filter(|(_, step)| by_actor(step));
+    let thread = good[in_good].choice.thread;
+    let by_thread = |step: &&Taken| step.choice.thread == thread;
+    let taken_before = good[..in_good].iter().filter(by_thread).count();
+    let in_failing = failing.iter().enumerate().filter(|(_, step)| by_thread(step));
     let in_failing = in_failing.map(|(at, _)| at).nth(taken_before);
     Some(Rival { in_good, in_failing })
 }
 
-fn depends<F: Footprint>(earlier: &F, later: &F) -> bool {
-    let later = later.parts();
-    earlier
-        .parts()
-        .any(|part| later.clone().any(|other| F::relation(part, other) != Relation::Independent))
+fn depends(earlier: &Footprint, later: &Footprint) -> bool {
+    let related = |part: Part, other| part.relation(other) != Relation::Independent;
+    earlier.parts().any(|part| later.parts().any(|other| related(part, other)))
 }

@@ -2,30 +2,30 @@
 //! somebody had to choose, fewer switches at all, fewer steps.
 //!
 //! Nicholas Jalbert, Koushik Sen: A Trace Simplification Technique for Effective Debugging of
-//! Concurrent Programs. FSE 2010. A schedule is a row of blocks, each of one actor. Blocks of one
-//! actor are brought together, forwards or backwards, and blocks are left out; whatever still fails
+//! Concurrent Programs. FSE 2010. A schedule is a row of blocks, each of one thread. Blocks of one
+//! thread are brought together, forwards or backwards, and blocks are left out; whatever still fails
 //! and is simpler is kept, until nothing helps any more. As the paper says, the result is a local
 //! minimum: each of these changes alone makes it worse or makes the failure go away.
 //!
 //! Where we depart: windows of many blocks are tried before single ones, halving each time, as in
 //! Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input, IEEE TSE 28(2), 2002.
-//! Long schedules then take few attempts. In short ones, two blocks of an actor are also brought
-//! together in every other place; and one actor is interrupted by another after each of its steps,
+//! Long schedules then take few attempts. In short ones, two blocks of a thread are also brought
+//! together in every other place; and one thread is interrupted by another after each of its steps,
 //! and by nobody else: most failures need no more (Musuvathi, Qadeer: Iterative Context Bounding for
 //! Systematic Testing of Multithreaded Programs, PLDI 2007). Every attempt is really executed.
 
-use crate::reduction::Choice;
+use everypath_dependence::Choice;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// What it takes to follow a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Switches away from an actor that could have gone on.
+    /// Switches away from a thread that could have gone on.
     pub preemptions: usize,
     /// Outcomes other than the usual one.
     pub outcomes: usize,
-    /// Switches from one actor to another, those that could not be avoided included.
+    /// Switches from one thread to another, those that could not be avoided included.
     pub switches: usize,
     /// Steps.
     pub steps: usize,
@@ -34,10 +34,10 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// What an execution takes; `preempts` says of each step whether it comes although the actor
+    /// What an execution takes; `preempts` says of each step whether it comes although the thread
     /// of the step before could have gone on.
     pub fn of(schedule: &[Choice], preempts: &[bool]) -> Self {
-        let switches = schedule.windows(2).filter(|pair| pair[0].actor != pair[1].actor);
+        let switches = schedule.windows(2).filter(|pair| pair[0].thread != pair[1].thread);
         Cost {
             preemptions: preempts.iter().filter(|&&preempts| preempts).count(),
             outcomes: schedule.iter().filter(|choice| choice.outcome != 0).count(),
@@ -71,7 +71,7 @@ pub trait Trials {
     type Error;
 
     /// Executes a schedule as far as it can be: a choice that is not there is left out. After the
-    /// last one, the actor that runs goes on while it can. Returns what was executed if it fails in
+    /// last one, the thread that runs goes on while it can. Returns what was executed if it fails in
     /// the way that is looked for.
     fn attempt(&mut self, wish: &[Choice]) -> Result<Option<Failing>, Self::Error>;
 }
@@ -104,7 +104,7 @@ struct Minimising<'a, T> {
     left: u64,
 }
 
-/// A row of steps of one actor, by their numbers.
+/// A row of steps of one thread, by their numbers.
 type Block = Range<usize>;
 
 impl<T: Trials> Minimising<'_, T> {
@@ -128,7 +128,7 @@ impl<T: Trials> Minimising<'_, T> {
         let mut blocks: Vec<Block> = Vec::new();
         for (at, choice) in schedule.iter().enumerate() {
             match blocks.last_mut() {
-                Some(last) if schedule[last.start].actor == choice.actor => last.end = at + 1,
+                Some(last) if schedule[last.start].thread == choice.thread => last.end = at + 1,
                 _ => blocks.push(at..at + 1),
             }
         }
@@ -140,7 +140,7 @@ impl<T: Trials> Minimising<'_, T> {
         blocks.flat_map(|block| &self.best.schedule[block.clone()]).copied().collect()
     }
 
-    /// Lets actors go on by themselves as early as possible.
+    /// Lets threads go on by themselves as early as possible.
     fn cut_the_end(&mut self) -> Result<(), T::Error> {
         let mut cut = self.blocks().len();
         while cut > 0 {
@@ -154,7 +154,7 @@ impl<T: Trials> Minimising<'_, T> {
         Ok(())
     }
 
-    /// Brings the blocks of each actor together, in smaller and smaller windows.
+    /// Brings the blocks of each thread together, in smaller and smaller windows.
     fn gather_in_windows(&mut self) -> Result<(), T::Error> {
         let mut size = self.blocks().len();
         while size > 2 {
@@ -175,18 +175,18 @@ impl<T: Trials> Minimising<'_, T> {
         Ok(())
     }
 
-    /// Blocks in the order in which their actors come first, or last.
+    /// Blocks in the order in which their threads come first, or last.
     fn gathered(&self, blocks: &[Block], late: bool) -> Vec<Block> {
-        let actor = |block: &Block| self.best.schedule[block.start].actor;
+        let thread = |block: &Block| self.best.schedule[block.start].thread;
         let mut gathered = blocks.to_vec();
         gathered.sort_by_key(|block| {
-            let same = |other: &Block| actor(other) == actor(block);
+            let same = |other: &Block| thread(other) == thread(block);
             if late { blocks.iter().rposition(same) } else { blocks.iter().position(same) }
         });
         gathered
     }
 
-    /// Brings each block and the next one of its actor together, however far away that is.
+    /// Brings each block and the next one of its thread together, however far away that is.
     fn join_blocks(&mut self) -> Result<(), T::Error> {
         let mut at = 0;
         while at < self.blocks().len() {
@@ -195,7 +195,7 @@ impl<T: Trials> Minimising<'_, T> {
                 if at >= blocks.len() {
                     break;
                 }
-                let Some(next) = self.next_of_actor(&blocks, at) else { break };
+                let Some(next) = self.next_of_thread(&blocks, at) else { break };
                 if late {
                     blocks[at..next].rotate_left(1);
                 } else {
@@ -208,18 +208,19 @@ impl<T: Trials> Minimising<'_, T> {
         Ok(())
     }
 
-    /// Lets one actor be interrupted by another one, after each of its steps, and by nobody else.
+    /// Lets one thread be interrupted by another one, after each of its steps, and by nobody else.
     fn interrupt_once(&mut self) -> Result<(), T::Error> {
         let original = self.best.schedule.clone();
-        let actors: BTreeSet<u16> = original.iter().map(|choice| choice.actor).collect();
-        if self.best.cost.switches < 2 || (original.len() * actors.len()) as u64 > self.left {
+        let threads: BTreeSet<u16> = original.iter().map(|choice| choice.thread).collect();
+        if self.best.cost.switches < 2 || (original.len() * threads.len()) as u64 > self.left {
             return Ok(());
         }
-        let of = |actor| original.iter().filter(move |choice| choice.actor == actor).copied();
-        for &interrupted in &actors {
-            let begin = original.iter().position(|choice| choice.actor == interrupted).unwrap_or(0);
+        let of = |thread| original.iter().filter(move |choice| choice.thread == thread).copied();
+        for &interrupted in &threads {
+            let begin =
+                original.iter().position(|choice| choice.thread == interrupted).unwrap_or(0);
             for steps in 1..=of(interrupted).count() {
-                for &other in actors.iter().filter(|&&other| other != interrupted) {
+                for &other in threads.iter().filter(|&&other| other != interrupted) {
                     let before = original[..begin].iter().copied();
                     let row = before.chain(of(interrupted).take(steps)).chain(of(other));
                     self.offer(&row.collect::<Vec<_>>())?;
@@ -229,7 +230,7 @@ impl<T: Trials> Minimising<'_, T> {
         Ok(())
     }
 
-    /// Puts each block, with the next one of its actor, in every place, if there are not too many.
+    /// Puts each block, with the next one of its thread, in every place, if there are not too many.
     fn move_blocks(&mut self) -> Result<(), T::Error> {
         let mut at = 0;
         while at < self.blocks().len() {
@@ -239,7 +240,7 @@ impl<T: Trials> Minimising<'_, T> {
                 if (blocks.len() * blocks.len()) as u64 > self.left {
                     return Ok(());
                 }
-                let next = self.next_of_actor(&blocks, at);
+                let next = self.next_of_thread(&blocks, at);
                 let mut pair: Vec<Block> =
                     next.map(|next| blocks.remove(next)).into_iter().collect();
                 pair.insert(0, blocks.remove(at));
@@ -253,13 +254,13 @@ impl<T: Trials> Minimising<'_, T> {
         Ok(())
     }
 
-    fn next_of_actor(&self, blocks: &[Block], at: usize) -> Option<usize> {
-        let actor = |block: &Block| self.best.schedule[block.start].actor;
+    fn next_of_thread(&self, blocks: &[Block], at: usize) -> Option<usize> {
+        let thread = |block: &Block| self.best.schedule[block.start].thread;
         let later = blocks.iter().enumerate().skip(at + 1);
-        later.filter(|(_, other)| actor(other) == actor(&blocks[at])).map(|(next, _)| next).next()
+        later.filter(|(_, other)| thread(other) == thread(&blocks[at])).map(|(next, _)| next).next()
     }
 
-    /// Leaves out each block: what its actor does there, it does later.
+    /// Leaves out each block: what its thread does there, it does later.
     fn leave_out_blocks(&mut self) -> Result<(), T::Error> {
         let mut at = 0;
         while at < self.blocks().len() {

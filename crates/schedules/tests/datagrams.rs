@@ -5,10 +5,9 @@
 //! got as well, had it come later, but for the rest that makes no difference.
 
 use everypath_schedules::reduction::{
-    self, Alternative, Choice, Ended, Executed, Executor, Finished, Reduction, Scope, Stateless,
-    Taken,
+    Alternative, Ended, Executed, Executor, Finished, Reduction, Stateless, Taken,
 };
-use everypath_shim_abi::{Footprint, Mode, Operation, Part, Phase, Relation};
+use everypath_shim_abi::{Choice, Footprint, Operation, Phase, footprint, may_touch};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -26,60 +25,10 @@ enum Op {
 
 const NETWORKS: usize = 2;
 
-/// What a step touches, and might touch elsewhere.
-#[derive(Clone, Debug)]
-struct Touch(Footprint, Option<Footprint>);
-
-impl Touch {
-    fn of((operation, phase, object): (Operation, Phase, u64)) -> Self {
-        let (what, object) = ((operation, phase), (object, 1));
-        Touch(Footprint::new(what, object, 0, true), Footprint::may_touch(what, object))
-    }
-}
-
-impl reduction::Footprint for Touch {
-    type Part = Part;
-
-    fn parts(&self) -> impl Iterator<Item = Part> + Clone {
-        self.0.parts()
-    }
-
-    fn may_touch(&self) -> Option<Vec<Part>> {
-        self.1.map(|may_touch| may_touch.parts().collect())
-    }
-
-    fn misses_at(&self) -> Option<u64> {
-        self.0.parts().find(|part| part.mode == Mode::Miss).map(|part| part.object)
-    }
-
-    fn is_separable(part: Part) -> bool {
-        part.mode == Mode::Acquire
-    }
-
-    fn relation(earlier: Part, later: Part) -> reduction::Relation {
-        match earlier.relation(later) {
-            Relation::Independent => reduction::Relation::Independent,
-            Relation::Ordered => reduction::Relation::Ordered,
-            Relation::Racing => reduction::Relation::Racing,
-            Relation::Missed => reduction::Relation::Missed,
-        }
-    }
-
-    fn covers(part: Part, earlier: Part) -> bool {
-        part.covers(earlier)
-    }
-
-    fn competes(earlier: Part, later: Part) -> bool {
-        earlier.competes(later)
-    }
-
-    fn scope(part: Part) -> Scope {
-        match part.mode {
-            Mode::Nothing => Scope::Nothing,
-            Mode::Everything => Scope::Everything,
-            _ => Scope::Object(part.object),
-        }
-    }
+/// What a step touches, and might touch at another moment.
+fn touched((operation, phase, object): (Operation, Phase, u64)) -> (Footprint, Option<Footprint>) {
+    let (what, object) = ((operation, phase), (object, 1));
+    (footprint(what, object, 0, true), may_touch(what, object))
 }
 
 /// A datagram: who sent it, by which step, and whether it has arrived.
@@ -108,7 +57,7 @@ struct Machine<'a> {
     written: [Vec<usize>; NETWORKS],
     /// Who has looked and is given one of them now, and nobody else moves.
     chooses: Option<usize>,
-    steps: Vec<Taken<Touch>>,
+    steps: Vec<Taken>,
 }
 
 impl<'a> Machine<'a> {
@@ -147,12 +96,12 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn alternatives(&self) -> Vec<Alternative<Touch>> {
+    fn alternatives(&self) -> Vec<Alternative<Footprint>> {
         let alternative = |t: usize, outcomes: usize, what| Alternative {
-            actor: t as u16,
+            thread: t as u16,
             by_itself: None,
             outcomes: outcomes as u16,
-            footprint: Touch::of(what),
+            step: touched(what).0,
         };
         if let Some(t) = self.chooses {
             let Op::Receive(n) = self.program[t][self.threads[t].next] else { unreachable!() };
@@ -174,12 +123,13 @@ impl<'a> Machine<'a> {
     }
 
     fn take(&mut self, choice: Choice) {
-        let t = usize::from(choice.actor);
+        let t = usize::from(choice.thread);
         let now = self.steps.len();
         let op = self.program[t][self.threads[t].next];
         let mut taken = Taken {
             choice,
-            footprint: Touch(Footprint::nothing(), None),
+            footprint: Footprint::nothing(),
+            may_touch: None,
             creates: None,
             after: None,
             provided_by: None,
@@ -192,7 +142,7 @@ impl<'a> Machine<'a> {
             return;
         }
         let what = self.pending(t).expect("the schedule is possible");
-        taken.footprint = Touch::of(what);
+        (taken.footprint, taken.may_touch) = touched(what);
         taken.after = self.threads[t].granted_by.take();
         taken.resumes = what.1 == Phase::Resume;
         match op {
@@ -234,29 +184,28 @@ struct Interpreter<'a> {
 }
 
 impl Executor for Interpreter<'_> {
-    type Footprint = Touch;
+    type Step = Footprint;
     type Error = Infallible;
 
     fn run(
         &mut self,
         schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<Touch>],
-    ) -> Result<Executed<Touch>, Infallible> {
+        sleep: &[Alternative<Footprint>],
+    ) -> Result<Executed<Footprint>, Infallible> {
         let mut machine = Machine::new(self.program, self.window);
         let (mut sleep, mut alternatives) = (sleep.to_vec(), Vec::new());
         let (mut ended, mut current) = (Ended::Complete, 0);
         loop {
             let can = machine.alternatives();
-            let is_asleep = |of: &&Alternative<Touch>| !sleep.iter().any(|s| s.actor == of.actor);
-            let misses = |of: &Alternative<Touch>| {
-                of.footprint.0.parts().any(|part| part.mode == Mode::Miss)
-            };
+            let is_asleep =
+                |of: &&Alternative<Footprint>| !sleep.iter().any(|s| s.thread == of.thread);
+            let misses = |of: &Alternative<Footprint>| of.step.misses_at().is_some();
             let choice = match schedule.get(machine.steps.len()) {
                 _ if can.is_empty() => break,
                 Some(&choice) => {
-                    let fits = |of: &Alternative<Touch>| choice.outcome < of.outcomes;
-                    if !can.iter().any(|of| of.actor == choice.actor && fits(of)) {
+                    let fits = |of: &Alternative<Footprint>| choice.outcome < of.outcomes;
+                    if !can.iter().any(|of| of.thread == choice.thread && fits(of)) {
                         ended = Ended::Diverged;
                         break;
                     }
@@ -264,20 +213,21 @@ impl Executor for Interpreter<'_> {
                 }
                 None => {
                     let awake = can.iter().filter(is_asleep);
-                    let first = awake.min_by_key(|of| (misses(of), of.actor != current, of.actor));
+                    let first =
+                        awake.min_by_key(|of| (misses(of), of.thread != current, of.thread));
                     let Some(first) = first else {
                         ended = Ended::SleepSetBlocked;
                         break;
                     };
-                    let taken = first.footprint.0;
-                    sleep.retain(|it| it.footprint.0.commutes(&taken));
-                    Choice { actor: first.actor, outcome: 0 }
+                    let taken = first.step;
+                    sleep.retain(|it| it.step.commutes(&taken));
+                    Choice { thread: first.thread, outcome: 0 }
                 }
             };
             if machine.steps.len() >= known {
                 alternatives.push(can);
             }
-            current = choice.actor;
+            current = choice.thread;
             machine.take(choice);
         }
         self.end = machine.end();

@@ -1,44 +1,45 @@
 //! Failing schedules become simple, and still fail.
 
+use everypath_dependence::Choice;
 use everypath_schedules::minimise::{Cost, Failing, Trials, minimise};
-use everypath_schedules::reduction::Choice;
 use proptest::prelude::*;
 
 /// Actors that each add one to a counter some times, by reading it and then writing what they read
 /// plus one: the execution fails if an addition is lost.
 struct LostUpdates {
-    actors: u16,
+    threads: u16,
     additions: usize,
     attempts: u64,
 }
 
 impl LostUpdates {
-    /// Executes choices as far as they can be, and then lets the actor that runs go on.
+    /// Executes choices as far as they can be, and then lets the thread that runs go on.
     fn execute(&self, wish: &[Choice]) -> (Failing, bool) {
-        let mut left = vec![2 * self.additions; usize::from(self.actors)];
-        let mut seen = vec![0; usize::from(self.actors)];
+        let mut left = vec![2 * self.additions; usize::from(self.threads)];
+        let mut seen = vec![0; usize::from(self.threads)];
         let mut counter = 0;
         let mut schedule: Vec<Choice> = Vec::new();
         let mut preempts = Vec::new();
         let mut wish = wish.iter().copied();
         loop {
-            let can_run = |actor: u16| left.get(usize::from(actor)).is_some_and(|&left| left > 0);
-            let last = schedule.last().map(|choice| choice.actor).filter(|&actor| can_run(actor));
-            let wished = wish.by_ref().map(|choice| choice.actor).find(|&actor| can_run(actor));
-            let usual = || last.or_else(|| (0..self.actors).find(|&actor| can_run(actor)));
-            let Some(actor) = wished.or_else(usual) else { break };
-            preempts.push(last.is_some_and(|last| last != actor));
-            schedule.push(Choice { actor, outcome: 0 });
-            let actor = usize::from(actor);
-            if left[actor].is_multiple_of(2) {
-                seen[actor] = counter;
+            let can_run = |thread: u16| left.get(usize::from(thread)).is_some_and(|&left| left > 0);
+            let last =
+                schedule.last().map(|choice| choice.thread).filter(|&thread| can_run(thread));
+            let wished = wish.by_ref().map(|choice| choice.thread).find(|&thread| can_run(thread));
+            let usual = || last.or_else(|| (0..self.threads).find(|&thread| can_run(thread)));
+            let Some(thread) = wished.or_else(usual) else { break };
+            preempts.push(last.is_some_and(|last| last != thread));
+            schedule.push(Choice { thread, outcome: 0 });
+            let thread = usize::from(thread);
+            if left[thread].is_multiple_of(2) {
+                seen[thread] = counter;
             } else {
-                counter = seen[actor] + 1;
+                counter = seen[thread] + 1;
             }
-            left[actor] -= 1;
+            left[thread] -= 1;
         }
         let cost = Cost::of(&schedule, &preempts);
-        let fails = counter != usize::from(self.actors) * self.additions;
+        let fails = counter != usize::from(self.threads) * self.additions;
         (Failing { schedule, cost }, fails)
     }
 }
@@ -56,22 +57,22 @@ impl Trials for LostUpdates {
 proptest! {
     #[test]
     fn one_preemption_is_enough_to_lose_an_update(
-        actors in 2u16..6,
+        threads in 2u16..6,
         additions in 1usize..20,
         order in proptest::collection::vec(any::<u16>(), 0..300),
     ) {
-        let mut trials = LostUpdates { actors, additions, attempts: 0 };
+        let mut trials = LostUpdates { threads, additions, attempts: 0 };
         let wish: Vec<Choice> =
-            order.iter().map(|at| Choice { actor: at % actors, outcome: 0 }).collect();
+            order.iter().map(|at| Choice { thread: at % threads, outcome: 0 }).collect();
         let (found, fails) = trials.execute(&wish);
         prop_assume!(fails);
         let shrunk = minimise(&mut trials, found.clone(), 100_000).unwrap();
         // What is returned is what would be executed.
         prop_assert_eq!(trials.execute(&shrunk.schedule), (shrunk.clone(), true));
         prop_assert_eq!(shrunk.cost.preemptions, 1);
-        // The one that is interrupted, the other actors, and the first one again.
-        prop_assert!(shrunk.cost.switches <= usize::from(actors));
-        let mut again = LostUpdates { actors, additions, attempts: 0 };
+        // The one that is interrupted, the other threads, and the first one again.
+        prop_assert!(shrunk.cost.switches <= usize::from(threads));
+        let mut again = LostUpdates { threads, additions, attempts: 0 };
         prop_assert_eq!(minimise(&mut again, found, 100_000).unwrap(), shrunk);
     }
 
@@ -80,9 +81,9 @@ proptest! {
         order in proptest::collection::vec(any::<u16>(), 40..300),
         most in 0u64..50,
     ) {
-        let mut trials = LostUpdates { actors: 3, additions: 20, attempts: 0 };
+        let mut trials = LostUpdates { threads: 3, additions: 20, attempts: 0 };
         let wish: Vec<Choice> =
-            order.iter().map(|at| Choice { actor: at % 3, outcome: 0 }).collect();
+            order.iter().map(|at| Choice { thread: at % 3, outcome: 0 }).collect();
         let (found, fails) = trials.execute(&wish);
         prop_assume!(fails);
         let shrunk = minimise(&mut trials, found.clone(), most).unwrap();

@@ -1,8 +1,9 @@
 //! Searches over states against a breadth-first search that shares nothing with them, on random
 //! programs with locks, shared variables, choices, loops and failures.
 
-use everypath_schedules::reduction::stateful::{Reached, Sleep, Stateful, Touches, Walker};
-use everypath_schedules::reduction::{Alternative, Choice};
+use everypath_dependence::{Choice, Footprint, Mode, Part};
+use everypath_schedules::reduction::Alternative;
+use everypath_schedules::reduction::stateful::{Reached, Sleep, Stateful, Walker};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -37,13 +38,9 @@ struct Machine {
     failed: bool,
 }
 
-#[derive(Clone, Debug)]
-struct Objects(Vec<usize>);
-
-impl Touches for Objects {
-    fn is_apart_from(&self, other: &Self) -> bool {
-        !self.0.iter().any(|object| other.0.contains(object))
-    }
+/// A step that writes these objects.
+fn writes(objects: &[usize]) -> Footprint {
+    objects.iter().map(|&object| Part { mode: Mode::Write, object: object as u64 }).collect()
 }
 
 impl Machine {
@@ -52,7 +49,7 @@ impl Machine {
         Machine { next, owners: [None; OBJECTS], values: [0; OBJECTS], failed: false }
     }
 
-    fn alternatives(&self, program: &Program) -> Vec<Alternative<Objects>> {
+    fn alternatives(&self, program: &Program) -> Vec<Alternative<Footprint>> {
         let all = (0..program.len()).filter(|_| !self.failed);
         all.filter_map(|thread| {
             let (objects, outcomes) = match *program[thread].get(self.next[thread])? {
@@ -63,14 +60,14 @@ impl Machine {
                 Op::Back => (Vec::new(), 1),
                 Op::Add(x) | Op::BackIfZero(x) | Op::FailIfTwo(x) => (vec![x], 1),
             };
-            let (actor, by_itself) = (thread as u16, None);
-            Some(Alternative { actor, by_itself, outcomes, footprint: Objects(objects) })
+            let step = writes(&objects);
+            Some(Alternative { thread: thread as u16, by_itself: None, outcomes, step })
         })
         .collect()
     }
 
     fn step(&mut self, program: &Program, choice: Choice) {
-        let thread = usize::from(choice.actor);
+        let thread = usize::from(choice.thread);
         let op = program[thread][self.next[thread]];
         self.next[thread] += 1;
         match op {
@@ -103,7 +100,7 @@ impl<'a> Interpreter<'a> {
         Interpreter { program, path, seen, ends }
     }
 
-    fn reach(&mut self, machine: Machine) -> Result<Reached<Objects>, Infallible> {
+    fn reach(&mut self, machine: Machine) -> Result<Reached<Footprint>, Infallible> {
         let alternatives = machine.alternatives(self.program);
         self.path.push(machine.clone());
         if alternatives.is_empty() {
@@ -117,14 +114,14 @@ impl<'a> Interpreter<'a> {
 }
 
 impl Walker for Interpreter<'_> {
-    type Footprint = Objects;
+    type Step = Footprint;
     type Error = Infallible;
 
-    fn start(&mut self) -> Result<Reached<Objects>, Infallible> {
+    fn start(&mut self) -> Result<Reached<Footprint>, Infallible> {
         self.reach(Machine::new(self.program))
     }
 
-    fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<Objects>, Infallible> {
+    fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<Footprint>, Infallible> {
         self.path.truncate(depth + 1);
         let mut machine = self.path[depth].clone();
         machine.step(self.program, choice);
@@ -148,7 +145,7 @@ fn oracle(program: &Program) -> (BTreeSet<Machine>, BTreeSet<Machine>) {
         for alternative in alternatives {
             for outcome in 0..alternative.outcomes {
                 let mut next = machine.clone();
-                next.step(program, Choice { actor: alternative.actor, outcome });
+                next.step(program, Choice { thread: alternative.thread, outcome });
                 waiting.push(next);
             }
         }
@@ -230,18 +227,18 @@ fn going_round_is_noticed() {
 fn steps_that_footprints_do_not_tell_of_never_sleep() {
     struct Untold<'a>(Interpreter<'a>);
     impl Walker for Untold<'_> {
-        type Footprint = Objects;
+        type Step = Footprint;
         type Error = Infallible;
 
-        fn start(&mut self) -> Result<Reached<Objects>, Infallible> {
+        fn start(&mut self) -> Result<Reached<Footprint>, Infallible> {
             self.0.start().map(untold)
         }
 
-        fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<Objects>, Infallible> {
+        fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<Footprint>, Infallible> {
             self.0.take(depth, choice).map(untold)
         }
     }
-    fn untold(reached: Reached<Objects>) -> Reached<Objects> {
+    fn untold(reached: Reached<Footprint>) -> Reached<Footprint> {
         match reached {
             Reached::State { fingerprint, alternatives, .. } => {
                 Reached::State { fingerprint, alternatives, told: false }
@@ -257,7 +254,7 @@ fn steps_that_footprints_do_not_tell_of_never_sleep() {
     assert_eq!(search.steps, 3 * 3 * 16);
 }
 
-/// A graph by hand: for each state, the actors that can go on, the objects they touch and where
+/// A graph by hand: for each state, the threads that can go on, the objects they touch and where
 /// they lead. The last state is the end.
 struct Graph {
     steps: Vec<Vec<(u16, Vec<usize>, usize)>>,
@@ -266,14 +263,14 @@ struct Graph {
 }
 
 impl Graph {
-    fn reach(&mut self, state: usize) -> Result<Reached<Objects>, Infallible> {
+    fn reach(&mut self, state: usize) -> Result<Reached<Footprint>, Infallible> {
         self.path.push(state);
         let Some(steps) = self.steps.get(state) else { return Ok(Reached::End) };
-        let alternative = |(actor, objects, _): &(u16, Vec<usize>, usize)| Alternative {
-            actor: *actor,
+        let alternative = |(thread, objects, _): &(u16, Vec<usize>, usize)| Alternative {
+            thread: *thread,
             by_itself: None,
             outcomes: 1,
-            footprint: Objects(objects.clone()),
+            step: writes(objects),
         };
         let alternatives = steps.iter().map(alternative).collect();
         Ok(Reached::State { fingerprint: state as u128, alternatives, told: true })
@@ -281,18 +278,18 @@ impl Graph {
 }
 
 impl Walker for Graph {
-    type Footprint = Objects;
+    type Step = Footprint;
     type Error = Infallible;
 
-    fn start(&mut self) -> Result<Reached<Objects>, Infallible> {
+    fn start(&mut self) -> Result<Reached<Footprint>, Infallible> {
         self.reach(0)
     }
 
-    fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<Objects>, Infallible> {
+    fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<Footprint>, Infallible> {
         self.path.truncate(depth + 1);
         let state = self.path[depth];
-        self.taken.push((state, choice.actor));
-        let step = self.steps[state].iter().find(|step| step.0 == choice.actor);
+        self.taken.push((state, choice.thread));
+        let step = self.steps[state].iter().find(|step| step.0 == choice.thread);
         let next = step.expect("only what is there is chosen").2;
         self.reach(next)
     }
@@ -300,7 +297,7 @@ impl Walker for Graph {
 
 #[test]
 fn a_step_that_slept_is_taken_where_it_is_met_awake() {
-    // Actor 0 sleeps in state 2 after actor 1 led there, and is awake after actor 2 did.
+    // Thread 0 sleeps in state 2 after thread 1 led there, and is awake after thread 2 did.
     let steps = vec![
         vec![(0, vec![0], 1), (1, vec![1], 2), (2, vec![0, 1], 2)],
         vec![(1, vec![1], 3)],

@@ -1,6 +1,7 @@
 //! Steps that could be taken.
 
 use crate::{Footprint, Operation, Phase, TIMEOUT};
+use everypath_dependence::Enabled;
 
 /// A step that could be taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,10 +29,17 @@ impl EnabledStep {
     pub fn is_timeout(&self) -> bool {
         self.outcomes == TIMEOUT
     }
+}
 
-    /// Whether it would touch everything there is. Asked of every step that could be taken, so those
-    /// that never do are told by what they are.
-    pub fn conflicts_with_all(&self) -> bool {
+impl Enabled for EnabledStep {
+    /// What it would touch, if it got everything that it asks for.
+    fn footprint(&self) -> Footprint {
+        let outcome = if self.is_timeout() { TIMEOUT } else { 0 };
+        crate::footprint((self.operation, self.phase), (self.object, self.value), outcome, true)
+    }
+
+    /// Asked of every step that could be taken, so most are told apart by their operation.
+    fn conflicts_with_all(&self) -> bool {
         let may_be = matches!(
             self.operation,
             Operation::Sleep
@@ -48,10 +56,13 @@ impl EnabledStep {
         self.is_timeout() || may_be && self.footprint().conflicts_with_all()
     }
 
-    /// What it would touch, if it got everything that it asks for.
-    pub fn footprint(&self) -> Footprint {
-        let outcome = if self.is_timeout() { TIMEOUT } else { 0 };
-        Footprint::new((self.operation, self.phase), (self.object, self.value), outcome, true)
+    fn yields(&self) -> bool {
+        self.stands_back
+    }
+
+    /// A partition changes what others find, and always comes to rest.
+    fn may_disable(&self) -> bool {
+        self.operation != Operation::Partition && self.conflicts_with_all()
     }
 }
 

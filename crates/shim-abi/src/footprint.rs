@@ -3,147 +3,7 @@
 use crate::client_ports;
 use crate::operation::connected;
 use crate::{Operation, PROCESS_BITS, Phase, TIMEOUT, units};
-
-/// How a part of a step uses an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Asks for a lock: who asks first gets it first.
-    Request,
-    /// Gets a lock at once: it cannot come before whoever had the lock gave it back.
-    Acquire,
-    /// Gives a lock back.
-    Release,
-    /// Asks for a lock that others share, or gives it back: the order is kept elsewhere, but who only
-    /// looks or tries sees it.
-    Share,
-    /// Looks only.
-    Read,
-    /// One of those that a look at all of them would see; they do not see each other.
-    Touch,
-    /// Everything else.
-    Write,
-    /// Takes one of what is there: what is put in later it could have taken instead, but what was put
-    /// in before and not taken makes no difference to it.
-    Miss,
-    /// Is the first of several that come one after the other, whatever they do.
-    Lead,
-    /// Is the next of them.
-    Follow,
-    /// Touches everything there is: a step that must not be swapped with any other.
-    Everything,
-    /// Touches nothing of others; but whether it comes before the end of the process matters.
-    Nothing,
-}
-
-impl Mode {
-    const ALL: [Mode; 12] = [
-        Mode::Request,
-        Mode::Acquire,
-        Mode::Release,
-        Mode::Share,
-        Mode::Read,
-        Mode::Write,
-        Mode::Miss,
-        Mode::Touch,
-        Mode::Lead,
-        Mode::Follow,
-        Mode::Everything,
-        Mode::Nothing,
-    ];
-}
-
-/// A part of a step: what it uses, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// How it is used.
-    pub mode: Mode,
-    /// The object, by its address.
-    pub object: u64,
-}
-
-/// What it means that two parts of different threads meet in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// Their order makes no difference.
-    Independent,
-    /// The second cannot come before the first.
-    Ordered,
-    /// They could come in the other order, and that makes a difference.
-    Racing,
-    /// They can be swapped; but if the second came first, there would be more that the first could do.
-    Missed,
-}
-
-impl Part {
-    /// How this part and a later one of another thread are related.
-    pub const fn relation(self, later: Part) -> Relation {
-        use Mode::{
-            Acquire, Everything, Follow, Lead, Miss, Nothing, Read, Release, Request, Share, Touch,
-            Write,
-        };
-        match (self.mode, later.mode) {
-            (Everything, _) | (_, Everything) => return Relation::Racing,
-            (Nothing, _) | (_, Nothing) => return Relation::Independent,
-            _ if self.object != later.object => return Relation::Independent,
-            _ => {}
-        }
-        match (self.mode, later.mode) {
-            (Lead, Follow) => Relation::Ordered,
-            (Lead | Follow, _) | (_, Lead | Follow) => Relation::Independent,
-            // Who looks at all sees each.
-            (Touch, Touch) => Relation::Independent,
-            (Touch, _) | (_, Touch) => Relation::Racing,
-            (Miss, Write) => Relation::Missed,
-            (Miss, _) | (_, Miss) => Relation::Independent,
-            // Who asked first, and all that writers do.
-            (Request | Read | Release | Share | Write, Write) => Relation::Racing,
-            (Write, Request | Read | Release | Share) | (Request, Request) => Relation::Racing,
-            // Who looks sees whether a lock is held.
-            (Read, Request | Release | Share) => Relation::Racing,
-            (Request | Release | Share, Read) => Relation::Racing,
-            // A lock that is got at once was given back before by all who had it.
-            (Release, Acquire) => Relation::Ordered,
-            // A lock can be asked for while it is held, and given back while it is asked for.
-            (Request, Release) | (Release, Request) => Relation::Independent,
-            // There is one holder at a time, so these are ordered by what lies between them.
-            // Who goes on has been granted it already, and nobody can still change that.
-            (Release, Release) | (Acquire, Acquire | Release | Request | Read | Write) => {
-                Relation::Independent
-            }
-            (Share, Share | Request | Release | Acquire) => Relation::Independent,
-            (Request | Release | Acquire, Share) => Relation::Independent,
-            (Read, Read | Acquire) => Relation::Independent,
-            (Request | Write, Acquire) => Relation::Independent,
-            (Everything | Nothing, _) | (_, Everything | Nothing) => Relation::Racing,
-        }
-    }
-
-    /// Whether both take from the same, or put there: who only looks takes nothing from anybody.
-    pub fn competes(self, later: Part) -> bool {
-        (self.mode, later.mode) == (Mode::Write, Mode::Write) && self.object == later.object
-    }
-
-    /// Whether all that is related to an earlier part of the same object is related to this one.
-    pub fn covers(self, earlier: Part) -> bool {
-        // Nothing is ordered by what was missed, so each has missed it on its own.
-        let has_missed = (self.mode, earlier.mode) == (Mode::Miss, Mode::Miss);
-        !has_missed
-            && Mode::ALL.into_iter().all(|mode| {
-                let later = Part { mode, object: self.object };
-                earlier.relation(later) == Relation::Independent
-                    || self.relation(later) != Relation::Independent
-            })
-    }
-}
-
-/// As many parts as a step has that connects, for some time.
-const MOST_PARTS: usize = 8;
-
-/// The parts of a step, in the order in which they happen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Footprint {
-    parts: [Option<Part>; MOST_PARTS],
-}
+use everypath_dependence::{Footprint, Mode, Part};
 
 /// All fences are one object: they have one order, and what comes before one is seen after the next.
 const FENCES: u64 = 3;
@@ -199,417 +59,343 @@ const fn of_process(what: u64, object: u64) -> u64 {
     what | object >> PROCESS_BITS << PROCESS_BITS
 }
 
-impl Footprint {
-    /// What a step touches. `granted` says that what it asks for, it has at once.
-    #[expect(clippy::too_many_lines, reason = "one table, in which no operation may be missing")]
-    pub fn new(
-        (operation, phase): (Operation, Phase),
-        (object, value): (u64, u64),
-        outcome: u16,
-        granted: bool,
-    ) -> Self {
-        use Mode::{
-            Acquire, Everything, Miss, Nothing, Read, Release, Request, Share, Touch, Write,
-        };
-        if outcome == TIMEOUT {
-            return Footprint::of(&[(Everything, 0)]);
-        }
-        if phase == Phase::Limited {
-            // Who waits for some time only sees whether what it waits for was there before it.
-            let operation = match operation {
-                Operation::SendWhole | Operation::AwaitSpace => Operation::Send,
-                Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AwaitBytes => {
-                    Operation::Receive
-                }
-                Operation::ConnectQueued | Operation::AwaitListener => Operation::Connect,
-                Operation::AcceptQueued | Operation::AwaitConnection => Operation::Accept,
-                other => other,
-            };
-            let unlimited =
-                Footprint::new((operation, Phase::Request), (object, value), 0, granted);
-            // Units that come early keep it from giving up.
-            let also = (operation == Operation::SemWait).then_some((Write, object));
-            return unlimited.limited(also);
-        }
-        let then = |first: Mode, object| match granted {
-            true => Footprint::of(&[(first, object), (Acquire, object)]),
-            false => Footprint::of(&[(first, object)]),
-        };
-        let networking = |mode| Footprint::of(&[(mode, object), (Touch, NETWORK)]);
-        // What a socket is called and what it is good for, others may ask or use.
-        let changing = |socket| match socket {
-            0 => [(Nothing, 0); 2],
-            socket => [(Write, socket), (Write, socket + OPEN)],
-        };
-        match (operation, phase) {
-            // Whoever has waited for the network tries again, which is a step like the first.
-            (Operation::EpollControl | Operation::TimerSet, _) => networking(Write),
-            (Operation::Bind | Operation::Listen, _) => {
-                let [socket, use_of_it] = changing(value);
-                Footprint::of(&[(Write, object), (Touch, NETWORK), socket, use_of_it])
-            }
-            // At an address, connections are put in at one end of a queue and taken out at the other.
-            // Who may find the queue full, or empty, or nobody there, sees all of that.
-            (Operation::Accept, _) => Footprint::of(&[
-                (Write, object),
-                (Write, object + HEAD),
-                (Write, object + TAIL),
-                (Touch, NETWORK),
-            ]),
-            // The value says which sockets are connected: others may use them at the same time.
-            (Operation::Connect, _) => {
-                let (socket, far) = connected(object, value);
-                let [socket, use_of_it] = changing(socket);
-                Footprint::of(&[
-                    (Write, object),
-                    (Write, object + HEAD),
-                    (Write, object + TAIL),
-                    (Touch, NETWORK),
-                    socket,
-                    use_of_it,
-                    if far == 0 { (Nothing, 0) } else { (Write, far) },
-                ])
-            }
-            // Who finds somebody there does not see when that began, nor what is taken out.
-            (Operation::ConnectQueued, _) => {
-                let (socket, far) = connected(object, value);
-                let [socket, use_of_it] = changing(socket);
-                let far = if far == 0 { (Nothing, 0) } else { (Write, far) };
-                Footprint::of(&[(Write, object + TAIL), (Touch, NETWORK), socket, use_of_it, far])
-            }
-            (Operation::AcceptQueued, _) => {
-                Footprint::of(&[(Write, object + HEAD), (Touch, NETWORK)])
-            }
-            // Nobody is there yet, or nobody any more: only the latter could have been otherwise.
-            (Operation::AwaitListener, _) => Footprint::of(&[(Read, object + GONE)]),
-            (Operation::AwaitConnection, _) => Footprint::of(&[(Read, object + HEAD)]),
-            // Bytes are put in at one end of a stream and taken out at the other. Who gets all it
-            // asks for does not see what is done at the far end, except that its bytes were put in.
-            (Operation::SendWhole, _) => networking(Write),
-            (Operation::ReceiveWhole, _) => {
-                Footprint::of(&[(Write, object + HEAD), (Touch, NETWORK)])
-            }
-            // One of the datagrams that are there, but for those sent later it could be another one.
-            (Operation::ReceiveAny, _) => {
-                Footprint::of(&[(Write, object + HEAD), (Miss, object), (Touch, NETWORK)])
-            }
-            // That bytes or space are awaited is seen by nobody, and whether they come before or
-            // after that makes no difference; but somebody else may have been faster to take them.
-            (Operation::AwaitSpace, _) => Footprint::of(&[(Read, object)]),
-            (Operation::AwaitBytes, _) => Footprint::of(&[(Read, object + HEAD)]),
-            // A client answers there, or to where it came from, which is looked at by who looks.
-            (Operation::Send, _) if value == client_ports::SPEAKS => Footprint::of(&[
-                (Write, object),
-                (Write, object + HEAD),
-                (Touch, NETWORK),
-                (Write, BUDGET),
-            ]),
-            (Operation::Send, _) => {
-                Footprint::of(&[(Write, object), (Read, object + HEAD), (Touch, NETWORK)])
-            }
-            (Operation::Receive, _) => {
-                Footprint::of(&[(Write, object + HEAD), (Read, object), (Touch, NETWORK)])
-            }
-            // Only a connection that breaks is seen by others.
-            (Operation::Fault, _) if object == 0 => Footprint::of(&[(Nothing, 0)]),
-            (Operation::Fault, _) => {
-                Footprint::of(&[(Write, object), (Write, object + HEAD), (Touch, NETWORK)])
-            }
-            // Connections to peers do not see each other, but see who begins to listen here.
-            (Operation::SendAway, _) => networking(Read),
-            (Operation::ConnectPeer, _) => {
-                let [socket, use_of_it] = changing(value);
-                Footprint::of(&[(Read, object), (Touch, NETWORK), socket, use_of_it])
-            }
-            // All ends see it that wait to be accepted, whichever they are.
-            (Operation::Shutdown | Operation::Close, _) if value == ABANDONED => {
-                Footprint::of(&[(Everything, 0)])
-            }
-            // Without another end there is nothing of it to be seen.
-            (Operation::Shutdown | Operation::Close, _) if value == 0 => Footprint::of(&[
-                (Write, object),
-                (Write, object + HEAD),
-                (Write, object + TAIL),
-                (Write, object + GONE),
-                (Touch, NETWORK),
-                (Write, object + OPEN),
-            ]),
-            (Operation::Shutdown | Operation::Close, _) => Footprint::of(&[
-                (Write, object),
-                (Write, object + HEAD),
-                (Write, value),
-                (Write, value + HEAD),
-                (Touch, NETWORK),
-                (Write, object + OPEN),
-            ]),
-            (Operation::SocketState, _) if value == 0 => Footprint::of(&[
-                (Write, object),
-                (Write, object + HEAD),
-                (Write, object + TAIL),
-                (Touch, NETWORK),
-            ]),
-            // Whether calls wait is changed, in both directions.
-            (Operation::SocketState, _) => Footprint::of(&[
-                (Write, object),
-                (Write, object + HEAD),
-                (Write, object + TAIL),
-                (Write, value),
-                (Write, value + HEAD),
-                (Touch, NETWORK),
-            ]),
-            // The value says whether clients may send something there.
-            (Operation::Poll, _) => {
-                let limit = if value & POLL_DOOR == 0 { Nothing } else { Read };
-                let parts = [(Read, object), (Read, object + HEAD), (Touch, NETWORK)];
-                let [first, second, third] =
-                    if object == 0 { [(Read, NETWORK), (Nothing, 0), (Nothing, 0)] } else { parts };
-                Footprint::of(&[first, second, third, (limit, BUDGET)])
-            }
-            // What is on its way is lost or arrives when somebody looks. Who may lose what depends
-            // on what others lost if there is a limit, which the value says; and what clients say
-            // depends on what they heard.
-            (Operation::Arrive, _) => {
-                let limit = if value == 0 { Nothing } else { Write };
-                let parts = [(Write, object), (Write, object + HEAD), (Touch, NETWORK)];
-                let [first, second, third] = if object == 0 {
-                    [(Write, NETWORK), (Nothing, 0), (Nothing, 0)]
-                } else {
-                    parts
-                };
-                Footprint::of(&[first, second, third, (limit, BUDGET)])
-            }
-            // Whoever goes on after having waited comes after the step that let it: that is said of
-            // the step itself, since no table can know which of several it was.
-            (Operation::CondWait, Phase::Resume) => then(Request, value & !NOT_HELD),
-            // All readers have given it back, one of them last. Who must ask again has got nothing.
-            (Operation::WriteLock, Phase::Resume) if value & (IN_ORDER | AGAIN) == IN_ORDER => {
-                Footprint::of(&[(Acquire, object), (Acquire, object + READ)])
-            }
-            (Operation::ReadLock, Phase::Resume) if value & IN_ORDER != 0 => {
-                Footprint::of(&[(Acquire, object)])
-            }
-            (Operation::Sleep, Phase::Resume) => Footprint::of(&[(Everything, 0)]),
-            (_, Phase::Resume) => Footprint::of(&[(Nothing, 0)]),
-            (
-                Operation::Start
-                | Operation::Create
-                | Operation::Yield
-                | Operation::Pause
-                | Operation::Sleep
-                | Operation::Choose
-                | Operation::Deliver
-                | Operation::Note
-                | Operation::TestCancel
-                | Operation::AtomicEnd,
-                _,
-            ) => Footprint::of(&[(Nothing, 0)]),
-            // A thread that ends with robust mutexes gives them back, whichever they are.
-            (Operation::Exit, _) if value != 0 => Footprint::of(&[(Everything, 0)]),
-            (Operation::Exit, _) => Footprint::of(&[(Release, object)]),
-            (Operation::Join | Operation::MutexLock | Operation::SpinLock, _) => {
-                then(Request, object)
-            }
-            // Whoever holds it loses it then, at any moment, and who waits gets it.
-            (Operation::MutexUnlock | Operation::SpinUnlock, _) if value == NOT_HELD => {
-                Footprint::of(&[(Write, object)])
-            }
-            (Operation::MutexUnlock | Operation::SpinUnlock, _) => {
-                Footprint::of(&[(Release, object)])
-            }
-            (Operation::CondWait, _) if value & NOT_HELD != 0 => {
-                Footprint::of(&[(Write, object), (Write, value & !NOT_HELD)])
-            }
-            (Operation::CondWait, _) => Footprint::of(&[(Write, object), (Release, value)]),
-            // Only the order of asking matters, and that not among readers. Others who change the word
-            // see all of it.
-            (Operation::WriteLock, _) if value & IN_ORDER != 0 => {
-                let parts = [
-                    (Request, object),
-                    (Write, object + ASKED),
-                    (Acquire, object),
-                    (Acquire, object + READ),
-                ];
-                Footprint::of(if granted { &parts } else { &parts[..2] })
-            }
-            (Operation::ReadLock, _) if value & IN_ORDER != 0 => {
-                let parts = [(Share, object), (Read, object + ASKED), (Acquire, object)];
-                Footprint::of(if granted { &parts } else { &parts[..2] })
-            }
-            (Operation::RwUnlock, _) if value & IN_ORDER != 0 => match value & BY_READER {
-                0 => Footprint::of(&[(Release, object)]),
-                _ => Footprint::of(&[(Share, object), (Release, object + READ)]),
-            },
-            (Operation::ReadLock | Operation::TryReadLock, _) => then(Read, object),
-            (Operation::OnceSeen | Operation::Load, _) => Footprint::of(&[(Read, object)]),
-            (
-                Operation::Detach
-                | Operation::TryJoin
-                | Operation::MutexInit
-                | Operation::MutexDestroy
-                | Operation::MutexTrylock
-                | Operation::CondSignal
-                | Operation::CondBroadcast
-                | Operation::TryWriteLock
-                | Operation::RwUnlock
-                | Operation::SpinTrylock
-                | Operation::OnceDone
-                | Operation::FutexWake
-                | Operation::CompareExchange
-                | Operation::Exchange
-                | Operation::FetchModify
-                | Operation::Store,
-                _,
-            ) => Footprint::of(&[(Write, object)]),
-            (
-                Operation::WriteLock
-                | Operation::BarrierWait
-                | Operation::Once
-                | Operation::FutexWait,
-                _,
-            ) => then(Write, object),
-            // Units are put in at one end and taken out at the other, in the order in which they are
-            // asked for. Who asks sees nothing of those who put in, but for the unit that it gets: the
-            // step that it came with is said of the step itself. It need not be the last such step.
-            (Operation::SemWait, _) => match granted {
-                true => Footprint::of(&[(Request, object + HEAD), (Acquire, object)]),
-                false => Footprint::of(&[(Request, object + HEAD)]),
-            },
-            (Operation::SemPost, _) if value != units::OVERFLOW => {
-                Footprint::of(&[(Write, object)])
-            }
-            // Who only looks or tries sees both ends.
-            (Operation::SemPost | Operation::SemTrywait, _) => {
-                Footprint::of(&[(Write, object), (Write, object + HEAD)])
-            }
-            (Operation::FutexRequeue, _) => Footprint::of(&[(Write, object), (Write, value)]),
-            (Operation::Fence, _) => Footprint::of(&[(Write, of_process(FENCES, object))]),
-            // Which of those who wait for the same signal gets it; who sends one touches everything.
-            (Operation::SignalWait, _) => Footprint::of(&[(Write, of_process(SIGNALS, object))]),
-            (Operation::Output, _) => Footprint::of(&[(Write, object)]),
-            (Operation::FileRead, _) => Footprint::of(&[(Read, of_process(FILES, object))]),
-            (Operation::FileWrite, _) => Footprint::of(&[(Write, of_process(FILES, object))]),
-            // A descriptor that is closed may have been one of the network's.
-            (Operation::DescriptorUse, _) if value == CLOSED => {
-                Footprint::of(&[(Read, object), (Read, NETWORK)])
-            }
-            (Operation::DescriptorUse, _) if value != 0 => {
-                Footprint::of(&[(Read, object), (Read, value + OPEN)])
-            }
-            (Operation::DescriptorUse, _) => Footprint::of(&[(Read, object)]),
-            // Where the next bytes are read is common to all descriptors of an open file.
-            (Operation::DescriptorMove, _) => Footprint::of(&[(Read, object), (Write, value)]),
-            (Operation::DescriptorClose, _) if value != 0 => {
-                Footprint::of(&[(Write, object), (Write, of_process(FILES, object))])
-            }
-            (Operation::DescriptorClose, _) => Footprint::of(&[(Write, object)]),
-            // One of several processes ends, and nobody is left in it whom that could stop.
-            (Operation::ProcessExit, _) if object != 0 => Footprint::of(&[(Nothing, 0)]),
-            // What an atomic section touches is not known when it begins, nor what a thread does that
-            // is interrupted.
-            (
-                Operation::Signal
-                | Operation::Cancel
-                | Operation::ProcessExit
-                | Operation::Kill
-                | Operation::Partition
-                | Operation::AtomicBegin,
-                _,
-            ) => Footprint::of(&[(Everything, 0)]),
-        }
+/// What a step touches. `granted` says that what it asks for, it has at once.
+#[expect(clippy::too_many_lines, reason = "one table, in which no operation may be missing")]
+pub fn footprint(
+    (operation, phase): (Operation, Phase),
+    (object, value): (u64, u64),
+    outcome: u16,
+    granted: bool,
+) -> Footprint {
+    use Mode::{Acquire, Miss, Nothing, Read, Release, Request, Share, Touch, Write};
+    if outcome == TIMEOUT {
+        return Footprint::everything();
     }
-
-    /// What a step might touch if it came earlier, when it may get what it does not get now, or not get
-    /// what it gets: at least that. None if it would touch no more. There is no less room earlier.
-    pub fn may_touch(
-        (operation, phase): (Operation, Phase),
-        (object, value): (u64, u64),
-    ) -> Option<Self> {
-        let essence = match operation {
-            Operation::AwaitSpace => Operation::Send,
+    if phase == Phase::Limited {
+        // Who waits for some time only sees whether what it waits for was there before it.
+        let operation = match operation {
+            Operation::SendWhole | Operation::AwaitSpace => Operation::Send,
             Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AwaitBytes => {
                 Operation::Receive
             }
             Operation::ConnectQueued | Operation::AwaitListener => Operation::Connect,
-            Operation::AwaitConnection => Operation::AcceptQueued,
-            Operation::Poll if value & POLL_ARRIVES != 0 => Operation::Arrive,
-            _ => return None,
+            Operation::AcceptQueued | Operation::AwaitConnection => Operation::Accept,
+            other => other,
         };
-        Some(Footprint::new((essence, phase), (object, value), 0, true))
+        let unlimited = footprint((operation, Phase::Request), (object, value), 0, granted);
+        // Units that come early keep it from giving up.
+        let also = (operation == Operation::SemWait).then_some((Write, object));
+        return limited(unlimited, also);
     }
-
-    /// What a step touches that touches nothing of others.
-    pub fn nothing() -> Self {
-        Footprint::of(&[(Mode::Nothing, 0)])
-    }
-
-    fn of(parts: &[(Mode, u64)]) -> Self {
-        let mut footprint = Footprint::default();
-        for (slot, &(mode, object)) in footprint.parts.iter_mut().zip(parts) {
-            *slot = Some(Part { mode, object });
+    let then = |first: Mode, object| match granted {
+        true => Footprint::of(&[(first, object), (Acquire, object)]),
+        false => Footprint::of(&[(first, object)]),
+    };
+    let networking = |mode| Footprint::of(&[(mode, object), (Touch, NETWORK)]);
+    // What a socket is called and what it is good for, others may ask or use.
+    let changing = |socket| match socket {
+        0 => [(Nothing, 0); 2],
+        socket => [(Write, socket), (Write, socket + OPEN)],
+    };
+    match (operation, phase) {
+        // Whoever has waited for the network tries again, which is a step like the first.
+        (Operation::EpollControl | Operation::TimerSet, _) => networking(Write),
+        (Operation::Bind | Operation::Listen, _) => {
+            let [socket, use_of_it] = changing(value);
+            Footprint::of(&[(Write, object), (Touch, NETWORK), socket, use_of_it])
         }
-        footprint
-    }
-
-    /// What the step touches if it gives up after some time. It can do that only while it waits, so
-    /// what is given back must not come before it asks as if that made no difference.
-    fn limited(self, also: Option<(Mode, u64)>) -> Self {
-        let timers = [(Mode::Write, TIMERS)].into_iter().chain(also);
-        let timers = timers.map(|(mode, object)| Part { mode, object });
-        let others = self.parts().map(|part| match part.mode {
-            Mode::Request => Part { mode: Mode::Write, ..part },
-            _ => part,
-        });
-        let mut limited = Footprint::default();
-        for (slot, part) in limited.parts.iter_mut().zip(timers.chain(others)) {
-            *slot = Some(part);
+        // At an address, connections are put in at one end of a queue and taken out at the other.
+        // Who may find the queue full, or empty, or nobody there, sees all of that.
+        (Operation::Accept, _) => Footprint::of(&[
+            (Write, object),
+            (Write, object + HEAD),
+            (Write, object + TAIL),
+            (Touch, NETWORK),
+        ]),
+        // The value says which sockets are connected: others may use them at the same time.
+        (Operation::Connect, _) => {
+            let (socket, far) = connected(object, value);
+            let [socket, use_of_it] = changing(socket);
+            Footprint::of(&[
+                (Write, object),
+                (Write, object + HEAD),
+                (Write, object + TAIL),
+                (Touch, NETWORK),
+                socket,
+                use_of_it,
+                if far == 0 { (Nothing, 0) } else { (Write, far) },
+            ])
         }
-        limited
+        // Who finds somebody there does not see when that began, nor what is taken out.
+        (Operation::ConnectQueued, _) => {
+            let (socket, far) = connected(object, value);
+            let [socket, use_of_it] = changing(socket);
+            let far = if far == 0 { (Nothing, 0) } else { (Write, far) };
+            Footprint::of(&[(Write, object + TAIL), (Touch, NETWORK), socket, use_of_it, far])
+        }
+        (Operation::AcceptQueued, _) => Footprint::of(&[(Write, object + HEAD), (Touch, NETWORK)]),
+        // Nobody is there yet, or nobody any more: only the latter could have been otherwise.
+        (Operation::AwaitListener, _) => Footprint::of(&[(Read, object + GONE)]),
+        (Operation::AwaitConnection, _) => Footprint::of(&[(Read, object + HEAD)]),
+        // Bytes are put in at one end of a stream and taken out at the other. Who gets all it
+        // asks for does not see what is done at the far end, except that its bytes were put in.
+        (Operation::SendWhole, _) => networking(Write),
+        (Operation::ReceiveWhole, _) => Footprint::of(&[(Write, object + HEAD), (Touch, NETWORK)]),
+        // One of the datagrams that are there, but for those sent later it could be another one.
+        (Operation::ReceiveAny, _) => {
+            Footprint::of(&[(Write, object + HEAD), (Miss, object), (Touch, NETWORK)])
+        }
+        // That bytes or space are awaited is seen by nobody, and whether they come before or
+        // after that makes no difference; but somebody else may have been faster to take them.
+        (Operation::AwaitSpace, _) => Footprint::of(&[(Read, object)]),
+        (Operation::AwaitBytes, _) => Footprint::of(&[(Read, object + HEAD)]),
+        // A client answers there, or to where it came from, which is looked at by who looks.
+        (Operation::Send, _) if value == client_ports::SPEAKS => Footprint::of(&[
+            (Write, object),
+            (Write, object + HEAD),
+            (Touch, NETWORK),
+            (Write, BUDGET),
+        ]),
+        (Operation::Send, _) => {
+            Footprint::of(&[(Write, object), (Read, object + HEAD), (Touch, NETWORK)])
+        }
+        (Operation::Receive, _) => {
+            Footprint::of(&[(Write, object + HEAD), (Read, object), (Touch, NETWORK)])
+        }
+        // Only a connection that breaks is seen by others.
+        (Operation::Fault, _) if object == 0 => Footprint::nothing(),
+        (Operation::Fault, _) => {
+            Footprint::of(&[(Write, object), (Write, object + HEAD), (Touch, NETWORK)])
+        }
+        // Connections to peers do not see each other, but see who begins to listen here.
+        (Operation::SendAway, _) => networking(Read),
+        (Operation::ConnectPeer, _) => {
+            let [socket, use_of_it] = changing(value);
+            Footprint::of(&[(Read, object), (Touch, NETWORK), socket, use_of_it])
+        }
+        // All ends see it that wait to be accepted, whichever they are.
+        (Operation::Shutdown | Operation::Close, _) if value == ABANDONED => {
+            Footprint::everything()
+        }
+        // Without another end there is nothing of it to be seen.
+        (Operation::Shutdown | Operation::Close, _) if value == 0 => Footprint::of(&[
+            (Write, object),
+            (Write, object + HEAD),
+            (Write, object + TAIL),
+            (Write, object + GONE),
+            (Touch, NETWORK),
+            (Write, object + OPEN),
+        ]),
+        (Operation::Shutdown | Operation::Close, _) => Footprint::of(&[
+            (Write, object),
+            (Write, object + HEAD),
+            (Write, value),
+            (Write, value + HEAD),
+            (Touch, NETWORK),
+            (Write, object + OPEN),
+        ]),
+        (Operation::SocketState, _) if value == 0 => Footprint::of(&[
+            (Write, object),
+            (Write, object + HEAD),
+            (Write, object + TAIL),
+            (Touch, NETWORK),
+        ]),
+        // Whether calls wait is changed, in both directions.
+        (Operation::SocketState, _) => Footprint::of(&[
+            (Write, object),
+            (Write, object + HEAD),
+            (Write, object + TAIL),
+            (Write, value),
+            (Write, value + HEAD),
+            (Touch, NETWORK),
+        ]),
+        // The value says whether clients may send something there.
+        (Operation::Poll, _) => {
+            let limit = if value & POLL_DOOR == 0 { Nothing } else { Read };
+            let parts = [(Read, object), (Read, object + HEAD), (Touch, NETWORK)];
+            let [first, second, third] =
+                if object == 0 { [(Read, NETWORK), (Nothing, 0), (Nothing, 0)] } else { parts };
+            Footprint::of(&[first, second, third, (limit, BUDGET)])
+        }
+        // What is on its way is lost or arrives when somebody looks. Who may lose what depends
+        // on what others lost if there is a limit, which the value says; and what clients say
+        // depends on what they heard.
+        (Operation::Arrive, _) => {
+            let limit = if value == 0 { Nothing } else { Write };
+            let parts = [(Write, object), (Write, object + HEAD), (Touch, NETWORK)];
+            let [first, second, third] =
+                if object == 0 { [(Write, NETWORK), (Nothing, 0), (Nothing, 0)] } else { parts };
+            Footprint::of(&[first, second, third, (limit, BUDGET)])
+        }
+        // Whoever goes on after having waited comes after the step that let it: that is said of
+        // the step itself, since no table can know which of several it was.
+        (Operation::CondWait, Phase::Resume) => then(Request, value & !NOT_HELD),
+        // All readers have given it back, one of them last. Who must ask again has got nothing.
+        (Operation::WriteLock, Phase::Resume) if value & (IN_ORDER | AGAIN) == IN_ORDER => {
+            Footprint::of(&[(Acquire, object), (Acquire, object + READ)])
+        }
+        (Operation::ReadLock, Phase::Resume) if value & IN_ORDER != 0 => {
+            Footprint::of(&[(Acquire, object)])
+        }
+        (Operation::Sleep, Phase::Resume) => Footprint::everything(),
+        (_, Phase::Resume) => Footprint::nothing(),
+        (
+            Operation::Start
+            | Operation::Create
+            | Operation::Yield
+            | Operation::Pause
+            | Operation::Sleep
+            | Operation::Choose
+            | Operation::Deliver
+            | Operation::Note
+            | Operation::TestCancel
+            | Operation::AtomicEnd,
+            _,
+        ) => Footprint::nothing(),
+        // A thread that ends with robust mutexes gives them back, whichever they are.
+        (Operation::Exit, _) if value != 0 => Footprint::everything(),
+        (Operation::Exit, _) => Footprint::of(&[(Release, object)]),
+        (Operation::Join | Operation::MutexLock | Operation::SpinLock, _) => then(Request, object),
+        // Whoever holds it loses it then, at any moment, and who waits gets it.
+        (Operation::MutexUnlock | Operation::SpinUnlock, _) if value == NOT_HELD => {
+            Footprint::of(&[(Write, object)])
+        }
+        (Operation::MutexUnlock | Operation::SpinUnlock, _) => Footprint::of(&[(Release, object)]),
+        (Operation::CondWait, _) if value & NOT_HELD != 0 => {
+            Footprint::of(&[(Write, object), (Write, value & !NOT_HELD)])
+        }
+        (Operation::CondWait, _) => Footprint::of(&[(Write, object), (Release, value)]),
+        // Only the order of asking matters, and that not among readers. Others who change the word
+        // see all of it.
+        (Operation::WriteLock, _) if value & IN_ORDER != 0 => {
+            let parts = [
+                (Request, object),
+                (Write, object + ASKED),
+                (Acquire, object),
+                (Acquire, object + READ),
+            ];
+            Footprint::of(if granted { &parts } else { &parts[..2] })
+        }
+        (Operation::ReadLock, _) if value & IN_ORDER != 0 => {
+            let parts = [(Share, object), (Read, object + ASKED), (Acquire, object)];
+            Footprint::of(if granted { &parts } else { &parts[..2] })
+        }
+        (Operation::RwUnlock, _) if value & IN_ORDER != 0 => match value & BY_READER {
+            0 => Footprint::of(&[(Release, object)]),
+            _ => Footprint::of(&[(Share, object), (Release, object + READ)]),
+        },
+        (Operation::ReadLock | Operation::TryReadLock, _) => then(Read, object),
+        (Operation::OnceSeen | Operation::Load, _) => Footprint::of(&[(Read, object)]),
+        (
+            Operation::Detach
+            | Operation::TryJoin
+            | Operation::MutexInit
+            | Operation::MutexDestroy
+            | Operation::MutexTrylock
+            | Operation::CondSignal
+            | Operation::CondBroadcast
+            | Operation::TryWriteLock
+            | Operation::RwUnlock
+            | Operation::SpinTrylock
+            | Operation::OnceDone
+            | Operation::FutexWake
+            | Operation::CompareExchange
+            | Operation::Exchange
+            | Operation::FetchModify
+            | Operation::Store,
+            _,
+        ) => Footprint::of(&[(Write, object)]),
+        (
+            Operation::WriteLock | Operation::BarrierWait | Operation::Once | Operation::FutexWait,
+            _,
+        ) => then(Write, object),
+        // Units are put in at one end and taken out at the other, in the order in which they are
+        // asked for. Who asks sees nothing of those who put in, but for the unit that it gets: the
+        // step that it came with is said of the step itself. It need not be the last such step.
+        (Operation::SemWait, _) => match granted {
+            true => Footprint::of(&[(Request, object + HEAD), (Acquire, object)]),
+            false => Footprint::of(&[(Request, object + HEAD)]),
+        },
+        (Operation::SemPost, _) if value != units::OVERFLOW => Footprint::of(&[(Write, object)]),
+        // Who only looks or tries sees both ends.
+        (Operation::SemPost | Operation::SemTrywait, _) => {
+            Footprint::of(&[(Write, object), (Write, object + HEAD)])
+        }
+        (Operation::FutexRequeue, _) => Footprint::of(&[(Write, object), (Write, value)]),
+        (Operation::Fence, _) => Footprint::of(&[(Write, of_process(FENCES, object))]),
+        // Which of those who wait for the same signal gets it; who sends one touches everything.
+        (Operation::SignalWait, _) => Footprint::of(&[(Write, of_process(SIGNALS, object))]),
+        (Operation::Output, _) => Footprint::of(&[(Write, object)]),
+        (Operation::FileRead, _) => Footprint::of(&[(Read, of_process(FILES, object))]),
+        (Operation::FileWrite, _) => Footprint::of(&[(Write, of_process(FILES, object))]),
+        // A descriptor that is closed may have been one of the network's.
+        (Operation::DescriptorUse, _) if value == CLOSED => {
+            Footprint::of(&[(Read, object), (Read, NETWORK)])
+        }
+        (Operation::DescriptorUse, _) if value != 0 => {
+            Footprint::of(&[(Read, object), (Read, value + OPEN)])
+        }
+        (Operation::DescriptorUse, _) => Footprint::of(&[(Read, object)]),
+        // Where the next bytes are read is common to all descriptors of an open file.
+        (Operation::DescriptorMove, _) => Footprint::of(&[(Read, object), (Write, value)]),
+        (Operation::DescriptorClose, _) if value != 0 => {
+            Footprint::of(&[(Write, object), (Write, of_process(FILES, object))])
+        }
+        (Operation::DescriptorClose, _) => Footprint::of(&[(Write, object)]),
+        // One of several processes ends, and nobody is left in it whom that could stop.
+        (Operation::ProcessExit, _) if object != 0 => Footprint::nothing(),
+        // What an atomic section touches is not known when it begins, nor what a thread does that
+        // is interrupted.
+        (
+            Operation::Signal
+            | Operation::Cancel
+            | Operation::ProcessExit
+            | Operation::Kill
+            | Operation::Partition
+            | Operation::AtomicBegin,
+            _,
+        ) => Footprint::everything(),
     }
+}
 
-    /// The parts.
-    pub fn parts(&self) -> impl Iterator<Item = Part> + Clone + '_ {
-        self.parts.iter().flatten().copied()
-    }
+/// What a step might touch if it came earlier, when it may get what it does not get now, or not get
+/// what it gets: at least that. None if it would touch no more. There is no less room earlier.
+pub fn may_touch(
+    (operation, phase): (Operation, Phase),
+    (object, value): (u64, u64),
+) -> Option<Footprint> {
+    let essence = match operation {
+        Operation::AwaitSpace => Operation::Send,
+        Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AwaitBytes => {
+            Operation::Receive
+        }
+        Operation::ConnectQueued | Operation::AwaitListener => Operation::Connect,
+        Operation::AwaitConnection => Operation::AcceptQueued,
+        Operation::Poll if value & POLL_ARRIVES != 0 => Operation::Arrive,
+        _ => return None,
+    };
+    Some(footprint((essence, phase), (object, value), 0, true))
+}
 
-    /// The same, for who keeps them.
-    pub fn into_parts(self) -> impl Iterator<Item = Part> + Clone {
-        self.parts.into_iter().flatten()
-    }
-
-    /// Whether two steps of different threads can be swapped, and nothing more could have been done
-    /// then.
-    pub fn commutes(&self, later: &Footprint) -> bool {
-        let can = |part: Part, other| {
-            matches!(part.relation(other), Relation::Independent | Relation::Ordered)
-        };
-        self.parts().all(|part| later.parts().all(|other| can(part, other)))
-    }
-
-    /// Whether two steps of different threads have nothing to do with each other: both orders lead
-    /// to the same state, and neither can keep the other from being taken. Less than to be
-    /// swappable: a lock that is given back and asked for is held by the same thread in either
-    /// order, but that thread has gone on in one of them only.
-    pub fn is_apart_from(&self, other: &Footprint) -> bool {
-        let meet = |part: Part, other: Part| match (part.mode, other.mode) {
-            (Mode::Everything, _) | (_, Mode::Everything) => true,
-            (Mode::Nothing, _) | (_, Mode::Nothing) => false,
-            _ => part.object == other.object,
-        };
-        !self.parts().any(|part| other.parts().any(|other| meet(part, other)))
-    }
-
-    /// Whether the step touches everything there is.
-    pub fn conflicts_with_all(&self) -> bool {
-        self.parts().any(|part| part.mode == Mode::Everything)
-    }
+/// What the step touches if it gives up after some time. It can do that only while it waits, so
+/// what is given back must not come before it asks as if that made no difference.
+fn limited(unlimited: Footprint, also: Option<(Mode, u64)>) -> Footprint {
+    let timers = [(Mode::Write, TIMERS)].into_iter().chain(also);
+    let timers = timers.map(|(mode, object)| Part { mode, object });
+    let others = unlimited.into_parts().map(|part| match part.mode {
+        Mode::Request => Part { mode: Mode::Write, ..part },
+        _ => part,
+    });
+    timers.chain(others).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use everypath_dependence::Relation;
 
     fn step(operation: Operation, object: u64) -> Footprint {
-        Footprint::new((operation, Phase::Request), (object, 0), 0, true)
+        footprint((operation, Phase::Request), (object, 0), 0, true)
     }
 
     #[test]
@@ -628,10 +414,10 @@ mod tests {
         assert!(!post.is_apart_from(&wait), "who has waited goes on by a step of its own");
         let tries = step(Operation::SemTrywait, 64);
         assert!(!tries.commutes(&post) && !tries.commutes(&wait));
-        let limited = Footprint::new((Operation::SemWait, Phase::Limited), (64, 0), 0, true);
+        let limited = footprint((Operation::SemWait, Phase::Limited), (64, 0), 0, true);
         assert!(!limited.commutes(&post) && !limited.commutes(&wait));
         let overflowing =
-            Footprint::new((Operation::SemPost, Phase::Request), (64, units::OVERFLOW), 0, true);
+            footprint((Operation::SemPost, Phase::Request), (64, units::OVERFLOW), 0, true);
         assert!(!overflowing.commutes(&wait));
     }
 
@@ -639,7 +425,7 @@ mod tests {
     fn readers_of_a_lock_that_keeps_order_do_not_see_each_other() {
         let other = step;
         let step = |operation, value| {
-            Footprint::new((operation, Phase::Request), (8, IN_ORDER | value), 0, true)
+            footprint((operation, Phase::Request), (8, IN_ORDER | value), 0, true)
         };
         let (read, write) = (step(Operation::ReadLock, 0), step(Operation::WriteLock, 0));
         let unlocks = [0, BY_READER].map(|by| step(Operation::RwUnlock, by));
@@ -678,20 +464,19 @@ mod tests {
     #[test]
     fn giving_back_what_another_holds_is_seen_by_all() {
         let foreign =
-            |operation, value| Footprint::new((operation, Phase::Request), (8, value), 0, true);
+            |operation, value| footprint((operation, Phase::Request), (8, value), 0, true);
         let lock = step(Operation::MutexLock, 8);
         assert!(lock.commutes(&foreign(Operation::MutexUnlock, 0)));
         assert!(!lock.commutes(&foreign(Operation::MutexUnlock, NOT_HELD)));
-        let wait =
-            |value| Footprint::new((Operation::CondWait, Phase::Request), (64, value), 0, true);
+        let wait = |value| footprint((Operation::CondWait, Phase::Request), (64, value), 0, true);
         assert!(lock.commutes(&wait(8)) && !lock.commutes(&wait(8 | NOT_HELD)));
     }
 
     #[test]
     fn giving_back_is_seen_by_who_waits_for_some_time_only() {
-        let lock = Footprint::new((Operation::MutexLock, Phase::Limited), (8, 0), 0, true);
+        let lock = footprint((Operation::MutexLock, Phase::Limited), (8, 0), 0, true);
         assert!(!lock.commutes(&step(Operation::MutexUnlock, 8)));
-        let other = Footprint::new((Operation::Join, Phase::Limited), (16, 0), 0, true);
+        let other = footprint((Operation::Join, Phase::Limited), (16, 0), 0, true);
         assert!(!lock.commutes(&other), "which of them gives up first depends on who asks first");
     }
 
@@ -700,7 +485,7 @@ mod tests {
         let send = step(Operation::SendWhole, 8);
         for operation in [Operation::ReceiveWhole, Operation::AwaitBytes] {
             assert!(send.commutes(&step(operation, 8)), "{operation}");
-            let limited = Footprint::new((operation, Phase::Limited), (8, 0), 0, true);
+            let limited = footprint((operation, Phase::Limited), (8, 0), 0, true);
             assert!(!send.commutes(&limited), "{operation}");
         }
     }
@@ -734,8 +519,8 @@ mod tests {
                 for phases in
                     [Phase::Request, Phase::Limited, Phase::Resume].map(|b| (Phase::Request, b))
                 {
-                    let a = Footprint::new((a, phases.0), (8, 16), 0, true);
-                    let b = Footprint::new((b, phases.1), (8, 16), 0, true);
+                    let a = footprint((a, phases.0), (8, 16), 0, true);
+                    let b = footprint((b, phases.1), (8, 16), 0, true);
                     let races = |a: &Footprint, b: &Footprint| {
                         a.parts().any(|a| b.parts().any(|b| a.relation(b) == Relation::Racing))
                     };

@@ -2,7 +2,8 @@
 //!
 //! - [`Region`]: the one piece of shared memory, and whose [`Handoff`] it is to use it.
 //! - [`Operation`], [`Event`], [`Choice`]: what threads do, and what was chosen.
-//! - [`Footprint`]: what a step touches, from which follows which steps depend on each other.
+//! - [`footprint()`]: the [`Footprint`] of each operation, from which follows which steps depend on
+//!   each other.
 //! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
 //! - [`Order`], [`Record`]: several executions that are asked for at once, and what came of them.
 //! - [`AdaptiveSpin`]: how long each waits for the other without sleeping.
@@ -46,16 +47,17 @@ pub use adaptive_spin::AdaptiveSpin;
 pub use batch::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
 pub use delivery::{Delivery, TO_PEER};
 pub use enabled_step::EnabledStep;
+pub use everypath_dependence::{Choice, Enabled, Footprint, Mode, Part, Relation};
 pub use faults::{Fault, Faults};
 pub use file::{FOLDER, FileHeader, REGULAR};
 pub use footprint::{
-    ABANDONED, AGAIN, BY_READER, CLOSED, Footprint, IN_ORDER, Mode, NOT_HELD, POLL_ARRIVES,
-    POLL_DOOR, Part, Relation,
+    ABANDONED, AGAIN, BY_READER, CLOSED, IN_ORDER, NOT_HELD, POLL_ARRIVES, POLL_DOOR, footprint,
+    may_touch,
 };
 pub use handoff::{Handoff, Handoffs};
 pub use message_event::{MessageEvent, MessageEventKind};
 pub use notice::{MAX_NOTICES, Notice, NoticeKind};
-pub use operation::{Choice, Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of_network};
+pub use operation::{Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of_network};
 pub use operation::{connected_to, connecting, moved, socket_key};
 pub use outcome::{Outcome, Waiting};
 pub use partition::NetworkChange;

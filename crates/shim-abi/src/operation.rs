@@ -238,16 +238,6 @@ impl Event {
     }
 }
 
-/// What was chosen at one scheduling point: which thread, and which outcome of its step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(C)]
-pub struct Choice {
-    /// The thread's number.
-    pub thread: u16,
-    /// Which outcome.
-    pub outcome: u16,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,8 +14,8 @@ use crate::region::{count, region};
 use crate::scheduler::Counter;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
-    AGAIN, Event, Footprint, IN_ORDER, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase,
-    Relation, TIMEOUT,
+    AGAIN, Event, IN_ORDER, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase, Relation,
+    TIMEOUT, footprint,
 };
 
 /// So many objects are told apart; all others are taken for one, which makes classes smaller.
@@ -180,7 +180,7 @@ impl Sums {
             match event.operation {
                 Operation::ReadLock | Operation::WriteLock => {
                     let what = (event.operation, event.phase);
-                    let got = Footprint::new(what, (event.object, event.value), 0, true);
+                    let got = footprint(what, (event.object, event.value), 0, true);
                     got.parts().for_each(|part| hash = self.part(hash, part));
                 }
                 _ => hash = self.part(hash, got),
@@ -190,7 +190,7 @@ impl Sums {
         }
         let waited = WAITED[step / 32].load(Relaxed) >> (step % 32) & 1 != 0;
         let what = (event.operation, event.phase);
-        let footprint = Footprint::new(what, (event.object, event.value), event.outcome, !waited);
+        let footprint = footprint(what, (event.object, event.value), event.outcome, !waited);
         let kind = u64::from(event.operation as u8) << 24 | u64::from(event.outcome) << 8;
         let mut hash = mix(thread.load(Relaxed), kind | u64::from(event.phase as u8));
         if let Some(granting) = (event.granted_by as usize).checked_sub(1) {

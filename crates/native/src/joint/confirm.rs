@@ -8,7 +8,7 @@
 
 use super::{JointSearch, Record};
 use crate::closed::{Companion, MAX_COMPANIONS, System};
-use crate::dependence::{Touch, taken};
+use crate::dependence::taken;
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::symmetry::Symmetry;
@@ -128,7 +128,7 @@ impl Claim<'_> {
 /// The steps of a program's own execution, as far as they are not taken yet.
 struct Steps<'a> {
     record: &'a Record,
-    order: HappensBefore<Touch>,
+    order: HappensBefore,
     left: BTreeSet<usize>,
 }
 

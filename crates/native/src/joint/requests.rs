@@ -3,14 +3,16 @@
 
 use super::places::Places;
 use super::script::Reply;
-use crate::dependence::{Touch, taken};
+use crate::dependence::taken;
 use crate::symmetry::Symmetry;
 use everypath_commtree::joint::{
     Act, Answer, EventId, Joint, Link, Port, Readiness, Request, Watched,
 };
 use everypath_schedules::reduction::Taken;
 use everypath_schedules::reduction::happens_before::HappensBefore;
-use everypath_shim_abi::{Asked, Event, Glance, Granted, JointRequest, MAX_THREADS, Sight, Upcall};
+use everypath_shim_abi::{
+    Asked, Event, Footprint, Glance, Granted, JointRequest, MAX_THREADS, Sight, Upcall,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -312,7 +314,7 @@ impl JointRequests {
     }
 
     /// The events of this execution that happened before a step.
-    fn past(&self, step: usize, steps: &[Taken<Touch>]) -> Vec<EventId> {
+    fn past(&self, step: usize, steps: &[Taken]) -> Vec<EventId> {
         let mut order = HappensBefore::default();
         steps.iter().for_each(|taken| order.push(taken));
         let own = order.first_event(step);
@@ -348,7 +350,7 @@ impl JointRequests {
         }
         // Whatever is before it only because both use the connection could have come after it.
         let mut steps = taken(events, &Symmetry::default());
-        steps[step].footprint = Touch::nothing();
+        (steps[step].footprint, steps[step].may_touch) = (Footprint::nothing(), None);
         let before = self.past(step, &steps);
         match waiting.all(|event| before.contains(&event)) {
             true => Ok(()),

@@ -1,6 +1,6 @@
 use super::{Launch, Modules, Worker};
 use crate::environment::Environment;
-use everypath_shim_abi::{Backend, Choice, Command, Footprint, Outcome, Request, Setup, Splitmix};
+use everypath_shim_abi::{Backend, Choice, Command, Outcome, Request, Setup, Splitmix, footprint};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process;
@@ -137,7 +137,7 @@ fn swap_at_random(worker: &mut Worker, seed: u64) -> u32 {
         let at = random.below(length as u32 - 1) as usize;
         let [first, second] = [events[at], events[at + 1]].map(|event| {
             let what = (event.operation, event.phase);
-            (event.thread, Footprint::new(what, (event.object, event.value), event.outcome, true))
+            (event.thread, footprint(what, (event.object, event.value), event.outcome, true))
         });
         if first.0 == second.0 || !first.1.is_apart_from(&second.1) {
             continue;

@@ -1,14 +1,15 @@
 //! The order that an execution's steps have among themselves (Lamport 1978; Mattern 1989).
 //!
 //! A step is one event or two: what it does, and getting what it asks for, which would be a step of
-//! its own if it had to wait. Events have vector clocks over actors. Two events are ordered if they
-//! are of one actor, if the first creates the actor of the second or lets it go on, or if they
+//! its own if it had to wait. Events have vector clocks over threads. Two events are ordered if they
+//! are of one thread, if the first creates the thread of the second or lets it go on, or if they
 //! depend on each other.
 //!
 //! An event looks only at those earlier ones that no later one stands for, a handful for each
 //! object, so the order of an execution costs no more than its length.
 
-use super::{Footprint, Relation, Scope, Taken};
+use super::Taken;
+use everypath_dependence::{Part, Relation, Scope};
 use std::collections::BTreeMap;
 
 /// Two events that could come in the other order.
@@ -20,44 +21,44 @@ pub struct Race {
     pub later: usize,
 }
 
-struct Event<P> {
+struct Event {
     /// What it touches: where that begins and ends among the parts of all events.
     parts: (usize, usize),
-    /// What it might touch at another moment, if that is not the same.
-    may_touch: Option<Vec<P>>,
+    /// What it might touch at another moment: the same, or elsewhere among those parts.
+    may_touch: (usize, usize),
     step: usize,
-    actor: u16,
-    /// Which actor, by the order of creation: numbers are used again, identities are not.
+    thread: u16,
+    /// Which thread, by the order of creation: numbers are used again, identities are not.
     identity: usize,
-    /// How many events of its actor there are up to this one.
+    /// How many events of its thread there are up to this one.
     local: u32,
-    /// For each actor, how many of its events come before this one, this one included: where that
+    /// For each thread, how many of its events come before this one, this one included: where that
     /// begins and ends among the clocks of all events.
     clock: (usize, usize),
     is_grant: bool,
 }
 
-impl<P> Event<P> {
+impl Event {
     fn is_within(&self, clock: &[u32]) -> bool {
         clock.get(self.identity).copied().unwrap_or(0) >= self.local
     }
 }
 
 /// What an event touches, and its clock.
-pub type Clocked<'a, P> = (&'a [P], &'a [u32]);
+pub type Clocked<'a> = (&'a [Part], &'a [u32]);
 
 /// How an event uses an object.
 #[derive(Clone, Copy)]
-struct Use<P> {
+struct Use {
     event: usize,
-    part: P,
+    part: Part,
 }
 
 /// A change of the uses of an object, to be undone.
-enum Change<P> {
+enum Change {
     Added(u64),
     /// What was at this place among them.
-    Removed(u64, usize, Use<P>),
+    Removed(u64, usize, Use),
 }
 
 /// An event that a new one may depend on.
@@ -71,9 +72,9 @@ struct StepRecord {
     identity: usize,
     first: usize,
     end: usize,
-    /// The actor, if this was the first that was seen of it, to be undone.
+    /// The thread, if this was the first that was seen of it, to be undone.
     introduced: Option<u16>,
-    /// What the step's creation of an actor replaced, to be undone.
+    /// What the step's creation of a thread replaced, to be undone.
     replaced: Option<(u16, Option<usize>)>,
     /// How many changes of uses there were before.
     changes: usize,
@@ -85,45 +86,28 @@ struct StepRecord {
 ///
 /// Executions are followed by others that begin as they do, many times a second. So what is of several
 /// lengths is kept in common, and what is added by a step can be taken off again.
-pub struct HappensBefore<F: Footprint> {
-    events: Vec<Event<F::Part>>,
-    parts: Vec<F::Part>,
+#[derive(Default)]
+pub struct HappensBefore {
+    events: Vec<Event>,
+    parts: Vec<Part>,
     clocks: Vec<u32>,
     steps: Vec<StepRecord>,
     /// The races of each step with earlier ones.
     races: Vec<Race>,
-    /// The identity behind each actor's number.
+    /// The identity behind each thread's number.
     identities: BTreeMap<u16, usize>,
     /// For each identity, the event that created it and its own, the last one last.
     last: Vec<Vec<usize>>,
     /// For each object, the uses that others may depend on directly.
-    uses: BTreeMap<u64, Vec<Use<F::Part>>>,
-    changes: Vec<Change<F::Part>>,
+    uses: BTreeMap<u64, Vec<Use>>,
+    changes: Vec<Change>,
     /// The events that depend on everything.
     everything: Vec<usize>,
     /// Room for what an event may depend on.
     related: Vec<Related>,
 }
 
-impl<F: Footprint> Default for HappensBefore<F> {
-    fn default() -> Self {
-        HappensBefore {
-            events: Vec::new(),
-            parts: Vec::new(),
-            clocks: Vec::new(),
-            steps: Vec::new(),
-            races: Vec::new(),
-            identities: BTreeMap::new(),
-            last: Vec::new(),
-            uses: BTreeMap::new(),
-            changes: Vec::new(),
-            everything: Vec::new(),
-            related: Vec::new(),
-        }
-    }
-}
-
-impl<F: Footprint> HappensBefore<F> {
+impl HappensBefore {
     /// How many steps there are.
     pub fn len(&self) -> usize {
         self.steps.len()
@@ -170,10 +154,10 @@ impl<F: Footprint> HappensBefore<F> {
     }
 
     /// Adds a step.
-    pub fn push(&mut self, step: &Taken<F>) {
-        let actor = step.choice.actor;
-        let introduced = (!self.identities.contains_key(&actor)).then_some(actor);
-        let identity = self.identity(actor);
+    pub fn push(&mut self, step: &Taken) {
+        let thread = step.choice.thread;
+        let introduced = (!self.identities.contains_key(&thread)).then_some(thread);
+        let identity = self.identity(thread);
         let first = self.events.len();
         let last_event = |step: Option<usize>| Some(self.steps.get(step?)?.end - 1);
         let (after, provided_by) = (last_event(step.after), last_event(step.provided_by));
@@ -183,16 +167,19 @@ impl<F: Footprint> HappensBefore<F> {
         let begin = self.parts.len();
         self.parts.extend(step.footprint.parts());
         let (parts, end) = (&self.parts[begin..], self.parts.len());
-        let does = parts.iter().take_while(|&&part| !F::is_separable(part)).count();
+        let does = parts.iter().take_while(|&&part| !part.is_acquisition()).count();
         // Who goes on may do nothing but get what it has asked for.
         let middle = if does == 0 { end } else { begin + does };
         let is_whole = middle == end;
-        self.add_event(actor, (begin, middle), after, provided_by.filter(|_| is_whole));
+        self.add_event(thread, (begin, middle), after, provided_by.filter(|_| is_whole));
         self.events[first].is_grant = step.resumes;
-        self.events[first].may_touch = step.footprint.may_touch();
         if !is_whole {
-            self.add_event(actor, (middle, end), provided_by, None);
+            self.add_event(thread, (middle, end), provided_by, None);
             self.events[first + 1].is_grant = true;
+        }
+        if let Some(may_touch) = &step.may_touch {
+            self.parts.extend(may_touch.parts());
+            self.events[first].may_touch = (end, self.parts.len());
         }
         let replaced = step.creates.map(|number| {
             let fresh = self.last.len();
@@ -204,14 +191,14 @@ impl<F: Footprint> HappensBefore<F> {
         (record.end, record.replaced) = (end, replaced);
     }
 
-    fn identity(&mut self, actor: u16) -> usize {
-        if let Some(&identity) = self.identities.get(&actor) {
+    fn identity(&mut self, thread: u16) -> usize {
+        if let Some(&identity) = self.identities.get(&thread) {
             return identity;
         }
-        // An actor whose creation was not seen: it was there from the start.
+        // A thread whose creation was not seen: it was there from the start.
         let fresh = self.last.len();
         self.last.push(Vec::new());
-        self.identities.insert(actor, fresh);
+        self.identities.insert(thread, fresh);
         fresh
     }
 
@@ -224,12 +211,12 @@ impl<F: Footprint> HappensBefore<F> {
     /// others may have taken away what it could have got before that one came, and it races with them.
     fn add_event(
         &mut self,
-        actor: u16,
+        thread: u16,
         parts: (usize, usize),
         after: Option<usize>,
         provider: Option<usize>,
     ) {
-        let identity = self.identities[&actor];
+        let identity = self.identities[&thread];
         let later = self.events.len();
         let begin = self.clocks.len();
         if let Some(&before) = self.last[identity].last() {
@@ -271,8 +258,16 @@ impl<F: Footprint> HappensBefore<F> {
         self.clocks[begin + identity] = local;
         let clock = (begin, self.clocks.len());
         let step = self.steps.len() - 1;
-        let (may_touch, is_grant) = (None, false);
-        let event = Event { parts, may_touch, step, actor, identity, local, clock, is_grant };
+        let event = Event {
+            parts,
+            may_touch: parts,
+            step,
+            thread,
+            identity,
+            local,
+            clock,
+            is_grant: false,
+        };
         self.events.push(event);
         self.last[identity].push(later);
         self.remember_uses(later);
@@ -295,14 +290,14 @@ impl<F: Footprint> HappensBefore<F> {
             |&event: &usize| Related { event, relation: Relation::Racing, competes: false };
         for &part in &self.parts[begin..end] {
             found.extend(self.everything.last().map(racing));
-            match F::scope(part) {
+            match part.scope() {
                 Scope::Nothing => {}
                 Scope::Object(object) => {
                     let uses = self.uses.get(&object).into_iter().flatten();
                     found.extend(uses.map(|used| Related {
                         event: used.event,
-                        relation: F::relation(used.part, part),
-                        competes: F::competes(used.part, part),
+                        relation: used.part.relation(part),
+                        competes: used.part.competes(part),
                     }));
                 }
                 Scope::Everything => {
@@ -318,7 +313,7 @@ impl<F: Footprint> HappensBefore<F> {
         let Event { parts: (begin, end), clock: (from, to), .. } = self.events[event];
         let clock = &self.clocks[from..to];
         for &part in &self.parts[begin..end] {
-            match F::scope(part) {
+            match part.scope() {
                 Scope::Nothing => {}
                 Scope::Everything => self.everything.push(event),
                 Scope::Object(object) => {
@@ -326,7 +321,7 @@ impl<F: Footprint> HappensBefore<F> {
                     let mut at = 0;
                     while let Some(used) = uses.get(at) {
                         let is_before = self.events[used.event].is_within(clock);
-                        if is_before && F::covers(part, used.part) {
+                        if is_before && part.covers(used.part) {
                             self.changes.push(Change::Removed(object, at, uses.remove(at)));
                         } else {
                             at += 1;
@@ -345,12 +340,12 @@ impl<F: Footprint> HappensBefore<F> {
         self.races[from..].iter().copied()
     }
 
-    /// What does not depend on how independent steps were mixed: for each actor, by identity, its
+    /// What does not depend on how independent steps were mixed: for each thread, by identity, its
     /// events with their clocks. Executions with equal classes are equivalent.
-    pub fn class(&self) -> Vec<Vec<Clocked<'_, F::Part>>> {
+    pub fn class(&self) -> Vec<Vec<Clocked<'_>>> {
         let mut class = vec![Vec::new(); self.last.len()];
         for (number, event) in self.events.iter().enumerate() {
-            // How many actors there were makes no difference.
+            // How many threads there were makes no difference.
             let clock = self.clock(number);
             let known = clock.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
             class[event.identity].push((self.parts_of(number), &clock[..known]));
@@ -363,24 +358,24 @@ impl<F: Footprint> HappensBefore<F> {
         self.events[event].step
     }
 
-    /// The actor of an event.
-    pub fn actor_of(&self, event: usize) -> u16 {
-        self.events[event].actor
+    /// The thread of an event.
+    pub fn thread_of(&self, event: usize) -> u16 {
+        self.events[event].thread
     }
 
     /// What an event touches.
-    pub fn parts_of(&self, event: usize) -> &[F::Part] {
+    pub fn parts_of(&self, event: usize) -> &[Part] {
         let (begin, end) = self.events[event].parts;
         &self.parts[begin..end]
     }
 
     /// What an event might touch if it came at another moment.
-    pub fn parts_it_may_touch(&self, event: usize) -> &[F::Part] {
-        let may_touch = self.events[event].may_touch.as_deref();
-        may_touch.unwrap_or_else(|| self.parts_of(event))
+    pub fn parts_it_may_touch(&self, event: usize) -> &[Part] {
+        let (begin, end) = self.events[event].may_touch;
+        &self.parts[begin..end]
     }
 
-    /// Whether an event is that its actor gets what the event before asked for: it happens in one
+    /// Whether an event is that its thread gets what the event before asked for: it happens in one
     /// step with that if it can.
     pub fn is_grant(&self, event: usize) -> bool {
         self.events[event].is_grant

@@ -11,12 +11,11 @@
 //! ordered after giving it back, which is no race, since it cannot be the other way round. So a lock
 //! that is free is asked for and got in one step without hiding the race between those who ask.
 
-use super::Footprint;
 use super::happens_before::{HappensBefore, Race};
 
-/// The steps whose actors qualify to go first, for the second event of a race to come before the
+/// The steps whose threads qualify to go first, for the second event of a race to come before the
 /// first one.
-pub fn initials<F: Footprint>(order: &HappensBefore<F>, race: Race) -> Vec<usize> {
+pub fn initials(order: &HappensBefore, race: Race) -> Vec<usize> {
     let at = order.step_of(race.earlier);
     let last = order.step_of(race.later);
     let first = order.first_event(at);
@@ -27,10 +26,10 @@ pub fn initials<F: Footprint>(order: &HappensBefore<F>, race: Race) -> Vec<usize
     let mut seen: Vec<u16> = Vec::new();
     for (index, &step) in sequence.iter().enumerate() {
         let event = order.first_event(step);
-        if seen.contains(&order.actor_of(event)) {
+        if seen.contains(&order.thread_of(event)) {
             continue;
         }
-        seen.push(order.actor_of(event));
+        seen.push(order.thread_of(event));
         let before = |&earlier: &usize| order.is_before(order.first_event(earlier), event);
         if !sequence[..index].iter().any(before) {
             initials.push(step);

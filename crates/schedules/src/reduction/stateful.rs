@@ -12,27 +12,21 @@
 //! Where we depart: in a state in which footprints do not tell everything ([`Reached::State`]),
 //! nothing sleeps; nor does a step that ends the execution, since after it nothing else can be done.
 
-use super::{Alternative, Choice};
+use super::Alternative;
+use everypath_dependence::{Choice, Enabled};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::ControlFlow;
 
-/// What a step touches, as far as states are concerned.
-pub trait Touches {
-    /// Whether this step and another one of another actor lead to the same state in either order,
-    /// and neither can keep the other from being taken.
-    fn is_apart_from(&self, other: &Self) -> bool;
-}
-
 /// Where a step leads.
 #[derive(Clone, Debug)]
-pub enum Reached<F> {
+pub enum Reached<E> {
     /// To a state in which something can be done.
     State {
         /// States with equal fingerprints are taken to be the same.
         fingerprint: u128,
         /// What can be done.
-        alternatives: Vec<Alternative<F>>,
+        alternatives: Vec<Alternative<E>>,
         /// Whether footprints tell all that steps have to do with each other here.
         told: bool,
     },
@@ -42,28 +36,24 @@ pub enum Reached<F> {
 
 /// What goes from state to state.
 pub trait Walker {
-    /// What steps touch.
-    type Footprint: Touches;
+    /// A step that is enabled.
+    type Step: Enabled;
     /// Why a state cannot be reached.
     type Error;
 
     /// Goes to the first state.
-    fn start(&mut self) -> Result<Reached<Self::Footprint>, Self::Error>;
+    fn start(&mut self) -> Result<Reached<Self::Step>, Self::Error>;
 
     /// Goes back to the state that was reached by the first `depth` choices of the latest path, and
     /// makes a choice there.
-    fn take(
-        &mut self,
-        depth: usize,
-        choice: Choice,
-    ) -> Result<Reached<Self::Footprint>, Self::Error>;
+    fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<Self::Step>, Self::Error>;
 }
 
-/// An actor's step, or something that happens to the actor by itself.
+/// A thread's step, or something that happens to the thread by itself.
 type Key = (u16, Option<u16>);
 
-fn key<F>(alternative: &Alternative<F>) -> Key {
-    (alternative.actor, alternative.by_itself)
+fn key<E>(alternative: &Alternative<E>) -> Key {
+    (alternative.thread, alternative.by_itself)
 }
 
 /// Whether steps sleep.
@@ -84,9 +74,9 @@ struct Known {
 }
 
 /// A state on the path, with what is left to do there.
-struct Frame<F> {
+struct Frame<E> {
     fingerprint: u128,
-    alternatives: Vec<Alternative<F>>,
+    alternatives: Vec<Alternative<E>>,
     told: bool,
     /// Which alternatives are left, the next one last.
     left: Vec<usize>,
@@ -100,13 +90,14 @@ struct Frame<F> {
     ending: Vec<Key>,
 }
 
-impl<F: Touches> Frame<F> {
+impl<E: Enabled> Frame<E> {
     /// What sleeps after a step from here: what was or need not be taken, and does not mind it.
-    fn sleep_after(&self, taken: &Alternative<F>) -> Vec<Key> {
+    fn sleep_after(&self, taken: &Alternative<E>) -> Vec<Key> {
+        let footprint = taken.step.footprint();
         let apart = |key: &&Key| {
             let sleeping =
                 self.alternatives.iter().find(|alternative| self::key(alternative) == **key);
-            sleeping.is_some_and(|sleeping| sleeping.footprint.is_apart_from(&taken.footprint))
+            sleeping.is_some_and(|sleeping| sleeping.step.footprint().is_apart_from(&footprint))
         };
         let done = self.done.iter().filter(|key| !self.ending.contains(key));
         self.sleep.iter().chain(done).filter(apart).copied().collect()
@@ -117,7 +108,7 @@ impl<F: Touches> Frame<F> {
         let &index = self.left.last()?;
         let taken = &self.alternatives[index];
         let outcome = taken.by_itself.unwrap_or(self.outcomes);
-        let choice = Choice { actor: taken.actor, outcome };
+        let choice = Choice { thread: taken.thread, outcome };
         let asleep = if self.told { self.sleep_after(taken) } else { Vec::new() };
         self.outcomes += 1;
         if self.outcomes >= taken.outcomes {
@@ -139,11 +130,11 @@ impl<F: Touches> Frame<F> {
 }
 
 /// A search over all states.
-pub struct Stateful<F> {
+pub struct Stateful<E> {
     sleep: Sleep,
     /// Every state that was met.
     visited: BTreeMap<u128, Known>,
-    path: Vec<Frame<F>>,
+    path: Vec<Frame<E>>,
     /// How many steps were taken.
     pub steps: u64,
     /// How many of them led to a state that was known.
@@ -154,7 +145,7 @@ pub struct Stateful<F> {
     pub ends: u64,
 }
 
-impl<F: Touches> Stateful<F> {
+impl<E: Enabled> Stateful<E> {
     /// A search.
     pub fn new(sleep: Sleep) -> Self {
         let visited = BTreeMap::new();
@@ -175,10 +166,10 @@ impl<F: Touches> Stateful<F> {
     /// Takes steps until there are none left, or `visit`, which sees where each one led, breaks.
     ///
     /// Returns whether the search came to its end.
-    pub fn run<W: Walker<Footprint = F>>(
+    pub fn run<W: Walker<Step = E>>(
         &mut self,
         walker: &mut W,
-        mut visit: impl FnMut(&Self, &mut W, &Reached<F>) -> ControlFlow<()>,
+        mut visit: impl FnMut(&Self, &mut W, &Reached<E>) -> ControlFlow<()>,
     ) -> Result<bool, W::Error> {
         let mut reached = walker.start()?;
         let mut asleep = Vec::new();
@@ -214,7 +205,7 @@ impl<F: Touches> Stateful<F> {
     }
 
     /// Goes on from a state, unless nothing is left to do there.
-    fn arrive(&mut self, reached: Reached<F>, asleep: Vec<Key>) {
+    fn arrive(&mut self, reached: Reached<E>, asleep: Vec<Key>) {
         let Reached::State { fingerprint, alternatives, told } = reached else { return };
         let mut sleep = if told { asleep } else { Vec::new() };
         let keys = || alternatives.iter().map(key).enumerate();

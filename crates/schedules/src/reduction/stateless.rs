@@ -6,47 +6,41 @@
 use super::estimate::{Estimate, Ways};
 use super::happens_before::{HappensBefore, Race};
 use super::wakeup_tree::{self, Branch, Planned, Sequence, Sleeper};
-use super::{Footprint, Reduction, commute, optimal_dpor, source_dpor};
+use super::{Reduction, commute, optimal_dpor, source_dpor};
+use everypath_dependence::{Choice, Enabled, Footprint};
 use std::mem;
 use std::ops::ControlFlow;
 
-/// What was chosen at one point: which actor, and which outcome of its step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Choice {
-    /// The actor's number.
-    pub actor: u16,
-    /// Which outcome.
-    pub outcome: u16,
-}
-
 /// A step that can be taken.
 #[derive(Clone, Debug)]
-pub struct Alternative<F> {
-    /// The actor's number.
-    pub actor: u16,
-    /// An outcome that happens by itself, beside the actor's own step: a time-out. Its number.
+pub struct Alternative<E> {
+    /// The thread's number.
+    pub thread: u16,
+    /// An outcome that happens by itself, beside the thread's own step: a time-out. Its number.
     pub by_itself: Option<u16>,
     /// How many outcomes the step has.
     pub outcomes: u16,
-    /// What it would touch.
-    pub footprint: F,
+    /// The step itself.
+    pub step: E,
 }
 
 /// A step that was taken.
 #[derive(Clone, Debug)]
-pub struct Taken<F> {
+pub struct Taken {
     /// What was chosen.
     pub choice: Choice,
     /// What it touched.
-    pub footprint: F,
-    /// The actor that it created.
+    pub footprint: Footprint,
+    /// What it might touch at another moment, if that is not the same.
+    pub may_touch: Option<Footprint>,
+    /// The thread that it created.
     pub creates: Option<u16>,
     /// The step without which this one could not have been taken.
     pub after: Option<usize>,
     /// The step without which this one would not have got what it asked for: it would have got
     /// something else, or waited.
     pub provided_by: Option<usize>,
-    /// Whether the actor goes on after having waited: it gets what its step before asked for.
+    /// Whether the thread goes on after having waited: it gets what its step before asked for.
     pub resumes: bool,
 }
 
@@ -55,7 +49,7 @@ pub struct Taken<F> {
 pub enum Ended {
     /// By itself.
     Complete,
-    /// In the middle of a step: other actors might still have done something.
+    /// In the middle of a step: other threads might still have done something.
     Cut,
     /// Because all that could be done sleeps.
     SleepSetBlocked,
@@ -77,21 +71,21 @@ pub enum Finished {
 
 /// An execution.
 #[derive(Clone, Debug)]
-pub struct Executed<F> {
+pub struct Executed<E> {
     /// How many steps at the beginning are left out: all that were known, but for the last, may be.
     pub left_out: usize,
     /// The other steps, those of the schedule included.
-    pub steps: Vec<Taken<F>>,
+    pub steps: Vec<Taken>,
     /// For each step after those that were known, what could have been taken.
-    pub alternatives: Vec<Vec<Alternative<F>>>,
+    pub alternatives: Vec<Vec<Alternative<E>>>,
     /// How it ended.
     pub ended: Ended,
 }
 
 /// What runs executions.
 pub trait Executor {
-    /// What steps touch.
-    type Footprint: Footprint;
+    /// A step that is enabled.
+    type Step: Enabled;
     /// Why an execution cannot be run.
     type Error;
 
@@ -103,59 +97,59 @@ pub trait Executor {
         &mut self,
         schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<Self::Footprint>],
-    ) -> Result<Executed<Self::Footprint>, Self::Error>;
+        sleep: &[Alternative<Self::Step>],
+    ) -> Result<Executed<Self::Step>, Self::Error>;
 
     /// How many executions it would like to hear of in advance, beyond the next one, which is asked
     /// for after that.
-    fn foresight(&mut self, _next: &Run<Self::Footprint>) -> usize {
+    fn foresight(&mut self, _next: &Run<Self::Step>) -> usize {
         0
     }
 
     /// Tells of executions that will probably be asked for, the most probable first.
-    fn foresee(&mut self, _likely: Vec<Run<Self::Footprint>>) {}
+    fn foresee(&mut self, _likely: Vec<Run<Self::Step>>) {}
 }
 
 /// An execution to be run, as [`Executor::run`] is told of it.
 #[derive(Clone, Debug)]
-pub struct Run<F> {
+pub struct Run<E> {
     /// What it follows.
     pub schedule: Vec<Choice>,
     /// How many steps of that are possible.
     pub known: usize,
     /// What sleeps where the schedule ends.
-    pub sleep: Vec<Alternative<F>>,
+    pub sleep: Vec<Alternative<E>>,
 }
 
-/// An actor's step, or something that happens to the actor by itself.
+/// A thread's step, or something that happens to the thread by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// The actor's number.
-    pub actor: u16,
+    /// The thread's number.
+    pub thread: u16,
     /// The outcome that happens by itself.
     pub by_itself: Option<u16>,
 }
 
-impl<F: Footprint> Alternative<F> {
+impl<E: Enabled> Alternative<E> {
     fn key(&self) -> Key {
-        Key { actor: self.actor, by_itself: self.by_itself }
+        Key { thread: self.thread, by_itself: self.by_itself }
     }
 
-    fn leaf(&self, outcome: u16) -> Branch<F::Part> {
-        let (key, parts) = (self.key(), self.footprint.parts().collect());
+    fn leaf(&self, outcome: u16) -> Branch {
+        let (key, parts) = (self.key(), self.step.footprint().into_parts().collect());
         Branch { key, outcome, parts, then: Vec::new() }
     }
 }
 
 /// A state on the way that is being explored.
-struct Frame<F: Footprint> {
-    alternatives: Vec<Alternative<F>>,
+struct Frame<E: Enabled> {
+    alternatives: Vec<Alternative<E>>,
     /// What has been explored from here, or from an equivalent state.
-    sleep: Vec<Alternative<F>>,
+    sleep: Vec<Alternative<E>>,
     /// What is being explored.
-    taken: Branch<F::Part>,
+    taken: Branch,
     /// What is to be explored, in this order.
-    branches: Vec<Branch<F::Part>>,
+    branches: Vec<Branch>,
     /// How many ways from here were explored.
     done: usize,
     /// Who took the step before.
@@ -164,8 +158,8 @@ struct Frame<F: Footprint> {
     preemptions: Option<u32>,
 }
 
-impl<F: Footprint> Frame<F> {
-    fn offered(&self, key: Key) -> Option<&Alternative<F>> {
+impl<E: Enabled> Frame<E> {
+    fn offered(&self, key: Key) -> Option<&Alternative<E>> {
         self.alternatives.iter().find(|alternative| alternative.key() == key)
     }
 
@@ -184,18 +178,18 @@ impl<F: Footprint> Frame<F> {
         self.offered(self.taken.key).is_some_and(|of| self.taken.outcome < of.outcomes)
     }
 
-    /// Whether another actor takes a step although the one before could have gone on.
-    fn preempts(&self, actor: u16) -> bool {
+    /// Whether another thread takes a step although the one before could have gone on.
+    fn preempts(&self, thread: u16) -> bool {
         self.before.is_some_and(|before| {
-            let goes_on = Key { actor: before, by_itself: None };
-            let could = self.offered(goes_on).is_some_and(|of| !of.footprint.yields());
-            before != actor && could
+            let goes_on = Key { thread: before, by_itself: None };
+            let could = self.offered(goes_on).is_some_and(|of| !of.step.yields());
+            before != thread && could
         })
     }
 
     /// How many more preemptions there may be after what is being explored.
     fn preemptions_after(&self) -> Option<u32> {
-        let preempts = u32::from(self.preempts(self.taken.key.actor));
+        let preempts = u32::from(self.preempts(self.taken.key.thread));
         self.preemptions.map(|left| left.saturating_sub(preempts))
     }
 
@@ -203,8 +197,8 @@ impl<F: Footprint> Frame<F> {
     fn expand(&mut self) {
         let missing = self.alternatives.iter().filter(|alternative| {
             !self.has(alternative.key())
-                && !alternative.footprint.yields()
-                && (self.preemptions != Some(0) || !self.preempts(alternative.actor))
+                && !alternative.step.yields()
+                && (self.preemptions != Some(0) || !self.preempts(alternative.thread))
         });
         let leaves: Vec<_> = missing.map(|alternative| alternative.leaf(0)).collect();
         self.branches.extend(leaves);
@@ -215,13 +209,13 @@ impl<F: Footprint> Frame<F> {
     /// Not while something sleeps that the steps after it shall wake: another outcome might not let
     /// them happen. Whatever slept has been explored before this step with all of its outcomes, and
     /// if one of them lets something happen that wakes it, that race has brought it here.
-    fn begin_outcomes(&mut self, then: &[Branch<F::Part>]) {
+    fn begin_outcomes(&mut self, then: &[Branch]) {
         let key = self.taken.key;
         if !then.is_empty() && !self.sleep_after().is_empty() {
             return;
         }
         let Some(alternative) = self.offered(key).filter(|of| of.outcomes > 1) else { return };
-        let mut outcomes: Vec<Branch<F::Part>> =
+        let mut outcomes: Vec<Branch> =
             (0..alternative.outcomes).map(|outcome| alternative.leaf(outcome)).collect();
         let (known, others) =
             mem::take(&mut self.branches).into_iter().partition::<Vec<_>, _>(|b| b.key == key);
@@ -235,7 +229,7 @@ impl<F: Footprint> Frame<F> {
     }
 
     /// Goes on to the next thing to explore from here, if there is one; what to do after it.
-    fn advance(&mut self, reduction: Reduction) -> Option<Vec<Branch<F::Part>>> {
+    fn advance(&mut self, reduction: Reduction) -> Option<Vec<Branch>> {
         let explored = self.taken.key;
         let more_outcomes = self.branches.first().is_some_and(|next| next.key == explored);
         if self.branches.is_empty() {
@@ -252,7 +246,7 @@ impl<F: Footprint> Frame<F> {
     }
 
     /// What sleeps here when the next thing is explored.
-    fn sleep_before_next(&self, reduction: Reduction) -> Vec<Alternative<F>> {
+    fn sleep_before_next(&self, reduction: Reduction) -> Vec<Alternative<E>> {
         let more_outcomes = self.branches.first().is_some_and(|next| next.key == self.taken.key);
         let explored = self.offered(self.taken.key);
         let explored = explored.filter(|_| !more_outcomes && reduction != Reduction::None);
@@ -260,23 +254,24 @@ impl<F: Footprint> Frame<F> {
     }
 
     /// What sleeps after what is being explored.
-    fn sleep_after(&self) -> Vec<Alternative<F>> {
+    fn sleep_after(&self) -> Vec<Alternative<E>> {
         self.sleep.iter().filter(|sleeping| sleeps_on(sleeping, &self.taken)).cloned().collect()
     }
 }
 
 /// Whether what sleeps still does after a step.
-fn sleeps_on<F: Footprint>(sleeping: &Alternative<F>, taken: &Branch<F::Part>) -> bool {
-    sleeping.actor != taken.key.actor && commute::<F>(sleeping.footprint.parts(), &taken.parts)
+fn sleeps_on<E: Enabled>(sleeping: &Alternative<E>, taken: &Branch) -> bool {
+    sleeping.thread != taken.key.thread
+        && commute(sleeping.step.footprint().into_parts(), &taken.parts)
 }
 
 /// A search over all schedules.
-pub struct Stateless<F: Footprint> {
+pub struct Stateless<E: Enabled> {
     reduction: Reduction,
-    frames: Vec<Frame<F>>,
+    frames: Vec<Frame<E>>,
     /// What to do after the last frame: its first leaf is followed.
-    ahead: Vec<Branch<F::Part>>,
-    order: HappensBefore<F>,
+    ahead: Vec<Branch>,
+    order: HappensBefore,
     /// The races that may have to be reversed once more: see [`optimal_dpor`].
     open: Vec<Race>,
     takers: optimal_dpor::Takers,
@@ -286,7 +281,7 @@ pub struct Stateless<F: Footprint> {
     preemptions: Option<u32>,
 }
 
-impl<F: Footprint> Stateless<F> {
+impl<E: Enabled> Stateless<E> {
     /// A search with a reduction.
     pub fn new(reduction: Reduction) -> Self {
         Stateless {
@@ -301,7 +296,7 @@ impl<F: Footprint> Stateless<F> {
         }
     }
 
-    /// A plain search of the schedules with at most so many preemptions: switches away from an actor
+    /// A plain search of the schedules with at most so many preemptions: switches away from a thread
     /// that could have gone on (Madanlal Musuvathi, Shaz Qadeer: Iterative Context Bounding for
     /// Systematic Testing of Multithreaded Programs, PLDI 2007).
     ///
@@ -313,11 +308,11 @@ impl<F: Footprint> Stateless<F> {
 
     /// Runs executions until all that make a difference were, or `visit` breaks. It sees each of them
     /// before the search does.
-    pub fn run<E: Executor<Footprint = F>>(
+    pub fn run<X: Executor<Step = E>>(
         &mut self,
-        executor: &mut E,
-        mut visit: impl FnMut(&Self, &mut E, &Executed<F>) -> ControlFlow<()>,
-    ) -> Result<Finished, E::Error> {
+        executor: &mut X,
+        mut visit: impl FnMut(&Self, &mut X, &Executed<E>) -> ControlFlow<()>,
+    ) -> Result<Finished, X::Error> {
         loop {
             let next = self.next();
             match executor.foresight(&next) {
@@ -348,7 +343,7 @@ impl<F: Footprint> Stateless<F> {
     /// How much of the search is done, by the executions that were absorbed; nothing is known before
     /// the first.
     pub fn estimate(&self) -> Option<Estimate> {
-        let ways = |frame: &Frame<F>| Ways { done: frame.done, left: frame.branches.len() };
+        let ways = |frame: &Frame<E>| Ways { done: frame.done, left: frame.branches.len() };
         (self.executions > 0).then(|| match self.frames.as_slice() {
             [] => Estimate::complete(),
             frames => Estimate::new(frames.iter().rev().map(ways)),
@@ -356,7 +351,7 @@ impl<F: Footprint> Stateless<F> {
     }
 
     /// The execution to be run now.
-    fn next(&self) -> Run<F> {
+    fn next(&self) -> Run<E> {
         let sleep = self.frames.last().map_or_else(Vec::new, Frame::sleep_after);
         let path: Vec<_> = wakeup_tree::to_first_leaf(&self.ahead).collect();
         self.run_through(self.frames.len(), &path, sleep)
@@ -364,8 +359,8 @@ impl<F: Footprint> Stateless<F> {
 
     /// Executions that will be run, unless those before them bring up something else: from each
     /// state, the deepest first, what is to be explored next.
-    fn likely(&self, most: usize) -> Vec<Run<F>> {
-        let next = |(depth, frame): (usize, &Frame<F>)| {
+    fn likely(&self, most: usize) -> Vec<Run<E>> {
+        let next = |(depth, frame): (usize, &Frame<E>)| {
             let next = frame.branches.first()?;
             let then = wakeup_tree::to_first_leaf(&next.then);
             let path: Vec<_> = std::iter::once(next).chain(then).collect();
@@ -379,9 +374,9 @@ impl<F: Footprint> Stateless<F> {
     fn run_through(
         &self,
         known: usize,
-        path: &[&Branch<F::Part>],
-        mut sleep: Vec<Alternative<F>>,
-    ) -> Run<F> {
+        path: &[&Branch],
+        mut sleep: Vec<Alternative<E>>,
+    ) -> Run<E> {
         let taken = self.frames[..known].iter().map(|frame| frame.taken.choice());
         let schedule = taken.chain(path.iter().map(|step| step.choice())).collect();
         sleep.retain(|sleeping| path.iter().all(|step| sleeps_on(sleeping, step)));
@@ -389,7 +384,7 @@ impl<F: Footprint> Stateless<F> {
     }
 
     /// Takes the steps that are new into the tree, with what they make necessary.
-    fn absorb(&mut self, executed: Executed<F>) {
+    fn absorb(&mut self, executed: Executed<E>) {
         self.executions += 1;
         // The last step that was known was another one before.
         let left_out = executed.left_out;
@@ -417,7 +412,7 @@ impl<F: Footprint> Stateless<F> {
 
     /// An execution ended in the middle: what was still to come raced with what was there.
     fn expect_what_was_cut_off(&mut self) {
-        let races = |of: &Alternative<F>| of.footprint.conflicts_with_all();
+        let races = |of: &Alternative<E>| of.step.conflicts_with_all();
         let (last, before) = match self.frames.split_last_mut() {
             Some(frames) => frames,
             None => return,
@@ -444,14 +439,14 @@ impl<F: Footprint> Stateless<F> {
     }
 
     /// Adds the state from which a step was taken for the first time.
-    fn enter(&mut self, step: &Taken<F>, alternatives: Vec<Alternative<F>>) {
-        let Choice { actor, outcome } = step.choice;
-        let by_itself = Key { actor, by_itself: Some(outcome) };
+    fn enter(&mut self, step: &Taken, alternatives: Vec<Alternative<E>>) {
+        let Choice { thread, outcome } = step.choice;
+        let by_itself = Key { thread, by_itself: Some(outcome) };
         let happened_by_itself = alternatives.iter().any(|of| of.key() == by_itself);
         let (key, outcome) = if happened_by_itself {
             (by_itself, 0)
         } else {
-            (Key { actor, by_itself: None }, outcome)
+            (Key { thread, by_itself: None }, outcome)
         };
         let parts = step.footprint.parts().collect();
         let taken = Branch { key, outcome, parts, then: Vec::new() };
@@ -461,21 +456,21 @@ impl<F: Footprint> Stateless<F> {
             self.ahead = mem::take(&mut branches.remove(0).then);
         }
         let last = self.frames.last();
-        let before = last.map(|last| last.taken.key.actor);
+        let before = last.map(|last| last.taken.key.thread);
         let preemptions = last.map_or(self.preemptions, Frame::preemptions_after);
         let mut frame =
             Frame { alternatives, sleep, taken, branches, done: 0, before, preemptions };
         frame.begin_outcomes(&self.ahead);
         // A step that depends on everything may end everything, or something may take away from it
         // what makes it possible: then no race tells of what else could have been.
-        let disturbed = frame.alternatives.iter().any(|of| of.footprint.may_disable());
+        let disturbed = frame.alternatives.iter().any(|of| of.step.may_disable());
         if self.reduction == Reduction::None || disturbed {
             frame.expand();
         }
         self.frames.push(frame);
     }
 
-    /// Makes sure that an actor goes first with which the second event of a race can come first.
+    /// Makes sure that a thread goes first with which the second event of a race can come first.
     fn require_initial(&mut self, race: Race) {
         let at = self.order.step_of(race.earlier);
         let initials = source_dpor::initials(&self.order, race);
@@ -503,15 +498,14 @@ impl<F: Footprint> Stateless<F> {
         let sequence = Sequence::new(&self.order, planned, race.later);
         let frame = &mut self.frames[at];
         let asleep = frame.sleep.iter();
-        let mut sleepers: Vec<Sleeper<F::Part>> = asleep
-            .map(|of| Sleeper { key: of.key(), parts: of.footprint.parts().collect() })
+        let mut sleepers: Vec<Sleeper> = asleep
+            .map(|of| Sleeper { key: of.key(), parts: of.step.footprint().into_parts().collect() })
             .collect();
         sleepers.push(Sleeper { key: frame.taken.key, parts: frame.taken.parts.clone() });
         wakeup_tree::insert(&mut frame.branches, sleepers, sequence.clone());
         let asleep = frame.sleep.iter().any(|of| sequence.begins_with(of.key(), None, race.later));
-        let to_come = |branch: &Branch<F::Part>| {
-            sequence.begins_with(branch.key, Some(branch.outcome), race.later)
-        };
+        let to_come =
+            |branch: &Branch| sequence.begins_with(branch.key, Some(branch.outcome), race.later);
         asleep || frame.branches.iter().any(to_come)
     }
 

@@ -17,30 +17,31 @@
 //!   then. Which of the two it will be follows from what of the sequence comes before.
 
 use super::happens_before::HappensBefore;
-use super::{Choice, Footprint, Key, commute};
+use super::{Key, commute};
+use everypath_dependence::{Choice, Part};
 use std::mem;
 
 /// A step to be explored, and what to explore after it: anything if it is a leaf.
 #[derive(Debug)]
-pub struct Branch<P> {
+pub struct Branch {
     /// Whose step, and of which kind.
     pub key: Key,
     /// Which of its outcomes.
     pub outcome: u16,
     /// What it touches.
-    pub parts: Vec<P>,
+    pub parts: Vec<Part>,
     /// What comes after it.
-    pub then: Vec<Branch<P>>,
+    pub then: Vec<Branch>,
 }
 
-impl<P> Branch<P> {
+impl Branch {
     /// What is chosen by it.
     pub fn choice(&self) -> Choice {
-        Choice { actor: self.key.actor, outcome: self.key.by_itself.unwrap_or(self.outcome) }
+        Choice { thread: self.key.thread, outcome: self.key.by_itself.unwrap_or(self.outcome) }
     }
 }
 
-impl<P> Drop for Branch<P> {
+impl Drop for Branch {
     /// Not one call for each step: sequences can be longer than the stack is deep.
     fn drop(&mut self) {
         let mut left = mem::take(&mut self.then);
@@ -51,17 +52,17 @@ impl<P> Drop for Branch<P> {
 }
 
 /// The steps to the first leaf.
-pub fn to_first_leaf<P>(tree: &[Branch<P>]) -> impl Iterator<Item = &Branch<P>> {
+pub fn to_first_leaf(tree: &[Branch]) -> impl Iterator<Item = &Branch> {
     std::iter::successors(tree.first(), |branch| branch.then.first())
 }
 
 /// What has been explored, or will have been when it matters.
 #[derive(Clone, Debug)]
-pub struct Sleeper<P> {
+pub struct Sleeper {
     /// Whose step, and of which kind.
     pub key: Key,
     /// What it would touch.
-    pub parts: Vec<P>,
+    pub parts: Vec<Part>,
 }
 
 /// One event of a sequence.
@@ -77,20 +78,20 @@ pub struct Planned {
 
 /// Events that can come one after the other from a state, and that an execution had in this order.
 #[derive(Clone)]
-pub struct Sequence<'a, F: Footprint> {
-    order: &'a HappensBefore<F>,
+pub struct Sequence<'a> {
+    order: &'a HappensBefore,
     planned: Vec<Planned>,
     /// The event that comes earlier than it did, and may do something else.
     moved: usize,
 }
 
-impl<'a, F: Footprint> Sequence<'a, F> {
+impl<'a> Sequence<'a> {
     /// A sequence of events of an execution, one of which comes earlier than it did.
-    pub fn new(order: &'a HappensBefore<F>, planned: Vec<Planned>, moved: usize) -> Self {
+    pub fn new(order: &'a HappensBefore, planned: Vec<Planned>, moved: usize) -> Self {
         Sequence { order, planned, moved }
     }
 
-    fn parts(&self, at: usize) -> &'a [F::Part] {
+    fn parts(&self, at: usize) -> &'a [Part] {
         match self.planned[at].event {
             moved if moved == self.moved => self.order.parts_it_may_touch(moved),
             event => self.order.parts_of(event),
@@ -98,7 +99,7 @@ impl<'a, F: Footprint> Sequence<'a, F> {
     }
 
     fn position(&self, key: Key) -> Option<usize> {
-        self.planned.iter().position(|planned| planned.key.actor == key.actor)
+        self.planned.iter().position(|planned| planned.key.thread == key.thread)
     }
 
     fn is_first(&self, at: usize) -> bool {
@@ -108,11 +109,12 @@ impl<'a, F: Footprint> Sequence<'a, F> {
 
     /// Whether some equivalent sequence, perhaps a longer one, begins with a step: whether the step
     /// is one of its weak initials.
-    fn can_begin_with(&self, key: Key, parts: &[F::Part]) -> bool {
+    fn can_begin_with(&self, key: Key, parts: &[Part]) -> bool {
         match self.position(key) {
             Some(at) => self.planned[at].key == key && self.is_first(at),
-            None => (0..self.planned.len())
-                .all(|at| commute::<F>(parts.iter().copied(), self.parts(at))),
+            None => {
+                (0..self.planned.len()).all(|at| commute(parts.iter().copied(), self.parts(at)))
+            }
         }
     }
 
@@ -141,12 +143,12 @@ impl<'a, F: Footprint> Sequence<'a, F> {
     }
 
     /// Leaves out what no sleeper needs to wake up.
-    fn shorten(&mut self, sleepers: &[Sleeper<F::Part>]) {
+    fn shorten(&mut self, sleepers: &[Sleeper]) {
         let mut needed = vec![false; self.planned.len()];
         for sleeper in sleepers {
             let wakes = |at: usize| {
-                self.planned[at].key.actor != sleeper.key.actor
-                    && !commute::<F>(sleeper.parts.iter().copied(), self.parts(at))
+                self.planned[at].key.thread != sleeper.key.thread
+                    && !commute(sleeper.parts.iter().copied(), self.parts(at))
             };
             let before = self.position(sleeper.key).unwrap_or(self.planned.len());
             if (0..before).any(|at| needed[at] && wakes(at)) {
@@ -163,7 +165,7 @@ impl<'a, F: Footprint> Sequence<'a, F> {
     }
 
     /// The sequence as a branch.
-    fn into_branch(mut self) -> Option<Branch<F::Part>> {
+    fn into_branch(mut self) -> Option<Branch> {
         let mut steps = Vec::new();
         while !self.planned.is_empty() {
             let parts = self.parts(0).to_vec();
@@ -178,18 +180,14 @@ impl<'a, F: Footprint> Sequence<'a, F> {
 }
 
 /// Makes sure that an execution which begins with a sequence, up to equivalence, is explored.
-pub fn insert<F: Footprint>(
-    tree: &mut Vec<Branch<F::Part>>,
-    mut sleepers: Vec<Sleeper<F::Part>>,
-    mut sequence: Sequence<'_, F>,
-) {
-    let covered = |sleeper: &Sleeper<F::Part>| sequence.can_begin_with(sleeper.key, &sleeper.parts);
+pub fn insert(tree: &mut Vec<Branch>, mut sleepers: Vec<Sleeper>, mut sequence: Sequence<'_>) {
+    let covered = |sleeper: &Sleeper| sequence.can_begin_with(sleeper.key, &sleeper.parts);
     if sleepers.iter().any(covered) {
         return;
     }
     let mut level = tree;
     while !sequence.planned.is_empty() {
-        let begins = |branch: &Branch<F::Part>| sequence.can_begin_with(branch.key, &branch.parts);
+        let begins = |branch: &Branch| sequence.can_begin_with(branch.key, &branch.parts);
         let Some(mut at) = level.iter().position(begins) else {
             sleepers.extend(level.iter().map(sleeper));
             let first = sequence.planned[0];
@@ -204,11 +202,11 @@ pub fn insert<F: Footprint>(
         let parts = &level[at].parts;
         sleepers.extend(level[..at].iter().map(sleeper));
         sleepers.retain(|one| {
-            one.key.actor != key.actor && commute::<F>(one.parts.iter().copied(), parts)
+            one.key.thread != key.thread && commute(one.parts.iter().copied(), parts)
         });
         if let Some(first) = sequence.position(key) {
             let Planned { outcome, .. } = sequence.begin_at(first);
-            let same = |branch: &Branch<F::Part>| branch.key == key && branch.outcome == outcome;
+            let same = |branch: &Branch| branch.key == key && branch.outcome == outcome;
             let Some(known) = level.iter().position(same) else {
                 let parts = level[at].parts.clone();
                 sequence.shorten(&sleepers);
@@ -226,6 +224,6 @@ pub fn insert<F: Footprint>(
     }
 }
 
-fn sleeper<P: Copy>(branch: &Branch<P>) -> Sleeper<P> {
+fn sleeper(branch: &Branch) -> Sleeper {
     Sleeper { key: branch.key, parts: branch.parts.clone() }
 }

@@ -2,10 +2,8 @@
 //! asking for a lock is always possible, who asks first gets it first, a signal chooses whom it
 //! wakes, and of those who wait for some time only, the first to give up is always the same.
 
-use everypath_schedules::reduction::{
-    self, Alternative, Choice, Ended, Executed, Executor, Scope, Taken,
-};
-use everypath_shim_abi::{Footprint, Mode, Operation, Part, Phase, Relation, TIMEOUT};
+use everypath_schedules::reduction::{Alternative, Ended, Executed, Executor, Taken};
+use everypath_shim_abi::{Choice, Footprint, Operation, Phase, TIMEOUT, footprint};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
@@ -67,41 +65,9 @@ struct Machine {
     ended: bool,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Touch(pub(crate) Footprint);
-
-impl reduction::Footprint for Touch {
-    type Part = Part;
-    fn parts(&self) -> impl Iterator<Item = Part> + Clone {
-        self.0.parts()
-    }
-    fn is_separable(part: Part) -> bool {
-        part.mode == Mode::Acquire
-    }
-
-    fn relation(earlier: Part, later: Part) -> reduction::Relation {
-        match earlier.relation(later) {
-            Relation::Independent => reduction::Relation::Independent,
-            Relation::Ordered => reduction::Relation::Ordered,
-            Relation::Racing => reduction::Relation::Racing,
-            Relation::Missed => reduction::Relation::Missed,
-        }
-    }
-    fn covers(part: Part, earlier: Part) -> bool {
-        part.covers(earlier)
-    }
-    fn scope(part: Part) -> Scope {
-        match part.mode {
-            Mode::Nothing => Scope::Nothing,
-            Mode::Everything => Scope::Everything,
-            _ => Scope::Object(part.object),
-        }
-    }
-}
-
 /// Giving up depends on everything.
-fn gives_up() -> Touch {
-    Touch(Footprint::new((Operation::SemWait, Phase::Resume), (0, 0), TIMEOUT, true))
+fn gives_up() -> Footprint {
+    footprint((Operation::SemWait, Phase::Resume), (0, 0), TIMEOUT, true)
 }
 
 const OBJECTS: usize = 3;
@@ -220,22 +186,22 @@ impl Machine {
     }
 
     /// Everything that can be done next.
-    fn alternatives(&self, program: &[Vec<Op>]) -> Vec<Alternative<Touch>> {
+    fn alternatives(&self, program: &[Vec<Op>]) -> Vec<Alternative<Footprint>> {
         if self.ended {
             return Vec::new();
         }
         let steps = (0..program.len()).filter_map(|t| {
             let (operation, phase, object, value) = self.pending(program, t)?;
-            let footprint = Footprint::new((operation, phase), (object, value), 0, true);
+            let footprint = footprint((operation, phase), (object, value), 0, true);
             let outcomes = self.outcomes(program, t);
-            let actor = t as u16;
-            Some(Alternative { actor, by_itself: None, outcomes, footprint: Touch(footprint) })
+            let thread = t as u16;
+            Some(Alternative { thread, by_itself: None, outcomes, step: footprint })
         });
         let gives_up = self.can_give_up(program).map(|t| Alternative {
-            actor: t as u16,
+            thread: t as u16,
             by_itself: Some(TIMEOUT),
             outcomes: 1,
-            footprint: gives_up(),
+            step: gives_up(),
         });
         steps.chain(gives_up).collect()
     }
@@ -321,14 +287,15 @@ impl Machine {
     }
 
     /// Does what was chosen.
-    fn take(&mut self, program: &[Vec<Op>], choice: Choice) -> Taken<Touch> {
-        let t = usize::from(choice.actor);
+    fn take(&mut self, program: &[Vec<Op>], choice: Choice) -> Taken {
+        let t = usize::from(choice.thread);
         if choice.outcome == TIMEOUT {
             self.give_up(program, t);
             self.steps += 1;
             return Taken {
                 choice,
                 footprint: gives_up(),
+                may_touch: None,
                 creates: None,
                 after: None,
                 provided_by: None,
@@ -341,11 +308,12 @@ impl Machine {
         self.provided_by = None;
         let granted = self.step(program, t, choice.outcome);
         self.steps += 1;
-        let footprint = Footprint::new((operation, phase), (object, value), 0, granted);
+        let footprint = footprint((operation, phase), (object, value), 0, granted);
         let resumes = phase == Phase::Resume;
         Taken {
             choice,
-            footprint: Touch(footprint),
+            footprint,
+            may_touch: None,
             creates: None,
             after,
             provided_by: self.provided_by,
@@ -369,8 +337,8 @@ impl Machine {
 }
 
 /// Whether a choice is one of an alternative's.
-fn offers(alternative: &Alternative<Touch>, choice: Choice) -> bool {
-    alternative.actor == choice.actor
+fn offers(alternative: &Alternative<Footprint>, choice: Choice) -> bool {
+    alternative.thread == choice.thread
         && match alternative.by_itself {
             Some(outcome) => choice.outcome == outcome,
             None => choice.outcome < alternative.outcomes,
@@ -379,14 +347,14 @@ fn offers(alternative: &Alternative<Touch>, choice: Choice) -> bool {
 
 /// What is done if nothing else is said.
 fn first_awake<'a>(
-    can: &'a [Alternative<Touch>],
-    sleep: &[Alternative<Touch>],
+    can: &'a [Alternative<Footprint>],
+    sleep: &[Alternative<Footprint>],
     current: u16,
-) -> Option<&'a Alternative<Touch>> {
-    let key = |a: &Alternative<Touch>| (a.actor, a.by_itself);
+) -> Option<&'a Alternative<Footprint>> {
+    let key = |a: &Alternative<Footprint>| (a.thread, a.by_itself);
     can.iter()
         .filter(|a| !sleep.iter().any(|s| key(s) == key(a)))
-        .min_by_key(|a| (a.by_itself.is_some(), a.actor != current, a.actor))
+        .min_by_key(|a| (a.by_itself.is_some(), a.thread != current, a.thread))
 }
 
 pub(crate) struct Interpreter<'a> {
@@ -396,15 +364,15 @@ pub(crate) struct Interpreter<'a> {
 }
 
 impl Executor for Interpreter<'_> {
-    type Footprint = Touch;
+    type Step = Footprint;
     type Error = Infallible;
 
     fn run(
         &mut self,
         schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<Touch>],
-    ) -> Result<Executed<Touch>, Infallible> {
+        sleep: &[Alternative<Footprint>],
+    ) -> Result<Executed<Footprint>, Infallible> {
         let mut machine = Machine::new(self.program.len());
         let mut sleep = sleep.to_vec();
         let (mut steps, mut alternatives) = (Vec::new(), Vec::new());
@@ -426,15 +394,15 @@ impl Executor for Interpreter<'_> {
                         ended = Ended::SleepSetBlocked;
                         break;
                     };
-                    let taken = first.footprint.0;
-                    sleep.retain(|s| s.footprint.0.commutes(&taken));
-                    Choice { actor: first.actor, outcome: first.by_itself.unwrap_or(0) }
+                    let taken = first.step;
+                    sleep.retain(|s| s.step.commutes(&taken));
+                    Choice { thread: first.thread, outcome: first.by_itself.unwrap_or(0) }
                 }
             };
             if steps.len() >= known {
                 alternatives.push(can);
             }
-            current = choice.actor;
+            current = choice.thread;
             steps.push(machine.take(self.program, choice));
         }
         self.end = machine.end(self.program);

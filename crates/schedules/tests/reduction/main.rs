@@ -4,10 +4,10 @@ mod machine;
 
 use everypath_schedules::reduction::happens_before::{Clocked, HappensBefore};
 use everypath_schedules::reduction::{
-    Alternative, Choice, Ended, Executed, Executor, Finished, Reduction, Run, Stateless, Taken,
+    Alternative, Ended, Executed, Executor, Finished, Reduction, Run, Stateless, Taken,
 };
-use everypath_shim_abi::{Footprint, Mode, Operation, Part, Phase};
-use machine::{Interpreter, Op, Touch};
+use everypath_shim_abi::{Choice, Footprint, Mode, Operation, Part, Phase, footprint};
+use machine::{Interpreter, Op};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -35,15 +35,14 @@ fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
         if executed.ended == Ended::Complete {
             outcomes.complete += 1;
             outcomes.ends.insert(interpreter.end.clone());
-            let mut order: HappensBefore<Touch> = HappensBefore::default();
+            let mut order: HappensBefore = HappensBefore::default();
             // Every thread is there from the start, in the same order.
-            let start = Footprint::new((Operation::Start, Phase::Request), (0, 0), 0, true);
-            for actor in 0..program.len() as u16 {
-                let choice = Choice { actor, outcome: 0 };
-                let footprint = Touch(start);
+            let start = footprint((Operation::Start, Phase::Request), (0, 0), 0, true);
+            for thread in 0..program.len() as u16 {
                 order.push(&Taken {
-                    choice,
-                    footprint,
+                    choice: Choice { thread, outcome: 0 },
+                    footprint: start,
+                    may_touch: None,
                     creates: None,
                     after: None,
                     provided_by: None,
@@ -72,7 +71,7 @@ fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
 
 /// What equivalent executions have in common: how many events of each thread come before each event.
 /// Getting something is not counted, since it may happen at once or after having waited.
-fn class(order: &HappensBefore<Touch>) -> Vec<Vec<Vec<usize>>> {
+fn class(order: &HappensBefore) -> Vec<Vec<Vec<usize>>> {
     let class = order.class();
     let counts = |parts: &[Part]| !matches!(parts[0].mode, Mode::Acquire | Mode::Nothing);
     let counted = |(thread, &events): (usize, &u32)| {
@@ -80,7 +79,7 @@ fn class(order: &HappensBefore<Touch>) -> Vec<Vec<Vec<usize>>> {
         before.iter().filter(|(parts, _)| counts(parts)).count()
     };
     let project = |clock: &[u32]| clock.iter().enumerate().map(counted).collect();
-    let of = |events: &Vec<Clocked<'_, Part>>| {
+    let of = |events: &Vec<Clocked<'_>>| {
         events.iter().filter(|(parts, _)| counts(parts)).map(|(_, clock)| project(clock)).collect()
     };
     class.iter().map(of).collect()
@@ -106,18 +105,18 @@ fn compare_with_plain(program: &[Vec<Op>]) -> bool {
 /// The schedules of a search, each with its number of preemptions; unless they are too many.
 fn schedules(
     program: &[Vec<Op>],
-    mut stateless: Stateless<Touch>,
+    mut stateless: Stateless<Footprint>,
 ) -> Option<BTreeMap<Vec<Choice>, usize>> {
     let mut interpreter = Interpreter { program, end: String::new() };
     let mut schedules = BTreeMap::new();
     let finished = stateless.run(&mut interpreter, |_, interpreter, executed| {
         let schedule: Vec<Choice> = executed.steps.iter().map(|step| step.choice).collect();
         let Ok(whole) = interpreter.run(&schedule, 0, &[]);
-        let could_go_on = |step: usize, actor: u16| {
-            whole.alternatives[step].iter().any(|of| of.actor == actor && of.by_itself.is_none())
+        let could_go_on = |step: usize, thread: u16| {
+            whole.alternatives[step].iter().any(|of| of.thread == thread && of.by_itself.is_none())
         };
         let preempts = |step: &usize| {
-            let (before, now) = (schedule[step - 1].actor, schedule[*step].actor);
+            let (before, now) = (schedule[step - 1].thread, schedule[*step].thread);
             before != now && could_go_on(*step, before)
         };
         let preemptions = (1..schedule.len()).filter(preempts).count();
@@ -325,30 +324,30 @@ struct Foresighted<'a> {
 }
 
 /// All that an execution depends on.
-fn in_words(schedule: &[Choice], known: usize, sleep: &[Alternative<Touch>]) -> String {
+fn in_words(schedule: &[Choice], known: usize, sleep: &[Alternative<Footprint>]) -> String {
     format!("{schedule:?} {known} {sleep:?}")
 }
 
 impl Executor for Foresighted<'_> {
-    type Footprint = Touch;
+    type Step = Footprint;
     type Error = Infallible;
 
     fn run(
         &mut self,
         schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<Touch>],
-    ) -> Result<Executed<Touch>, Infallible> {
+        sleep: &[Alternative<Footprint>],
+    ) -> Result<Executed<Footprint>, Infallible> {
         self.runs += 1;
         self.foreseen += u64::from(self.heard_of.contains(&in_words(schedule, known, sleep)));
         self.interpreter.run(schedule, known, sleep)
     }
 
-    fn foresight(&mut self, _next: &Run<Touch>) -> usize {
+    fn foresight(&mut self, _next: &Run<Footprint>) -> usize {
         4
     }
 
-    fn foresee(&mut self, likely: Vec<Run<Touch>>) {
+    fn foresee(&mut self, likely: Vec<Run<Footprint>>) {
         self.heard_of.extend(likely.iter().map(|of| in_words(&of.schedule, of.known, &of.sleep)));
     }
 }
@@ -365,9 +364,10 @@ fn many_executions_are_foreseen_and_none_in_vain() {
             let interpreter = Interpreter { program: &program, end: String::new() };
             let heard_of = BTreeSet::new();
             let mut foresighted = Foresighted { interpreter, heard_of, runs: 0, foreseen: 0 };
-            let few = |_: &Stateless<Touch>, of: &mut Foresighted<'_>, _: &Executed<Touch>| {
-                if of.runs < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            };
+            let few =
+                |_: &Stateless<Footprint>, of: &mut Foresighted<'_>, _: &Executed<Footprint>| {
+                    if of.runs < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                };
             let Ok(_) = Stateless::new(reduction).run(&mut foresighted, few);
             // Nobody can foresee the first.
             runs += foresighted.runs - 1;

@@ -12,8 +12,8 @@ use crate::state::{State, Status, Thread};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, EnabledStep, MAX_ALTERNATIVES, Operation, Order, Outcome, Request, TIMEOUT,
-    TimeMode,
+    Choice, Command, Enabled, EnabledStep, MAX_ALTERNATIVES, Operation, Order, Outcome, Request,
+    TIMEOUT, TimeMode,
 };
 
 /// How many alternatives were written down in this execution.

@@ -13,7 +13,7 @@
 use super::{STEPS, dfs::pending, priorities};
 use crate::state::State;
 use core::sync::atomic::Ordering::Relaxed;
-use everypath_shim_abi::{Choice, TimeMode};
+use everypath_shim_abi::{Choice, Enabled, TimeMode};
 
 /// All priorities are drawn again after so many steps.
 const RENEWAL: u32 = 1024;
