@@ -1,4 +1,4 @@
-//! The papers' experiments: what is run, and the figures that ours are held against.
+//! The papers' experiments: what is run, and the figures that ours are compared with.
 //!
 //! An [`Experiment`] is a table or a figure of a paper. It prints its rows as they come, the paper's
 //! figures beside ours, and returns them as JSON. Everything it needs from outside (a clock, limits,

@@ -1,58 +1,30 @@
-//! The rules that no compiler checks: who may depend on whom, how much, and how long files get.
+//! Who may depend on whom and on how much, and which Rust they need.
 
-use anyhow::{Context, Result, bail};
+use super::{Tracked, output};
+use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-/// The longest source file.
-const MAX_LINES: usize = 800;
 /// How many crates a crate may bring along, itself not counted.
 const MAX_TREE: [(&str, usize); 3] =
     [("everypath-shim", 5), ("everypath-explore", 11), ("everypath", 149)];
-/// What must not be committed in a source file. (Split, so that this file may be.)
-const FORBIDDEN: [&str; 4] = [
-    concat!("FIX", "ME"),
-    concat!("#[ign", "ore"),
-    concat!("unimpl", "emented!("),
-    concat!("tod", "o!("),
-];
 
-/// Checks everything and returns what is wrong, a line each.
-pub fn tidy() -> Result<Vec<String>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has a parent")?;
-    let mut faults = dependencies(root)?;
+/// For each crate, the crates that it may use; `None` means all.
+type Table = BTreeMap<String, Option<BTreeSet<String>>>;
+
+pub(super) fn check(root: &Path, files: &[Tracked]) -> Result<Vec<String>> {
+    let architecture = files.iter().find(|file| file.path == Path::new("ARCHITECTURE.md"));
+    let table = allowed(&architecture.context("ARCHITECTURE.md is tracked")?.text);
+    let mut faults = dependencies(root, &table)?;
     faults.extend(tree_sizes(root)?);
-    for file in tracked(root)? {
-        let path = root.join(&file);
-        let Ok(text) = fs::read_to_string(&path) else { continue };
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("rs") => faults.extend(source(&file, &text)),
-            Some("md") => faults.extend(links(&path, &file, &text)),
-            _ => {}
-        }
-    }
+    faults.extend(rust_versions(files));
     Ok(faults)
 }
 
-fn output(command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
-    if !output.status.success() {
-        bail!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(String::from_utf8(output.stdout)?)
-}
-
-/// The files that git tracks.
-fn tracked(root: &Path) -> Result<Vec<PathBuf>> {
-    let list = output(Command::new("git").arg("ls-files").current_dir(root))?;
-    Ok(list.lines().map(PathBuf::from).collect())
-}
-
-/// The table in ARCHITECTURE.md: for each crate, the crates it may use; `None` means all.
-fn allowed(text: &str) -> BTreeMap<String, Option<BTreeSet<String>>> {
+/// The table in ARCHITECTURE.md.
+fn allowed(text: &str) -> Table {
     let rows = text.lines().filter(|line| line.starts_with("| `"));
     rows.filter_map(|row| {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
@@ -73,9 +45,8 @@ fn short(package: &str) -> &str {
     package.strip_prefix("everypath-").unwrap_or(package)
 }
 
-/// Dependencies between our crates that the table in ARCHITECTURE.md does not allow.
-fn dependencies(root: &Path) -> Result<Vec<String>> {
-    let table = allowed(&fs::read_to_string(root.join("ARCHITECTURE.md"))?);
+/// Dependencies between our crates that the table does not allow, and rows without a crate.
+fn dependencies(root: &Path, table: &Table) -> Result<Vec<String>> {
     let arguments = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
     let mut packages = Vec::new();
     // The shim is a workspace of its own.
@@ -85,18 +56,19 @@ fn dependencies(root: &Path) -> Result<Vec<String>> {
         let listed = metadata["packages"].as_array().context("cargo metadata lists packages")?;
         packages.extend(listed.iter().cloned());
     }
-    let ours = packages.iter().filter(|package| {
+    packages.retain(|package| {
         let manifest = package["manifest_path"].as_str().unwrap_or_default();
         Path::new(manifest).starts_with(root.join("crates"))
     });
-    Ok(ours.flat_map(|package| forbidden_edges(package, &table)).collect())
+    let names: BTreeSet<&str> =
+        packages.iter().filter_map(|package| package["name"].as_str()).map(short).collect();
+    let idle = table.keys().filter(|name| !names.contains(name.as_str()));
+    let idle = idle.map(|name| format!("ARCHITECTURE.md: a row for {name}, which is no crate"));
+    Ok(packages.iter().flat_map(|package| forbidden_edges(package, table)).chain(idle).collect())
 }
 
 /// What a package, as `cargo metadata` describes it, may not depend on and does.
-fn forbidden_edges(
-    package: &Value,
-    table: &BTreeMap<String, Option<BTreeSet<String>>>,
-) -> Vec<String> {
+fn forbidden_edges(package: &Value, table: &Table) -> Vec<String> {
     let name = package["name"].as_str().unwrap_or_default();
     let allowed = match table.get(short(name)) {
         None => return vec![format!("{name}: no row in the table of ARCHITECTURE.md")],
@@ -116,11 +88,8 @@ fn forbidden_edges(
 fn tree_sizes(root: &Path) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for (package, most) in MAX_TREE {
-        let folder = root.join("crates").join(short(package));
-        if !folder.is_dir() {
-            continue;
-        }
         // In its own folder: the shim is a workspace of its own.
+        let folder = root.join("crates").join(short(package));
         let arguments = ["tree", "--package", package, "--edges", "normal,build"];
         let tree = output(
             Command::new("cargo")
@@ -138,29 +107,25 @@ fn tree_sizes(root: &Path) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// What is wrong with a source file.
-fn source(file: &Path, text: &str) -> Vec<String> {
-    let mut faults = Vec::new();
-    let lines = text.lines().count();
-    if lines > MAX_LINES {
-        faults.push(format!("{}: {lines} lines, at most {MAX_LINES}", file.display()));
-    }
-    for (number, line) in text.lines().enumerate() {
-        for word in FORBIDDEN.iter().filter(|word| line.contains(**word)) {
-            faults.push(format!("{}:{}: {word}", file.display(), number + 1));
-        }
-    }
-    faults
+/// The line of a manifest that states the oldest Rust.
+fn rust_version(manifest: &str) -> Option<&str> {
+    manifest.lines().find(|line| line.starts_with("rust-version"))
 }
 
-/// Links to files that are not there.
-fn links(path: &Path, file: &Path, text: &str) -> Vec<String> {
-    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let local = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
-    local
-        .map(|target| target.split('#').next().unwrap_or(target))
-        .filter(|target| !path.parent().is_some_and(|folder| folder.join(target).exists()))
-        .map(|target| format!("{}: broken link to {target}", file.display()))
+/// Manifests that state another oldest Rust than the workspace's; those of the workspace inherit it.
+fn rust_versions(files: &[Tracked]) -> Vec<String> {
+    let is_root = |file: &&Tracked| file.path == Path::new("Cargo.toml");
+    let Some(stated) = files.iter().find(is_root).and_then(|file| rust_version(&file.text)) else {
+        return vec!["Cargo.toml: no rust-version".into()];
+    };
+    let manifests = files.iter().filter(|file| file.path.ends_with("Cargo.toml"));
+    let agrees = |file: &Tracked| {
+        rust_version(&file.text)
+            .is_some_and(|line| line == stated || line == "rust-version.workspace = true")
+    };
+    manifests
+        .filter(|file| !agrees(file))
+        .map(|file| format!("{}: should have {stated}, as Cargo.toml", file.path.display()))
         .collect()
 }
 
@@ -191,14 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn faults_in_a_source_file_are_found() {
-        let text = format!("fn f() {{}}\n// {}: later\n", FORBIDDEN[0]);
-        assert_eq!(source(Path::new("a.rs"), &text).len(), 1);
-        assert_eq!(source(Path::new("a.rs"), &"\n".repeat(MAX_LINES + 1)).len(), 1);
-    }
-
-    #[test]
-    fn this_project_is_tidy() {
-        assert_eq!(tidy().unwrap(), Vec::<String>::new());
+    fn manifests_agree_about_rust() {
+        let manifest = |path: &str, text: &str| Tracked { path: path.into(), text: text.into() };
+        let root = || manifest("Cargo.toml", "[workspace.package]\nrust-version = \"1.95\"\n");
+        let faults = |text| rust_versions(&[root(), manifest("bench/Cargo.toml", text)]).len();
+        assert_eq!(faults("rust-version = \"1.95\"\n"), 0);
+        assert_eq!(faults("rust-version.workspace = true\n"), 0);
+        assert_eq!(faults("rust-version = \"1.80\"\n"), 1);
+        assert_eq!(faults("[package]\n"), 1);
     }
 }
