@@ -2,7 +2,7 @@
 
 use crate::shim::memory_file;
 use everypath_commtree::Memory;
-use everypath_shim_abi::{Command, Handoff, Region, Reply, VERSION};
+use everypath_shim_abi::{Command, Futex, Region, Reply, Side, VERSION};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
@@ -10,6 +10,7 @@ use std::mem::size_of;
 use std::ops::Deref;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 /// Memory that is shared with workers, as a file without a name; unmapped when dropped.
@@ -67,7 +68,7 @@ impl Mapping {
     pub(crate) fn new() -> io::Result<Self> {
         let mapping = Mapping::zeros(c"everypath-region")?;
         mapping.version.set(VERSION);
-        mapping.turn.give(Handoff::Worker);
+        mapping.go_on();
         Ok(mapping)
     }
 
@@ -79,22 +80,17 @@ impl Mapping {
 
     /// Gives the worker the turn, to go on with what it does.
     pub(crate) fn go_on(&self) {
-        if self.turn.give(Handoff::Worker) {
-            futex(self.turn.word().as_ptr(), libc::FUTEX_WAKE, i32::MAX as u32, None);
-        }
+        self.turn.give(Side::Worker, &SysFutex { timeout: None });
     }
 
-    /// Waits until it is our turn, at most `patience`; says whether it is.
-    pub(crate) fn is_our_turn(&self, patience: Duration) -> bool {
-        if let Some(asleep) = self.turn.doze(Handoff::Worker) {
-            futex(self.turn.word().as_ptr(), libc::FUTEX_WAIT, asleep, Some(patience));
-        }
-        self.has_turn()
+    /// Waits until it is our turn, at most until a timeout; says whether it is.
+    pub(crate) fn is_our_turn(&self, timeout: Duration) -> bool {
+        self.turn.wait_once(Side::Checker, &SysFutex { timeout: Some(timeout) })
     }
 
     /// Whether it is our turn.
     pub(crate) fn has_turn(&self) -> bool {
-        !self.turn.is(Handoff::Worker)
+        self.turn.has(Side::Checker)
     }
 
     /// What came of the last command.
@@ -125,13 +121,28 @@ impl<T> Drop for Shared<T> {
     }
 }
 
-fn futex(word: *mut u32, operation: i32, value: u32, patience: Option<Duration>) {
-    let time = patience.map(|patience| libc::timespec {
-        tv_sec: patience.as_secs() as libc::time_t,
-        tv_nsec: patience.subsec_nanos().into(),
+/// The kernel's futex; sleep ends after a timeout, if there is one.
+struct SysFutex {
+    timeout: Option<Duration>,
+}
+
+impl Futex<AtomicU32> for SysFutex {
+    fn wait(&self, word: &AtomicU32, value: u32) {
+        futex(word, libc::FUTEX_WAIT, value, self.timeout);
+    }
+
+    fn wake(&self, word: &AtomicU32) {
+        futex(word, libc::FUTEX_WAKE, i32::MAX as u32, None);
+    }
+}
+
+fn futex(word: &AtomicU32, operation: i32, value: u32, timeout: Option<Duration>) {
+    let time = timeout.map(|timeout| libc::timespec {
+        tv_sec: timeout.as_secs() as libc::time_t,
+        tv_nsec: timeout.subsec_nanos().into(),
     });
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the word is part of a live mapping, the time of this frame.
     // JUSTIFICATION: std's futexes do not reach across processes.
-    unsafe { libc::syscall(libc::SYS_futex, word, operation, value, time, 0, 0) };
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, value, time, 0, 0) };
 }

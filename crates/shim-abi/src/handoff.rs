@@ -1,64 +1,83 @@
-//! Whose turn it is: the worker's or the checker's.
+//! The hand-off between checker and worker: which of them may use the region.
+//!
+//! One word says whose turn it is. Whoever waits may spin for a while, since most turns are short; then
+//! it announces in the word that it sleeps. So the other side makes a syscall only if somebody is to
+//! be woken. Both sides call this code, and loom checks it in every interleaving (`handoff/tests.rs`).
 
+use crate::futex::{Futex, Word};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Whose turn it is.
+/// One of the two that take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Handoff {
-    /// The checker's: the worker waits for a command.
+pub enum Side {
+    /// The checker. While it has the turn, the worker waits for a command.
     Checker,
-    /// The worker's: the checker waits for a reply.
+    /// The worker. While it has the turn, the checker waits for a reply.
     Worker,
 }
 
-/// Of the word: whoever waits for the turn sleeps, and must be woken.
+impl Side {
+    const fn other(self) -> Side {
+        match self {
+            Side::Checker => Side::Worker,
+            Side::Worker => Side::Checker,
+        }
+    }
+}
+
+/// Of the word: the side that waits for the turn sleeps, and must be woken.
 const ASLEEP: u32 = 1 << 31;
 
-/// The word that tells, at which who waits may sleep. Zeros are the checker's turn.
+/// Whose turn it is. Zeros are the checker's turn.
 #[derive(Debug)]
 #[repr(transparent)]
-pub struct Handoffs(AtomicU32);
+pub struct Handoff<W = AtomicU32>(W);
 
-impl Handoffs {
-    /// Whether it is somebody's turn.
-    pub fn is(&self, turn: Handoff) -> bool {
-        self.0.load(Ordering::Acquire) & !ASLEEP == turn as u32
+impl<W: Word> Handoff<W> {
+    /// The checker's turn, given a word of zeros.
+    pub const fn new(word: W) -> Self {
+        Handoff(word)
     }
 
-    /// Gives somebody the turn; whether it sleeps and must be woken.
-    pub fn give(&self, to: Handoff) -> bool {
-        self.0.swap(to as u32, Ordering::AcqRel) & ASLEEP != 0
+    /// Whether a side has the turn; then everything that the other side wrote before is visible.
+    pub fn has(&self, side: Side) -> bool {
+        self.0.load(Ordering::Acquire) & !ASLEEP == side as u32
     }
 
-    /// Says that who waits while it is somebody else's turn goes to sleep; what the word is then, unless
-    /// the turn has changed.
-    pub fn doze(&self, turn: Handoff) -> Option<u32> {
-        let awake = turn as u32;
-        let said =
-            self.0.compare_exchange(awake, awake | ASLEEP, Ordering::AcqRel, Ordering::Acquire);
-        (said == Ok(awake) || said == Err(awake | ASLEEP)).then_some(awake | ASLEEP)
+    /// Gives a side the turn, and wakes it if it sleeps.
+    pub fn give(&self, to: Side, futex: &impl Futex<W>) {
+        if self.0.swap(to as u32, Ordering::AcqRel) & ASLEEP != 0 {
+            futex.wake(&self.0);
+        }
     }
 
-    /// The word.
-    pub fn word(&self) -> &AtomicU32 {
-        &self.0
+    /// Waits until this side has the turn.
+    pub fn wait(&self, me: Side, futex: &impl Futex<W>) {
+        while let Some(asleep) = self.announce_sleep(me) {
+            futex.wait(&self.0, asleep);
+        }
+    }
+
+    /// Sleeps at most once if this side does not have the turn; whether it has it then.
+    pub fn wait_once(&self, me: Side, futex: &impl Futex<W>) -> bool {
+        if let Some(asleep) = self.announce_sleep(me) {
+            futex.wait(&self.0, asleep);
+        }
+        self.has(me)
+    }
+
+    /// Announces that this side goes to sleep; the word as it is then, unless this side has the turn.
+    fn announce_sleep(&self, me: Side) -> Option<u32> {
+        let awake = me.other() as u32;
+        let asleep = awake | ASLEEP;
+        match self.0.compare_exchange(awake, asleep, [Ordering::AcqRel, Ordering::Acquire]) {
+            Ok(_) => Some(asleep),
+            // It slept before, and was woken by something else.
+            Err(now) => (now == asleep).then_some(asleep),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_who_sleeps_is_woken() {
-        let turns = Handoffs(AtomicU32::new(0));
-        assert!(turns.is(Handoff::Checker) && !turns.give(Handoff::Worker));
-        assert_eq!(turns.doze(Handoff::Checker), None, "the turn has changed");
-        let asleep = turns.doze(Handoff::Worker);
-        assert_eq!(asleep, Some(turns.word().load(Ordering::Relaxed)));
-        assert_eq!(turns.doze(Handoff::Worker), asleep, "it was woken by something else");
-        assert!(turns.is(Handoff::Worker) && turns.give(Handoff::Checker));
-        assert!(turns.is(Handoff::Checker) && !turns.give(Handoff::Worker));
-    }
-}
+mod tests;

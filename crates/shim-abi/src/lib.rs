@@ -22,12 +22,14 @@
 mod adaptive_spin;
 pub mod address_space;
 mod batch;
+mod baton;
 pub mod client_ports;
 mod delivery;
 mod enabled_step;
 mod faults;
 mod file;
 mod footprint;
+mod futex;
 mod handoff;
 mod message_event;
 mod notice;
@@ -45,6 +47,7 @@ mod upcall;
 
 pub use adaptive_spin::AdaptiveSpin;
 pub use batch::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
+pub use baton::Baton;
 pub use delivery::{Delivery, TO_PEER};
 pub use enabled_step::EnabledStep;
 pub use everypath_dependence::{Choice, Enabled, Footprint, Mode, Part, Relation};
@@ -54,7 +57,8 @@ pub use footprint::{
     ABANDONED, AGAIN, BY_READER, CLOSED, IN_ORDER, NOT_HELD, POLL_ARRIVES, POLL_DOOR, footprint,
     may_touch,
 };
-pub use handoff::{Handoff, Handoffs};
+pub use futex::{Futex, Word};
+pub use handoff::{Handoff, Side};
 pub use message_event::{MessageEvent, MessageEventKind};
 pub use notice::{MAX_NOTICES, Notice, NoticeKind};
 pub use operation::{Event, GOES_ON, Operation, Phase, TIMEOUT, is_use_of_network};

@@ -2,7 +2,7 @@ use crate::batch::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Rec
 use crate::notice::{MAX_NOTICES, Notice};
 use crate::upcall::MAX_MESSAGE;
 use crate::{
-    Choice, EnabledStep, Event, Faults, Handoffs, Operation, Outcome, Phase, Splitmix, Upcall,
+    Choice, EnabledStep, Event, Faults, Handoff, Operation, Outcome, Phase, Splitmix, Upcall,
     Waiting,
 };
 use core::cell::Cell;
@@ -416,7 +416,7 @@ pub struct Region {
     /// [`VERSION`], written by the checker.
     pub version: Cell<u32>,
     /// Whose turn it is.
-    pub turn: Apart<Handoffs>,
+    pub turn: Apart<Handoff>,
     /// Goes up while the program moves: the watchdog looks at it.
     pub progress: Apart<AtomicU64>,
     /// What is fixed at the start.

@@ -6,13 +6,13 @@
 
 use crate::context::Context;
 use crate::memory::map;
-use crate::region::{setup, wait, wake};
+use crate::region::{SysFutex, setup};
 use crate::state::{Thread, state};
 use core::arch::global_asm;
 use core::cell::Cell;
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use everypath_shim_abi::address_space::{KERNEL_STACKS, PAGE};
-use everypath_shim_abi::{Backend, MAX_THREADS};
+use everypath_shim_abi::{Backend, Baton, MAX_THREADS};
 
 /// A place that only one kernel thread uses.
 struct Own(Context);
@@ -33,7 +33,7 @@ static WAITING: [Own; MAX_THREADS] = [const { Own::new() }; MAX_THREADS];
 const CONTROLLER: u16 = MAX_THREADS as u16;
 const STACK: usize = 0x4_0000;
 
-static BATONS: [AtomicU32; MAX_THREADS + 1] = [const { AtomicU32::new(0) }; MAX_THREADS + 1];
+static BATONS: [Baton; MAX_THREADS + 1] = [const { Baton::new() }; MAX_THREADS + 1];
 static STARTED: [AtomicBool; MAX_THREADS] = [const { AtomicBool::new(false) }; MAX_THREADS];
 /// To whom the kernel thread that runs hands over.
 static TO: AtomicU16 = AtomicU16::new(0);
@@ -111,7 +111,7 @@ pub(crate) fn leave(from: &Thread) {
 /// In a forked process there is one kernel thread: the others must be made again.
 pub(crate) fn forget() {
     STARTED.iter().for_each(|started| started.store(false, Ordering::Relaxed));
-    BATONS.iter().for_each(|baton| baton.store(0, Ordering::Relaxed));
+    BATONS.iter().for_each(Baton::reset);
 }
 
 /// Only from its own stack may a kernel thread let another one run: the one it carries can be
@@ -139,17 +139,11 @@ fn post(to: u16) {
     if to != CONTROLLER && !STARTED[usize::from(to)].swap(true, Ordering::Relaxed) {
         start(to);
     }
-    let baton = &BATONS[usize::from(to)];
-    baton.store(1, Ordering::Release);
-    wake(baton);
+    BATONS[usize::from(to)].pass(&SysFutex);
 }
 
 fn await_baton(me: u16) {
-    let baton = &BATONS[usize::from(me)];
-    while baton.load(Ordering::Acquire) == 0 {
-        wait(baton, 0);
-    }
-    baton.store(0, Ordering::Relaxed);
+    BATONS[usize::from(me)].take(&SysFutex);
 }
 
 /// Starts the kernel thread that carries thread `number` from now on.

@@ -1,9 +1,9 @@
 //! The ways to give up: never silently, never with a guess.
 
-use crate::region::{is_open, own, region, reply};
+use crate::region::{SysFutex, is_open, own, region, reply};
 use crate::sys::{number, sys};
 use core::fmt::{self, Write};
-use everypath_shim_abi::{Handoff, MAX_TEXT, Outcome};
+use everypath_shim_abi::{MAX_TEXT, Outcome, Side};
 
 /// A message of bounded length.
 pub(crate) struct Message {
@@ -54,8 +54,7 @@ pub(crate) fn die(outcome: Outcome, arguments: fmt::Arguments<'_>) -> ! {
         own().reply.set(region().reply.get());
         // The checker waits for this process while it starts, and later for the first.
         for turn in [&own().turn, &region().turn] {
-            turn.give(Handoff::Checker);
-            crate::region::wake(turn.word());
+            turn.give(Side::Checker, &SysFutex);
         }
     } else {
         sys!(number::WRITE, 2, message.bytes.as_ptr(), message.length);

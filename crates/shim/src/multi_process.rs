@@ -11,7 +11,7 @@
 use crate::descriptors;
 use crate::memory::{map, round_up};
 use crate::partition;
-use crate::region::{self, setup, wait, wake};
+use crate::region::{self, SysFutex, setup};
 use crate::run_state::{Common, RunState};
 use crate::scheduler::{Ending, reschedule, withdraw};
 use crate::state::{State, Thread, state};
@@ -21,8 +21,8 @@ use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use everypath_shim_abi::address_space::{BUFFERS, OBJECTS, PAGE, RUN_STATE, STATE};
 use everypath_shim_abi::{
-    CLOSED, IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, NoticeKind, Operation,
-    Outcome, PROCESS_BITS, SHARED_OBJECT, reserved_fds,
+    Baton, CLOSED, IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, NoticeKind,
+    Operation, Outcome, PROCESS_BITS, SHARED_OBJECT, reserved_fds,
 };
 
 /// The process that talks to the checker.
@@ -35,8 +35,8 @@ static PROCESSES: AtomicUsize = AtomicUsize::new(1);
 /// How many threads each process may have.
 static EACH: AtomicU16 = AtomicU16::new(MAX_THREADS as u16);
 
-/// Who has the turn: a word for each process.
-static TURNS: Common<[AtomicU32; MAX_PROCESSES]> = Common::at(offset_of!(RunState, turns));
+/// Who has the turn: a baton for each process.
+static TURNS: Common<[Baton; MAX_PROCESSES]> = Common::at(offset_of!(RunState, turns));
 
 /// Finds out which process this is, and maps what it shares with others, or has for itself.
 pub(crate) fn join() {
@@ -182,18 +182,12 @@ pub(crate) fn stay_together() {
 
 /// Passes the turn on.
 pub(crate) fn pass_to(process: usize) {
-    let turn = &TURNS[process % MAX_PROCESSES];
-    turn.store(1, Ordering::Release);
-    wake(turn);
+    TURNS[process % MAX_PROCESSES].pass(&SysFutex);
 }
 
 /// Waits for the turn.
 pub(crate) fn await_turn() {
-    let turn = &TURNS[process()];
-    while turn.load(Ordering::Acquire) == 0 {
-        wait(turn, 0);
-    }
-    turn.store(0, Ordering::Relaxed);
+    TURNS[process()].take(&SysFutex);
 }
 
 /// What stands for the end of this process in the footprint of that step: 0, which is everything, if

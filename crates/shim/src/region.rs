@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use everypath_commtree::Memory;
 use everypath_shim_abi::address_space::{OWN_REGION, REGION, TREES};
 use everypath_shim_abi::reserved_fds;
-use everypath_shim_abi::{AdaptiveSpin, Counters, Handoff, Region, Reply, Setup, VERSION};
+use everypath_shim_abi::{AdaptiveSpin, Counters, Futex, Region, Reply, Setup, Side, VERSION};
 
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
@@ -92,42 +92,40 @@ pub(crate) fn count(change: impl FnOnce(&mut Counters)) {
     change(unsafe { &mut *region().counters.as_ptr() });
 }
 
-/// How long is waited for the turn before sleeping.
+/// How long to spin for the turn before sleeping.
 struct OfController(Cell<AdaptiveSpin>);
 // SAFETY: only the controller uses it. JUSTIFICATION: a static must be `Sync`.
 unsafe impl Sync for OfController {}
-static PATIENCE: OfController = OfController(Cell::new(AdaptiveSpin::new()));
+static SPIN: OfController = OfController(Cell::new(AdaptiveSpin::new()));
 
 /// Hands the turn to the checker and waits for it to come back.
 pub(crate) fn hand_over() {
     give_back();
     let turn = &own().turn;
     if own().command.get().attentive {
-        let mut patience = PATIENCE.0.get();
-        patience.wait(|| turn.is(Handoff::Worker));
-        PATIENCE.0.set(patience);
+        let mut spin = SPIN.0.get();
+        spin.wait(|| turn.has(Side::Worker));
+        SPIN.0.set(spin);
     }
-    while let Some(asleep) = turn.doze(Handoff::Checker) {
-        wait(turn.word(), asleep);
-    }
+    turn.wait(Side::Worker, &SysFutex);
 }
 
 /// Hands the turn to the checker.
 pub(crate) fn give_back() {
-    let turn = &own().turn;
-    if turn.give(Handoff::Checker) {
-        wake(turn.word());
+    own().turn.give(Side::Checker, &SysFutex);
+}
+
+/// The kernel's futex.
+pub(crate) struct SysFutex;
+
+impl Futex<AtomicU32> for SysFutex {
+    fn wait(&self, word: &AtomicU32, value: u32) {
+        const FUTEX_WAIT: usize = 0;
+        sys!(number::FUTEX, word.as_ptr(), FUTEX_WAIT, value, 0, 0, 0);
     }
-}
 
-/// Sleeps while the word has a value.
-pub(crate) fn wait(word: &AtomicU32, value: u32) {
-    const FUTEX_WAIT: usize = 0;
-    sys!(number::FUTEX, word.as_ptr(), FUTEX_WAIT, value, 0, 0, 0);
-}
-
-/// Wakes whoever sleeps on the word.
-pub(crate) fn wake(word: &AtomicU32) {
-    const FUTEX_WAKE: usize = 1;
-    sys!(number::FUTEX, word.as_ptr(), FUTEX_WAKE, i32::MAX, 0, 0, 0);
+    fn wake(&self, word: &AtomicU32) {
+        const FUTEX_WAKE: usize = 1;
+        sys!(number::FUTEX, word.as_ptr(), FUTEX_WAKE, i32::MAX, 0, 0, 0);
+    }
 }

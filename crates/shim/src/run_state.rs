@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use everypath_shim_abi::address_space::RUN_STATE;
-use everypath_shim_abi::{MAX_DEPTH, MAX_PROCESSES, MAX_THREADS, Policy, TimeMode};
+use everypath_shim_abi::{Baton, MAX_DEPTH, MAX_PROCESSES, MAX_THREADS, Policy, TimeMode};
 
 /// All of it. What the fields mean is said where they are used.
 #[repr(C)]
@@ -39,7 +39,7 @@ pub(crate) struct RunState {
     pub(crate) describing: AtomicBool,
     pub(crate) execution: AtomicU64,
     pub(crate) processor: AtomicU32,
-    pub(crate) turns: [AtomicU32; MAX_PROCESSES],
+    pub(crate) turns: [Baton; MAX_PROCESSES],
     pub(crate) watched: [[AtomicU64; MAX_WATCHED]; MAX_THREADS],
 }
 
