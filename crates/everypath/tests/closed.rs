@@ -329,13 +329,13 @@ fn nobody_at_a_port_refuses_and_a_second_listener_is_told() {
     for result in [&elsewhere, &alone] {
         assert_eq!(result["violation"]["property"], "exit-code", "{result}");
     }
-    let refused = "times_ten_client was refused at port 7000, because nobody ever listened there";
+    let refused = "connect of times_ten_client to port 7000 was refused: no process ever listens there";
     assert_eq!(notices(&elsewhere), [refused]);
     let two = ["./times_ten_server 7000", "./times_ten_server 7000"];
     let result = check(&programs, &two, "-- ./times_ten_client 7000");
     assert_eq!(result["verdict"], "holds", "one of them cannot bind, and says so: {result}");
     for server in ["times_ten_server 1", "times_ten_server 2"] {
-        let notice = format!("{server} could not have port 7000, because it was taken");
+        let notice = format!("bind of {server} to port 7000 failed with EADDRINUSE");
         assert!(notices(&result).contains(&notice), "{result}");
     }
 }

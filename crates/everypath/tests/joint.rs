@@ -135,7 +135,7 @@ fn what_all_programs_together_do_not_show_is_unconfirmed() {
     let found = jointly(&programs, "", &others, "./talker c7000 r1 =a");
     assert_eq!(verdict(&found), json!(["violated", "sampled", "exit-code", false]));
     let reason = &found.1["violation"]["unconfirmed"];
-    assert_eq!(reason, "no more than 16 programs can run together");
+    assert_eq!(reason, "at most 16 programs can run together");
     // The program that fails can be watched all the same.
     let replay = programs.everypath("replay everypath-trace.json");
     let text = String::from_utf8(replay.stdout).unwrap();
@@ -472,18 +472,18 @@ fn what_is_not_modelled_is_said() {
             "./talker c7000 r1",
             "but not with quiescent",
         ),
-        ("", vec!["./talker l7000 a g"], "./talker c7000 r1", "something of its own at once"),
-        ("", vec!["./talker l7000 a f"], "./talker c7000 r1", "--max-depth bounds how many"),
+        ("", vec!["./talker l7000 a g"], "./talker c7000 r1", "one poll of connections to other programs and of other descriptors"),
+        ("", vec!["./talker l7000 a f"], "./talker c7000 r1", "--max-depth bounds them"),
         // Nothing that others do makes the program be explored again.
         (
             "--idle ok",
             vec!["./talker l7000 a f"],
             "./talker l7001 c7000 r1 a",
-            "--max-depth bounds",
+            "--max-depth bounds them",
         ),
-        ("", vec!["./talker l7000 a"], "./talker c7000 / x / q-1", "closes what another one may"),
-        ("", vec!["./talker l7000 a"], "./talker c7000 / x / r1", "closes what another one may"),
-        ("", vec!["./talker c7000"], "./talker l7000 a / u / a", "closes what another one may"),
+        ("", vec!["./talker l7000 a"], "./talker c7000 / x / q-1", "close while another thread may be blocked"),
+        ("", vec!["./talker l7000 a"], "./talker c7000 / x / r1", "close while another thread may be blocked"),
+        ("", vec!["./talker c7000"], "./talker l7000 a / u / a", "close while another thread may be blocked"),
         (
             "",
             vec!["./talker b7001"],
@@ -491,20 +491,20 @@ fn what_is_not_modelled_is_said() {
             "port 7005, to which no program is",
         ),
         ("", vec!["./talker b7000"], "./talker b7000", "both receive datagrams at port 7000"),
-        ("", vec!["./talker b7001"], "./talker b7000 / @7000 ma", "a datagram to itself"),
+        ("", vec!["./talker b7001"], "./talker b7000 / @7000 ma", "datagrams of a program to itself"),
         (
             "",
             vec!["./talker b7001 @7002 ma", "./talker b7002 y9 +a b7005"],
             "./talker b7000 @7005 ma",
-            "nobody is bound to it when nothing else can happen",
+            "no socket is bound to it when nothing else can happen",
         ),
         (
             "--idle ok",
             vec!["./talker b7001 X"],
             "./talker b7000 O7001 ma / e9 / ma",
-            "refused while several threads run",
+            "which of several threads gets ECONNREFUSED",
         ),
-        ("", vec!["./talker b7001 X b7001"], "./talker b7000", "by two sockets"),
+        ("", vec!["./talker b7001 X b7001"], "./talker b7000", "two binds of UDP port 7001"),
         ("--max-executions 3", vec!["./talker l7000 a ?abc"], "./talker c7000 r1", "limit of 3"),
     ] {
         let reason = reason(&jointly(&programs, options, &others, client));

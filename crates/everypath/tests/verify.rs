@@ -48,7 +48,7 @@ fn every_value_is_chosen() {
     assert!(result["reason"].as_str().unwrap().contains("among 70000 values"), "{result}");
     let (code, result) = check(&programs, "", "early");
     assert_eq!(code, 3);
-    assert!(result["reason"].as_str().unwrap().contains("before its main function"), "{result}");
+    assert!(result["reason"].as_str().unwrap().contains("was called before main"), "{result}");
 }
 
 #[test]
@@ -100,10 +100,10 @@ fn nobody_moves_during_an_atomic_section() {
         }
     }
     for (case, why) in [
-        ("waits-inside", "waits (mutex-lock) inside an atomic section (in thread 1: waits_inside"),
-        ("spins-inside", "goes round without end inside an atomic section"),
-        ("ends-inside", "ends inside an atomic section"),
-        ("ends-nothing", "ends an atomic section that it did not begin"),
+        ("waits-inside", "mutex-lock would block inside an atomic section (in thread 1: waits_inside"),
+        ("spins-inside", "livelock inside an atomic section"),
+        ("ends-inside", "a thread exits inside an atomic section"),
+        ("ends-nothing", "everypath_atomic_end without everypath_atomic_begin"),
     ] {
         let (code, result) = check(&programs, "", case);
         assert_eq!(code, 3, "{case}: {result}");

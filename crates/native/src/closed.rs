@@ -184,13 +184,15 @@ pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
         let who = system.names().get(usize::from(process)).map_or("a process", String::as_str);
         match what {
             NoticeKind::PortTaken => {
-                format!("{who} could not have port {port}, because it was taken")
+                format!("bind of {who} to port {port} failed with EADDRINUSE")
             }
             NoticeKind::NobodyListens => {
-                format!("{who} was refused at port {port}, because nobody ever listened there")
+                format!(
+                    "connect of {who} to port {port} was refused: no process ever listens there"
+                )
             }
             NoticeKind::NobodyBound => {
-                format!("{who} sent datagrams to port {port}, where nobody ever was")
+                format!("{who} sent datagrams to port {port}, to which no socket was ever bound")
             }
         }
     };

@@ -326,7 +326,7 @@ fn proof(folders: &[PathBuf], environment: &[(OsString, OsString)]) -> Finding {
         Ok(path) => Finding::new(subject, format!("{} ran twice under control", path.display())),
         Err(why) => Finding::new(subject, why).lacking(NOTHING_WORKS).explained(
             "programs cannot be checked",
-            "see what else is missing here; if nothing is, this is a defect of everypath",
+            "see what else is missing here; if nothing is, this is an internal error of everypath",
         ),
     }
 }

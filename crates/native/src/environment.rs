@@ -154,7 +154,7 @@ impl World {
         let from = Position::from_word(question.position);
         let place = || {
             let bytes = &question.address[..question.address_length as usize];
-            Address::from_system(bytes).ok_or("the address of a peer is of no kind that we know")
+            Address::from_system(bytes).ok_or("the address family of a peer is not supported")
         };
         let answered = match question.asked {
             Asked::Connect => peers.connect(trees, name, &place()?).map(drop),

@@ -48,8 +48,8 @@ pub enum Error {
         /// Why not.
         error: PlanError,
     },
-    /// There are more atomic instructions than we have space for.
-    #[error("the program has too many atomic instructions to patch ({sites})")]
+    /// There are more atomic instructions than patch sites.
+    #[error("the program has {sites} atomic instructions, more than can be patched")]
     TooManyPatches {
         /// How many.
         sites: usize,
@@ -61,7 +61,7 @@ pub enum Error {
     #[error("{0}")]
     Oracle(String),
     /// The worker died, or the shim says that it is broken.
-    #[error("a defect of everypath: {0}")]
+    #[error("internal error: {0}")]
     Defect(String),
 }
 

@@ -94,7 +94,7 @@ pub enum PartitionError {
         names: String,
     },
     /// A process cannot be cut off from itself.
-    #[error("--partition: {0} cannot be cut off from itself; name two processes")]
+    #[error("--partition: a partition between {0} and itself; name two processes")]
     Same(String),
 }
 

@@ -182,21 +182,21 @@ fn a_race_between_locks_is_found() {
 fn what_cannot_be_controlled_is_said() {
     let compiled = compile("uncontrolled.c", &C);
     for (case, message) in [
-        ("fork", "starts another process (fork)"),
-        ("raw fork", "starts a process or thread behind our back: fork("),
-        ("exec", "starts another program (execv)"),
-        ("system", "starts another program (system)"),
-        ("popen", "starts another program (popen)"),
-        ("connect", "connects to another machine"),
-        ("io_uring", "uses io_uring"),
-        ("dlopen", "loads the library libresolv.so.2 while it runs"),
-        ("clone", "starts a process or thread behind our back: clone("),
-        ("executable", "makes memory executable while it runs"),
-        ("sendfile", "does not model: sendfile("),
-        ("splice", "does not model: splice("),
-        ("processor time", "interval timer of processor time"),
-        ("kill", "sends a signal to another process"),
-        ("timer", "timer_create("),
+        ("fork", "fork is not modelled: the child process would not be controlled"),
+        ("raw fork", "syscall fork("),
+        ("exec", "execv is not modelled: the other program would not be controlled"),
+        ("system", "system is not modelled: the other program would not be controlled"),
+        ("popen", "popen is not modelled: the other program would not be controlled"),
+        ("connect", "connect to another machine is not modelled"),
+        ("io_uring", "is not modelled: its I/O would not be controlled"),
+        ("dlopen", "dlopen of libresolv.so.2 is not modelled"),
+        ("clone", "syscall clone("),
+        ("executable", "(PROT_EXEC) is not modelled"),
+        ("sendfile", "syscall sendfile("),
+        ("splice", "syscall splice("),
+        ("processor time", "setitimer of CPU time is not modelled"),
+        ("kill", "a signal to another process is not modelled"),
+        ("timer", "syscall timer_create("),
     ] {
         match ending(&launch(&compiled, &[case]), 1) {
             Ending::Inconclusive(said) => {

@@ -1,11 +1,11 @@
-//! An execution of a native program in words.
+//! A counterexample of a native program as text.
 
 use crate::chart::Chart;
 use crate::text::{grouped, heading, plain, push, quoted};
 use everypath_trace::{Explanation, RacingStep, Trace};
 
-/// The counterexample: what is violated and why, its last `shown` steps one a line, what it sent and
-/// received, how its threads stood at the end, and how to replay it.
+/// The counterexample: what is violated and why, its last `shown` steps one a line, its messages, its
+/// critical step, the stacks of its threads at the end, and how to replay it.
 pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     let mut out = String::new();
     push(&mut out, format_args!("{}{}", heading(trace), switches(trace)));
@@ -47,19 +47,22 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     out
 }
 
-/// The step after which nothing could be saved, and what should have come before it.
+/// The critical step, after which every continuation fails, and the step that races with it.
 fn explain(out: &mut String, explanation: &Explanation) {
     let Explanation { critical_step: step, exact, race } = explanation;
     match (step, exact, race.as_slice()) {
-        (0, ..) => push(out, format_args!("No schedule ends well.")),
+        (0, ..) => push(out, format_args!("Every schedule fails.")),
         (_, false, _) => {
-            push(out, format_args!("After step {step} at the latest, no good outcome is left."));
+            push(
+                out,
+                format_args!("Critical step {step} at the latest: every continuation fails."),
+            );
         }
-        (_, true, []) => push(out, format_args!("After step {step}, no good outcome is left.")),
+        (_, true, []) => push(out, format_args!("Critical step {step}: every continuation fails.")),
         (_, true, race) => {
-            push(out, format_args!("After step {step}, no good outcome is left. In this order:"));
+            push(out, format_args!("Critical step {step}: every continuation fails. Racing pair:"));
             race.iter().for_each(|step| racing(out, step));
-            push(out, format_args!("The other way round, the program can end as expected."));
+            push(out, format_args!("Reversing the pair avoids the failure."));
         }
     }
 }
@@ -73,7 +76,7 @@ fn racing(out: &mut String, step: &RacingStep) {
     }
 }
 
-/// How often another thread goes on, and how often of its own accord: the steps that are marked.
+/// The context switches, and how many of them are preemptions: the steps that are marked.
 fn switches(trace: &Trace) -> String {
     match (trace.switches(), trace.preemptions()) {
         (0, _) => String::new(),

@@ -110,7 +110,7 @@ fn nanoseconds(at: usize) -> Result<u64, i32> {
 /// Does what the system call does.
 pub(crate) fn get_timer(which: i32, old: usize) -> isize {
     if which != REAL {
-        crate::fail::stop!("the program uses an interval timer of processor time");
+        crate::fail::stop!("getitimer of CPU time is not modelled: it is not deterministic");
     }
     let time = |nanoseconds: u64| [nanoseconds / SECOND, nanoseconds % SECOND / 1000];
     store(old, [time(state().alarm.get().again), time(left())]);
@@ -129,7 +129,7 @@ pub(crate) fn set_timer(which: i32, new: usize, old: usize) -> isize {
         Err(error) => return -(error as isize),
     };
     if which != REAL {
-        crate::fail::stop!("the program uses an interval timer of processor time");
+        crate::fail::stop!("setitimer of CPU time is not modelled: it is not deterministic");
     }
     if old != 0 {
         get_timer(which, old);

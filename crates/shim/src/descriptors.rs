@@ -548,7 +548,7 @@ pub(crate) fn control(descriptor: i32, command: i32, argument: usize) -> isize {
         }
         6 | 7 => 0,
         36..=38 => {
-            stop!("the program locks parts of an open file (F_OFD_SETLK), which is not modelled")
+            stop!("fcntl(F_OFD_SETLK) is not modelled")
         }
         // The size of a pipe.
         1032 if open.get().kind == Kind::Object => net::PIPE_CAPACITY as isize,

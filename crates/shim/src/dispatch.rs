@@ -89,17 +89,17 @@ pub(crate) fn perform(number: i64, arguments: [usize; 6]) -> isize {
 
 #[cold]
 fn uncontrolled(number: i64, [a, b, c, ..]: [usize; 6]) -> ! {
-    let what = match number {
+    let why = match number {
         number::CLONE | number::CLONE3 | number::FORK | number::VFORK => {
-            "starts a process or thread behind our back"
+            "the child would not be controlled"
         }
-        number::EXECVE | number::EXECVEAT => "starts another program",
-        number::IO_URING_SETUP..=number::IO_URING_REGISTER => "uses io_uring",
-        _ => "makes a system call that everypath does not model",
+        number::EXECVE | number::EXECVEAT => "the other program would not be controlled",
+        number::IO_URING_SETUP..=number::IO_URING_REGISTER => "its I/O would not be controlled",
+        _ => "its effects are unknown",
     };
     match crate::sys::name(number) {
-        Some(name) => stop!("the program {what}: {name}({a:#x}, {b:#x}, {c:#x})"),
-        None => stop!("the program {what}: number {number} ({a:#x}, {b:#x}, {c:#x})"),
+        Some(name) => stop!("syscall {name}({a:#x}, {b:#x}, {c:#x}) is not modelled: {why}"),
+        None => stop!("syscall {number}({a:#x}, {b:#x}, {c:#x}) is not modelled: {why}"),
     }
 }
 

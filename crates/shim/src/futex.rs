@@ -61,7 +61,7 @@ pub(crate) fn futex(call: Call) -> isize {
         UNLOCK_INHERITING if load::<u32>(call.word) == 0 => -(errno::EPERM as isize),
         REQUEUE => requeue(call, false),
         CMP_REQUEUE => requeue(call, true),
-        other => stop!("the program uses futex operation {other}, which everypath does not model"),
+        other => stop!("futex operation {other} is not modelled"),
     }
 }
 

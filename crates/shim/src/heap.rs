@@ -57,7 +57,7 @@ fn allocate(size: usize) -> usize {
     }
     let block = top.get() + HEADER;
     if block + size > arena + ARENA {
-        crate::fail::stop!("a thread of the program uses more than 4 GB of heap");
+        crate::fail::stop!("a thread allocates more than 4 GiB of heap, the limit of its arena");
     }
     top.set(block + size);
     store(block - HEADER, class as u64);

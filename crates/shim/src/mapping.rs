@@ -35,14 +35,14 @@ pub(crate) fn map(request: Request) -> isize {
         return -(errno::EINVAL as isize);
     }
     if protection & EXECUTABLE != 0 {
-        stop!("the program makes memory executable while it runs");
+        stop!("mmap(PROT_EXEC) is not modelled: code generated at run time is not patched");
     }
     let length = round_up(length, PAGE);
     let anonymous = flags & ANONYMOUS != 0;
     // Who only reads a file that nobody changes cannot tell that it is not shared.
     let is_constant = protection & WRITABLE == 0 && crate::files::is_of_machine(descriptor);
     if flags & SHARED != 0 && !anonymous && !is_constant {
-        stop!("the program maps a file to share it");
+        stop!("mmap(MAP_SHARED) of a file is not modelled");
     }
     let target = if flags & FIXED == 0 {
         heap::allocate_mapping(length)
@@ -50,7 +50,7 @@ pub(crate) fn map(request: Request) -> isize {
         zero(address, length);
         address
     } else {
-        stop!("the program maps memory at an address of its own choice");
+        stop!("mmap(MAP_FIXED) outside the program's own mappings is not modelled");
     };
     if target == 0 {
         return -(errno::ENOMEM as isize);
@@ -78,7 +78,7 @@ pub(crate) fn unmap(address: usize, length: usize) -> isize {
         return 0;
     }
     if crate::controller::is_running() {
-        stop!("the program unmaps memory that it did not map while it ran");
+        stop!("munmap of memory that was mapped before main is not modelled");
     }
     sys!(number::MUNMAP, address, length)
 }
@@ -86,7 +86,7 @@ pub(crate) fn unmap(address: usize, length: usize) -> isize {
 /// Does what the system call does.
 pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize {
     if !heap::holds(address) || flags & !MAY_MOVE != 0 {
-        stop!("the program moves a mapping in a way that everypath does not model (mremap)");
+        stop!("mremap with these arguments is not modelled");
     }
     let (old, new) = (round_up(old, PAGE), round_up(new, PAGE));
     if new == 0 || !address.is_multiple_of(PAGE) {
@@ -108,7 +108,7 @@ pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize
 /// Does what the system call does: the heap stays readable and writable.
 pub(crate) fn protect(address: usize, length: usize, protection: i32) -> isize {
     if protection & EXECUTABLE != 0 && crate::controller::is_running() {
-        stop!("the program makes memory executable while it runs");
+        stop!("mprotect(PROT_EXEC) is not modelled: code generated at run time is not patched");
     }
     if heap::holds(address) || crate::controller::is_running() {
         return 0;

@@ -118,25 +118,25 @@ macro_rules! refused {
             /// Stands in for libc's function.
             #[unsafe(no_mangle)]
             extern "C" fn $name() -> isize {
-                stop!(concat!("the program ", $what, " (", stringify!($name), ")"))
+                stop!(concat!(stringify!($name), " is not modelled: ", $what))
             }
         )*
     };
 }
 
 refused! {
-    fork: "starts another process",
-    vfork: "starts another process",
-    system: "starts another program",
-    popen: "starts another program",
-    posix_spawn: "starts another program",
-    posix_spawnp: "starts another program",
-    execve: "starts another program",
-    execv: "starts another program",
-    execvp: "starts another program",
-    execl: "starts another program",
-    execlp: "starts another program",
-    dlmopen: "loads a library while it runs",
+    fork: "the child process would not be controlled",
+    vfork: "the child process would not be controlled",
+    system: "the other program would not be controlled; start it with --with or --peer",
+    popen: "the other program would not be controlled; start it with --with or --peer",
+    posix_spawn: "the other program would not be controlled; start it with --with or --peer",
+    posix_spawnp: "the other program would not be controlled; start it with --with or --peer",
+    execve: "the other program would not be controlled; start it with --with or --peer",
+    execv: "the other program would not be controlled; start it with --with or --peer",
+    execvp: "the other program would not be controlled; start it with --with or --peer",
+    execl: "the other program would not be controlled; start it with --with or --peer",
+    execlp: "the other program would not be controlled; start it with --with or --peer",
+    dlmopen: "libraries must be loaded before main; name it in LD_PRELOAD",
 }
 
 /// Stands in for libc's function: a library that comes later would come uncontrolled.
@@ -151,7 +151,10 @@ pub(crate) extern "C" fn dlopen(name: usize, flags: i32) -> usize {
     let found = libc::call!(real, fn(usize, i32) -> usize, name, flags | NO_LOAD);
     if found == 0 && flags & NO_LOAD == 0 {
         let name = core::str::from_utf8(crate::memory::c_string(name)).unwrap_or("?");
-        stop!("the program loads the library {name} while it runs (dlopen)");
+        stop!(
+            "dlopen of {name} is not modelled: libraries must be loaded before main; name it in \
+             LD_PRELOAD"
+        );
     }
     found
 }

@@ -100,7 +100,7 @@ extern "C" fn finish(thread: &Thread) -> ! {
 pub(crate) fn end(thread: &Thread) -> ! {
     let state = state();
     if state.sections.get() != 0 {
-        stop!("a thread of the program ends inside an atomic section");
+        stop!("a thread exits inside an atomic section; call everypath_atomic_end before");
     }
     point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
     crate::sync::release_robust(thread);
@@ -188,7 +188,7 @@ fn number_for(state: &State, path: u64, parent: &Thread) -> u16 {
     let others = u64::from(most - direct - 1 - u16::from(process_faults::is_possible()));
     let candidates = (0..others).map(|i| direct + 1 + (path.wrapping_add(i) % others) as u16);
     let mut all = candidates.chain(1..=direct).map(|at| main + at).filter(|&at| is_free(at));
-    all.next().unwrap_or_else(|| stop!("the program has more than {most} threads at once"))
+    all.next().unwrap_or_else(|| stop!("the program has more than {most} threads at a time"))
 }
 
 pub(crate) fn create(function: usize, argument: usize, detached: bool) -> &'static Thread {
@@ -252,7 +252,7 @@ pub(crate) extern "C" fn pthread_create(
     argument: usize,
 ) -> i32 {
     if !crate::controller::is_running() {
-        stop!("a library creates a thread before main");
+        stop!("pthread_create before main (in the constructor of a library) is not modelled");
     }
     let (mut detached, mut size) = (0, 0);
     if attributes != 0 {
@@ -263,7 +263,7 @@ pub(crate) extern "C" fn pthread_create(
         }
     }
     if size > STACK_SIZE {
-        stop!("a thread asks for a stack of {size} bytes; at most {} are possible", STACK_SIZE);
+        stop!("pthread_create with a stack of {size} bytes; the limit is {}", STACK_SIZE);
     }
     let was_concurrent = state().is_concurrent();
     point(Operation::Create, function, 0);

@@ -17,7 +17,7 @@ const NOTES: usize = 3;
 /// Before `main` nothing is explored, so nobody may rely on it.
 fn require_main(function: &str) {
     if !crate::controller::is_running() {
-        stop!("the program calls {function} before its main function");
+        stop!("{function} was called before main; call it after main has begun");
     }
 }
 
@@ -44,7 +44,7 @@ extern "C" fn everypath_choose(ways: u32) -> u32 {
         return 0;
     }
     if ways >= u32::from(TIMEOUT) {
-        stop!("the program chooses among {ways} values; everypath_choose takes up to 65534");
+        stop!("everypath_choose among {ways} values; the limit is 65534");
     }
     let selectable = &state().selectable;
     selectable.set(selectable.get() + 1);
@@ -109,7 +109,7 @@ extern "C" fn everypath_atomic_end() {
     require_main("everypath_atomic_end");
     let state = state();
     match state.sections.get() {
-        0 => stop!("the program ends an atomic section that it did not begin"),
+        0 => stop!("everypath_atomic_end without everypath_atomic_begin"),
         1 => {
             step(Operation::AtomicEnd, 0, 0);
             state.exclusive.set(0);

@@ -49,7 +49,7 @@ pub(super) fn confirm(
 ) -> Result<Execution, String> {
     let most = MAX_COMPANIONS + 1;
     if search.programs.len() > most {
-        return Err(format!("no more than {most} programs can run together"));
+        return Err(format!("at most {most} programs can run together"));
     }
     let launch = search.closed(claim.is_stuck);
     let system = System::of(&launch);

@@ -85,8 +85,8 @@ pub(super) fn has_ended(outcome: Outcome) -> bool {
 pub(super) fn check(outcome: Outcome, execution: impl Fn() -> Execution) -> Result<(), String> {
     match outcome {
         Outcome::TooLong => Err(
-            "an execution does not come to an end; if programs send each other messages for ever, \
-             --max-depth bounds how many"
+            "an execution does not end; if programs send each other messages for ever, \
+             --max-depth bounds them"
                 .into(),
         ),
         Outcome::Hang => Err("a thread runs without ever reaching a scheduling point".into()),
@@ -331,7 +331,7 @@ fn kept_from_sending(side: &Side, events: &[u32]) -> Option<u16> {
 /// Why there is no verdict if nobody ever takes a datagram.
 fn never_taken(port: u16) -> String {
     format!(
-        "a datagram is sent to port {port}, and nobody is bound to it when nothing else can happen \
-         any more; what happens then is not modelled with --joint"
+        "a datagram is sent to port {port}, and no socket is bound to it when nothing else can \
+         happen; --joint does not model its loss"
     )
 }

@@ -265,9 +265,7 @@ impl Exploration<'_> {
         }
         if let Some(surprise) = joint.surprise() {
             let what = describe::sentence(&names, &surprise);
-            return Some(format!(
-                "{what}, and what it does then is not among the behaviours that were listed"
-            ));
+            return Some(format!("{what}, and the failure file has no history for that"));
         }
         let is_open = |history: &&HistoryId| {
             self.unsettled.contains(history) && !self.possible.contains(history)
@@ -483,7 +481,7 @@ impl Exploration<'_> {
         let closed = match &self.search.environment {
             None => confirm(self.search, &claim, self.control),
             Some(JointSetting { name, .. }) => {
-                Err(format!("of {name} there are only the behaviours that were listed"))
+                Err(format!("{name} is a failure file, not a program that can run"))
             }
         };
         let Record { execution, script, .. } = claim.records[program];
@@ -496,21 +494,21 @@ impl Exploration<'_> {
 
 /// Why there is no verdict if a program can be killed at too many points.
 fn too_many_kills() -> String {
-    format!("there are more than {MOST_KILLS} points at which the program could be killed")
+    format!("the program can be killed at more than {MOST_KILLS} points, too many for --kill")
 }
 
 /// Why there is no verdict if histories cannot be performed in every order.
 fn too_many_ways() -> String {
-    "the programs can mix what they do in too many ways to tell whether something wrong that each of \
-     them can do is possible for all together"
+    "the histories of the programs have too many interleavings to decide whether a violation is \
+     feasible"
         .into()
 }
 
 /// Why there is no verdict if an execution has more events than anybody asked for.
 fn endless() -> String {
     format!(
-        "a program does more than {DEFAULT_EVENTS} things with others in one execution; \
-         --max-depth bounds how many are explored, or allows more"
+        "a program has more than {DEFAULT_EVENTS} communication events in one execution; \
+         --max-depth bounds them, or allows more"
     )
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Places {
 impl Places {
     /// The place with an address, as the kernel lays it out.
     pub(super) fn port(&mut self, address: &[u8]) -> Result<Port, String> {
-        let unknown = || "the program uses an address of no kind that --joint models".to_string();
+        let unknown = || "--joint does not model this address family".to_string();
         let (family, rest) = address.split_first_chunk::<2>().ok_or_else(unknown)?;
         match (u16::from_le_bytes(*family), rest) {
             (INET | INET6, [high, low, ..]) => Ok(Port::Inet(u16::from_be_bytes([*high, *low]))),
@@ -48,7 +48,7 @@ impl Places {
     /// A port for datagrams, so many behind the one that an address has.
     fn mailbox(&mut self, address: &[u8], offset: u16) -> Result<u16, String> {
         let Port::Inet(port) = self.port(address)? else {
-            return Err("the program sends datagrams to no port".into());
+            return Err("the program sends a datagram to port 0".into());
         };
         let port = port.wrapping_add(offset);
         let family = u16::from_le_bytes([address[0], address[1]]);
@@ -86,7 +86,7 @@ impl Places {
         let receives = self.receivers.get(&port) == Some(&side);
         match receives && self.senders.contains(&(port, side)) {
             true => {
-                Err("the program sends datagrams to itself, which --joint does not model".into())
+                Err("--joint does not model datagrams of a program to itself; use --with without --joint".into())
             }
             false => Ok(port),
         }

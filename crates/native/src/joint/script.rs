@@ -73,7 +73,7 @@ impl Recorded {
     pub(crate) fn answer(&mut self) -> Result<Reply, String> {
         let reply = self.replies.get(self.next).cloned();
         self.next += 1;
-        reply.ok_or_else(|| "the program wishes more of others than was recorded".into())
+        reply.ok_or_else(|| "the program makes more requests than were recorded".into())
     }
 }
 

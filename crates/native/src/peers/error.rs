@@ -36,7 +36,7 @@ pub enum PeerError {
     /// A peer did not come to rest.
     #[error(
         "{connection} gets no complete answer: after {patience:?}, {peer} still {what}; \
-         give it more time, or have it wait instead of working or sleeping when it has answered"
+         raise --peer-patience, or make the peer block after its answer instead of polling"
     )]
     Hangs {
         /// Where.
@@ -50,7 +50,7 @@ pub enum PeerError {
     },
     /// A peer sends more than it can have been asked for.
     #[error(
-        "{connection} gets more than {limit} bytes at once; an answer without an end cannot be kept"
+        "{connection} gets more than {limit} bytes at once; the I/O cache cannot store an endless answer"
     )]
     Floods {
         /// Where.
@@ -86,7 +86,7 @@ pub enum PeerError {
     /// A client connects twice.
     #[error(
         "the peer {peer} opens a second connection, or sends datagrams beside a connection, so its \
-         answers depend on more than what is sent on one; give a command for each"
+         answers depend on more than what is sent on one; give a --peer for each"
     )]
     SecondConnection {
         /// Its command.
@@ -95,8 +95,8 @@ pub enum PeerError {
     /// A peer answered something else to the same.
     #[error(
         "{connection} was answered differently after the same {sent} bytes sent: \
-         \"{expected}\" before, \"{actual}\" now; the peer must answer the same to the same \
-         (fix its clock, its random numbers, what it keeps between connections)"
+         \"{expected}\" before, \"{actual}\" now; the peer must be deterministic \
+         (fix its clock, its random numbers, its state between connections)"
     )]
     Differs {
         /// Where.
@@ -112,7 +112,7 @@ pub enum PeerError {
     #[error(
         "the linear cache needs the same communication in every schedule, but on {connection}, \
          after {sent} bytes, the program sent \"{expected}\" before and \"{actual}\" now; \
-         use the branching cache"
+         use the branching cache (--cache branching)"
     )]
     Branches {
         /// Where.
@@ -125,12 +125,12 @@ pub enum PeerError {
         actual: Shown,
     },
     /// There is too much to remember.
-    #[error("the memory for what peers answer is full; explore less, or fewer bytes")]
+    #[error("the I/O cache is full; lower --max-executions, or make the peer send less")]
     Full,
     /// The program connects to another machine.
     #[error(
-        "the program connects to {address}, which is not on this machine; \
-         a peer must be on a loopback address"
+        "connect to {address} is not modelled: it is not on this machine; \
+         a peer must be at a loopback address"
     )]
     Elsewhere {
         /// Where it connects to.

@@ -183,7 +183,7 @@ impl Peers {
                 Look::Resting(more) => times.extend(more),
                 Look::Gone if process.status().is_some_and(|status| !status.success()) => {
                     self.assumptions.insert(format!(
-                        "what {peer} found wrong itself is not part of the verdict: it ended with \
+                        "failures that {peer} reports itself are not part of the verdict: it ended with \
                          an exit code that says so"
                     ));
                 }

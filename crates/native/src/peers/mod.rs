@@ -374,10 +374,11 @@ impl Peers {
 
     /// What the result rests on beyond what was observed, a sentence each.
     pub fn assumptions(&self) -> impl Iterator<Item = String> {
-        let strangers =
-            self.peers.iter().filter(|peer| !peer.has_met).map(|peer| {
-                format!("{} has no part in this: the program never met it", peer.command)
-            });
+        let strangers = self
+            .peers
+            .iter()
+            .filter(|peer| !peer.has_met)
+            .map(|peer| format!("{} was never contacted by the program", peer.command));
         self.assumptions.iter().cloned().chain(strangers)
     }
 

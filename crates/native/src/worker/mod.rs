@@ -305,8 +305,8 @@ impl Worker {
         };
         if self.first.region.output.iter().any(|stream| stream.length.get() > MAX_OUTPUT as u64) {
             return Err(Error::Oracle(format!(
-                "the program writes more than {MAX_OUTPUT} bytes of output, of which the rest is \
-                 not kept and cannot be judged"
+                "the program writes more than {MAX_OUTPUT} bytes of output; the rest is not stored, so \
+                 --expect-stdout and --oracle cannot judge it"
             )));
         }
         let left = Left { hash: reply.contents, stdout: self.output(0), stderr: self.output(1) };

@@ -60,7 +60,7 @@ pub(crate) fn receive() {
 
 fn place(header: &FileHeader, path: usize, data: usize) {
     let Ok(path) = Path::new(AT_FDCWD, path) else {
-        crate::fail::stop!("a file for the program has a path that is too long")
+        crate::fail::stop!("the path of a --file is too long")
     };
     let index = make(&path, header.mode & !FORMAT, header.mode & FORMAT == FOLDER);
     resize(index, header.length as usize);

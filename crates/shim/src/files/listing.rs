@@ -23,7 +23,7 @@ const NAME: usize = 19;
 /// Copies what the machine tells of an open directory; returns how many bytes that is.
 pub(super) fn copy_from_machine(path: &Path, opened: isize, to: usize) -> usize {
     if path.as_slice().starts_with(b"/proc/") || path.as_slice() == b"/proc" {
-        stop!("the program lists a directory below /proc, which is never the same");
+        stop!("listing a directory below /proc is not modelled: it is not deterministic");
     }
     let mut length = 0;
     loop {

@@ -122,7 +122,7 @@ fn host(path: &mut Path) -> Result<usize, i32> {
     });
     let index = match known {
         Some(index) => index,
-        None if count == HOST => stop!("the program reads more than {HOST} files"),
+        None if count == HOST => stop!("the program opens more than {HOST} files for reading"),
         None => {
             let file = copy_from_machine(path);
             HOST_FILES.files[count].set(file);

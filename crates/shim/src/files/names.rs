@@ -90,7 +90,7 @@ fn remove_path(path: &mut Path, folder: bool) -> Result<(), i32> {
         (false, true) => return Err(errno::ENOTDIR),
         (true, true) if has_entries(path) => return Err(errno::ENOTEMPTY),
         (true, true) if on_machine(path) => {
-            stop!("the program removes a directory that was there before it")
+            stop!("rmdir of a directory that existed before the program is not modelled")
         }
         _ => {}
     }
@@ -121,7 +121,7 @@ pub(crate) fn rename((here, from): (i32, usize), (there, to): (i32, usize)) -> i
 fn rename_path(from: &mut Path, to: &mut Path) -> Result<(), i32> {
     point(Operation::FileWrite, 0, 0);
     if is_directory(from)? {
-        stop!("the program renames a directory, which everypath does not model yet");
+        stop!("rename of a directory is not modelled");
     }
     check_parent(to)?;
     if is_directory(to).unwrap_or(false) {

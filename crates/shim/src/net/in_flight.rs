@@ -278,7 +278,7 @@ fn admit(number: usize, transit: &Transit, rules: &Rules) {
         let is_alone = rules.keeps_order() && transit.is_between_batches();
         let is_let_in = is_new && (is_alone || admits_all);
         if is_let_in && transit.with_packets(Channel::send).is_none() {
-            stop!("more than {PACKETS} datagrams are on their way to one socket at a time");
+            stop!("more than {PACKETS} datagrams are in flight to one socket");
         }
         known += 1;
         at += size(number, at);
@@ -320,7 +320,7 @@ fn decide(number: usize) {
         channel.advance(next, &rules, &mut account).map(|()| channel.oldest())
     };
     let Some(oldest) = transit.with_packets(advance) else {
-        stop!("what may happen to datagrams changed while some were on their way");
+        stop!("everypath_unreliable was called while datagrams were in flight");
     };
     spent.set(account);
     if let Next::Packet(packet) = next {

@@ -87,7 +87,7 @@ fn pieces_of(header: usize) -> Pieces {
 pub(super) fn send(descriptor: i32, header: usize, flags: i32) -> Result<isize, i32> {
     let number = syscalls::socket(descriptor)?;
     if control::has_others_than_addresses(load(header + CONTROL), load(header + CONTROL_LENGTH)) {
-        stop!("the program sends control messages (descriptors?) through a socket");
+        stop!("sendmsg with control messages (SCM_RIGHTS) is not modelled");
     }
     let name: usize = load(header + NAME);
     let length = load::<u32>(header + NAME_LENGTH) as usize;

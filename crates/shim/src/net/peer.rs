@@ -85,7 +85,7 @@ pub(super) fn ask(question: Upcall) {
         let why = region.question.get().text;
         match core::str::from_utf8(text(&why)) {
             Ok(why) => stop!("{why}"),
-            Err(_) => stop!("a peer cannot be asked"),
+            Err(_) => stop!("the upcall to ask a peer failed"),
         }
     }
 }
@@ -135,7 +135,7 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
     let socket = object(number);
     let thread = state().current();
     if !to.is_local() {
-        stop!("the program connects to another machine; peers must run on this one");
+        stop!("connect to another machine is not modelled: peers must run on this one");
     }
     if joint::is_on() {
         return joint::connect(number, to, waits);
@@ -375,7 +375,7 @@ pub(super) fn readiness(socket: &Object) -> (bool, End) {
 pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces, put: Put) -> Result<(), i32> {
     let socket = object(number);
     if !to.is_local() {
-        stop!("the program sends a datagram to another machine; peers must run on this one");
+        stop!("sendto another machine is not modelled: peers must run on this one");
     }
     if !is_remote(socket) {
         let name = name(BY_DATAGRAMS, to, number as u64, 0);

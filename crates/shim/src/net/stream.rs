@@ -33,7 +33,7 @@ fn join(one: usize, other: usize) {
 pub(super) fn pipe(at: usize, flags: i32) -> Result<isize, i32> {
     const PACKETS: i32 = 0o40_000;
     if flags & PACKETS != 0 {
-        stop!("the program makes a pipe that keeps packets apart, which is not modelled");
+        stop!("pipe2(O_DIRECT) is not modelled");
     }
     super::check_flags(flags)?;
     let (reader, first) = make(Kind::Pipe, flags)?;

@@ -93,7 +93,7 @@ fn kind_of(kind: i32) -> Result<Kind, i32> {
         STREAM => Ok(Kind::Stream),
         DATAGRAM => Ok(Kind::Datagram),
         other @ (RAW | SEQUENCED) => {
-            stop!("the program makes a socket of type {other}, which is not modelled")
+            stop!("socket type {other} is not modelled")
         }
         _ => Err(errno::EINVAL),
     }

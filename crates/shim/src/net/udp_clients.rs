@@ -160,7 +160,10 @@ fn absorb(remote: &mut Remote, speaker: Speaker) -> Option<usize> {
         if let Some((number, from)) = receiver(&ends) {
             let is_expected = speaker == Speaker::Time || speaker == Speaker::Socket(number);
             if !is_expected && !is_door(object(number)) {
-                stop!("a client answers to another socket than the one that it was spoken to from");
+                stop!(
+                    "a UDP client that sends to another socket than the one that sent to it is not \
+                     modelled"
+                );
             }
             object(number).hears_clients.set(true);
             let (length, put) = (pieces.length() as u32, Put::ByReceiver);

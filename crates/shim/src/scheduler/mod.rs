@@ -223,7 +223,7 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
     let state = state();
     let thread = state.current();
     if state.exclusive.get() != 0 {
-        stop!("the program waits ({}) inside an atomic section", thread.operation.get());
+        stop!("{} would block inside an atomic section", thread.operation.get());
     }
     if cancel::is_due() {
         return Woken::Interrupted { restart: false };
@@ -603,7 +603,7 @@ fn idle_round(state: &State) -> Result<(), Ending> {
     };
     if rounds > most {
         if state.exclusive.get() != 0 {
-            let said = "the program goes round without end inside an atomic section";
+            let said = "livelock inside an atomic section: the thread spins for others, which cannot run";
             controller::say(format_args!("{said}"));
             return Err(Ending { outcome: Outcome::Uncontrolled, detail: 0 });
         }

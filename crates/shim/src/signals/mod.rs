@@ -325,7 +325,7 @@ pub(crate) fn kill_thread(tid: i32, signal: i32) -> isize {
 /// Does what the system call does.
 pub(crate) fn kill_process(pid: i32, signal: i32) -> isize {
     if pid != first_tid() && pid != 0 {
-        stop!("the program sends a signal to another process");
+        stop!("a signal to another process is not modelled");
     }
     deliver(signal, 0, |action| {
         if signal != 0 {

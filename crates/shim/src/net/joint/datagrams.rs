@@ -40,7 +40,7 @@ pub(in crate::net) fn refuse_to_measure(socket: &Object) {
 /// Refuses to shut a socket down: what it was sent would stay, or not.
 pub(in crate::net) fn refuse_to_shut_down(socket: &Object) {
     if hears(socket) {
-        stop!("the program shuts a datagram socket down, which --joint does not model");
+        stop!("--joint does not model shutdown of a datagram socket; use --with without --joint");
     }
 }
 
@@ -49,8 +49,8 @@ pub(in crate::net) fn refuse_name(to: &Address) {
     // Where messages to the system go, nobody else is.
     if is_on() && to.path() != Some(b"/dev/log") {
         stop!(
-            "the program sends a datagram to a Unix socket of another one, which --joint does not \
-             model"
+            "--joint does not model datagrams between Unix sockets of two programs; use --with \
+             without --joint"
         );
     }
 }
@@ -59,10 +59,7 @@ pub(in crate::net) fn refuse_name(to: &Address) {
 fn refuse_others(address: &Address) {
     let usual = Address::loopback(address.family()).with_port(address.port());
     if address.concrete() != usual {
-        stop!(
-            "the program sends or receives datagrams at an address other than 127.0.0.1 or ::1, \
-             which --joint does not model"
-        );
+        stop!("--joint models datagrams at 127.0.0.1 and ::1 only; use --with without --joint");
     }
 }
 
@@ -102,7 +99,7 @@ pub(in crate::net) fn send(
 ) -> Result<isize, i32> {
     let socket = object(number);
     if to.is_broadcast() || to.is_multicast() {
-        stop!("the program sends a datagram to many, which --joint does not model");
+        stop!("--joint does not model multicast; use --with without --joint");
     }
     refuse_others(to);
     point(Operation::Send, to.key(), descriptor as u64);
@@ -110,7 +107,9 @@ pub(in crate::net) fn send(
         return Err(error);
     }
     if bound(Kind::Datagram, |other| other.local.get().receives(to)).is_some() {
-        stop!("the program sends a datagram to itself, which --joint does not model");
+        stop!(
+            "--joint does not model datagrams of a program to itself; use --with without --joint"
+        );
     }
     if socket.counter.get() == 0 {
         bind(number);
@@ -134,8 +133,8 @@ pub(in crate::net) fn send(
 fn be_refused(number: usize) {
     if state().threads().filter(|thread| thread.is_alive()).count() > 1 {
         stop!(
-            "a datagram is refused while several threads run, and which of them is told is not \
-             modelled with --joint"
+            "--joint does not model which of several threads gets ECONNREFUSED of a datagram \
+             socket; use --with without --joint"
         );
     }
     object(number).error.set(errno::ECONNREFUSED);
@@ -146,7 +145,7 @@ fn be_refused(number: usize) {
 pub(in crate::net) fn fetch(number: usize, patience: Blocking) -> Option<Result<(), i32>> {
     let socket = object(number);
     if socket.counter.get() == 0 {
-        stop!("the program receives datagrams without a port, which --joint does not model");
+        stop!("--joint does not model recv on an unbound datagram socket");
     }
     let name = [0, 0, u64::from(is_endless(patience)), 0];
     let (granted, answer) = wish(JointRequest::ReceiveFrom, Upcall { name, ..about(socket) });

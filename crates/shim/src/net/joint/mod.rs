@@ -40,7 +40,7 @@ pub(super) fn is_joint(socket: &Object) -> bool {
 /// Refuses to say how many bytes can be received: what others sent arrives when it is received.
 pub(super) fn refuse_to_count() {
     if is_on() {
-        stop!("the program asks how many bytes another one sent, which --joint does not model");
+        stop!("--joint does not model ioctl(FIONREAD) on a connection to another program");
     }
 }
 
@@ -48,8 +48,8 @@ pub(super) fn refuse_to_count() {
 fn require_time() {
     if setup().time == TimeMode::Quiescent {
         stop!(
-            "the program waits for another one for some time only, which --joint models with \
-             --time ordered and any, but not with quiescent"
+            "--joint models timeouts on connections to other programs with --time ordered and \
+             any, but not with quiescent"
         );
     }
 }
@@ -153,17 +153,16 @@ pub(super) fn unlisten(socket: &Object) {
 /// Refuses a connection of the program to itself: others could use the same listener.
 pub(super) fn refuse_own() {
     if is_on() {
-        stop!("the program connects to itself, which --joint does not model");
+        stop!(
+            "--joint does not model a program that connects to itself; use --with without --joint"
+        );
     }
 }
 
 /// Refuses that a program receives no more, if the other end would be told.
 pub(super) fn refuse_to_stop_receiving(socket: &Object) {
     if is_joint(socket) && is_unix(socket) {
-        stop!(
-            "the program shuts down receiving on a Unix socket that leads to another one, which \
-             --joint does not model"
-        );
+        stop!("--joint does not model shutdown(SHUT_RD) of a Unix socket to another program");
     }
 }
 
@@ -331,7 +330,7 @@ pub(super) fn close(number: usize) {
 
 /// Refuses to look at bytes that stay where they are.
 pub(super) fn refuse_to_peek() {
-    stop!("the program peeks at what another program sent, which --joint does not model");
+    stop!("--joint does not model recv(MSG_PEEK) on a connection to another program");
 }
 
 /// Refuses to tell that something has changed since somebody looked: only what is there is known.
@@ -339,9 +338,7 @@ pub(super) fn refuse_edges(number: usize, sees_edges: bool) {
     let it = object(number);
     let is_watched = is_joint(it) || it.stage.get() == Stage::Listening || datagrams::hears(it);
     if is_on() && sees_edges && is_watched {
-        stop!(
-            "the program waits for edges of a connection to another program (EPOLLET), which --joint does not model"
-        );
+        stop!("--joint does not model EPOLLET on a connection to another program");
     }
 }
 
@@ -390,9 +387,7 @@ impl Looked {
                 Glance::Datagrams(it.counter.get() as u16)
             }
             (Kind::Datagram, _) if datagrams::asks(it) => {
-                stop!(
-                    "the program waits for datagrams without a port, which --joint does not model"
-                )
+                stop!("--joint does not model a wait at an unbound datagram socket")
             }
             _ => {
                 self.has_others = true;
@@ -401,15 +396,11 @@ impl Looked {
         };
         if events & (IN | NORMAL_IN | OUT | NORMAL_OUT) == 0 {
             stop!(
-                "the program waits for something else than bytes of another program, or room for \
-                 them, which --joint does not model"
+                "--joint models poll on connections to other programs for reading and writing only"
             );
         }
         let Some(free) = self.things.get_mut(self.count) else {
-            stop!(
-                "the program looks at more connections to other programs at once than --joint \
-                 models"
-            );
+            stop!("--joint does not model poll of so many connections to other programs at once");
         };
         *free = (number, glance);
         self.count += 1;
@@ -439,8 +430,8 @@ fn look_once(want: Want, patience: Blocking) -> Result<bool, i32> {
     let waits = is_endless(patience);
     if waits && has_others {
         stop!(
-            "the program waits for another program and for something of its own at once, which \
-             --joint does not model"
+            "--joint does not model one poll of connections to other programs and of other \
+             descriptors"
         );
     }
     let place = region().message.as_ptr() as usize;
