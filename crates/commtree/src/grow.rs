@@ -1,4 +1,4 @@
-//! How the checker writes down what it found out from a peer.
+//! The checker's side of a communication tree: adding the answers of a peer.
 
 use crate::layout::{Label, Node, State};
 use crate::walk::common;

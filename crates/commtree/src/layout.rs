@@ -1,4 +1,4 @@
-//! How the trees lie in memory.
+//! The layout of communication trees in shared memory.
 
 use crate::{End, Name, Run};
 use core::cell::Cell;

@@ -1,13 +1,13 @@
 //! Communication trees: what a program sent to its peers, and what they answered.
 //!
-//! A program under the checker is put back and run again all the time; the peers it talks to are
+//! A program under the checker is restored and run again all the time; the peers it talks to are
 //! real and must never notice. So each logical connection has a tree of everything that was ever
 //! sent on it in some execution. A program that repeats what it sent before walks down the tree
 //! and reads what the peer answered then; only what was never sent reaches the peer.
 //!
 //! - [`Memory`]: all trees, in memory that the program's process and the checker share.
 //! - [`Position`] and [`Reader`]: where a connection stands in the present execution. They are a
-//!   few bytes that are put back with the program, while the trees only grow.
+//!   few bytes that are restored with the program, while the trees only grow.
 //! - Walking ([`Space::find`], [`Space::write`], [`Space::read`]) is what happens inside the
 //!   program; a [`Lookup::Miss`] is what the checker must find out from the peer.
 //! - Growing ([`Space::open`], [`Space::grow`], [`Space::answer`]) is how the checker writes

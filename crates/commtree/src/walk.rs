@@ -1,4 +1,4 @@
-//! What happens inside the program: following what was sent and read before.
+//! The shim's side of a communication tree: matching reads and writes, without a round trip.
 
 use crate::layout::{Label, Node, State};
 use crate::{End, Name, Position, Reader, Run, Sent, Space};
@@ -9,7 +9,7 @@ use core::cell::Cell;
 pub enum Opening {
     /// It is open, and nothing was sent yet.
     Open(Position),
-    /// Nobody was there: the peer refused it, or no client came.
+    /// It was refused by the peer, or no client connected.
     Refused,
 }
 
@@ -18,7 +18,7 @@ pub enum Opening {
 pub enum Lookup {
     /// It is, and this is where the connection stands now.
     Hit(Position),
-    /// Nobody sent exactly this before: the peer must be asked.
+    /// A cache miss: the peer must be asked.
     Miss,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Walk {
 }
 
 impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NODES, BYTES> {
-    /// What came of opening the connection with this name; `None` if nobody opened it yet.
+    /// What came of opening the connection with this name; `None` if it was never opened.
     pub fn find(&self, name: Name) -> Option<Opening> {
         let root = &self.roots[self.slot(name)?];
         match root.state.get() {

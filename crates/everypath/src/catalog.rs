@@ -1,4 +1,4 @@
-//! The models that a command line offers.
+//! The catalog of models that a command line offers.
 
 use crate::network::check_links;
 use crate::simulated::Simulated;

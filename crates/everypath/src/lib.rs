@@ -62,7 +62,7 @@ pub fn run(catalog: Catalog) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         // A panic in a model's code is caught and reported as a violation of the model.
         if !panic_capture::caught(info) {
-            output::error(&format!("internal error, a defect of everypath: {info}"));
+            output::error(&format!("internal error: {info}"));
         }
     }));
     let code = panic::catch_unwind(|| match commands::run(&catalog) {

@@ -1,4 +1,4 @@
-//! The network that a person describes.
+//! From the options of the command line to the network of a model.
 
 use crate::catalog::Entry;
 use crate::cli::BuildArgs;

@@ -1,4 +1,4 @@
-//! The machine-readable result.
+//! The JSON result.
 
 use everypath_explore::{Condition, Quantities};
 use serde::Serialize;

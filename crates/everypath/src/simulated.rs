@@ -1,4 +1,4 @@
-//! What is known of a model that can be simulated.
+//! The registry entry of a model that can be simulated.
 
 use everypath_net::simulate::{Panicked, Run, Settings, simulate_while};
 use everypath_net::{NodeRange, Options, Sources, Traffic};

@@ -1,4 +1,4 @@
-//! Unknown names: what there is, and the closest match.
+//! Unknown names: the choices, and the closest match.
 
 use crate::usage::Usage;
 

@@ -1,4 +1,4 @@
-//! What was wrong with a request.
+//! Usage errors: bad options and input files (exit code 2).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Watching a search: limits of time and memory, Ctrl-C, and the progress line.
+//! Limits of time and memory, Ctrl-C, and the progress line of a search.
 
 use everypath_report::{grouped, percent};
 use everypath_trace::{Control, Progress};
@@ -189,7 +189,7 @@ pub(crate) fn executed(progress: Progress, elapsed: Duration) -> String {
     if share > 0.0 {
         line += &format!(", about {} done", percent(share));
     } else if states > 0 {
-        // Nobody knows how much of what lies behind them was met before.
+        // How many of their successors were visited before is unknown.
         line += ", all of it cannot be estimated";
     }
     line + &format!(", {per_second} executions/s")

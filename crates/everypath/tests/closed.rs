@@ -154,7 +154,7 @@ fn a_server_may_be_killed_and_started_again() {
     let replayed = programs.everypath("replay everypath-trace.json");
     let said = String::from_utf8_lossy(&replayed.stdout);
     assert_eq!(replayed.status.code(), Some(1), "{said}");
-    assert!(said.contains("times_ten_server: fate  kills the process"), "{said}");
+    assert!(said.contains("times_ten_server: fault injection  kills the process"), "{said}");
     let [reduced, plain] = ["dpor", "none"].map(|reduction| {
         let program = "./nodes 1 C0r0";
         let kills = format!("{reduction} --kill 1");
@@ -180,7 +180,7 @@ fn a_partition_makes_two_registers_unless_the_primary_is_fenced() {
     let replayed = programs.everypath("replay everypath-trace.json");
     let said = String::from_utf8_lossy(&replayed.stdout);
     assert_eq!(replayed.status.code(), Some(1), "{said}");
-    assert!(said.contains("is cut between register_primary and register_backup"), "{said}");
+    assert!(said.contains("is partitioned between register_primary and register_backup"), "{said}");
     let fenced = ["./register_primary 7000 7002 fenced", both[1]];
     let sample = patient(&format!("{cut} --max-executions 2000"));
     assert_eq!(check(&programs, &fenced, &sample)["verdict"], "holds");
@@ -240,7 +240,7 @@ fn a_deadlock_is_a_circle_through_processes() {
     let programs = Programs::new(&["../crates/everypath/tests/programs/nodes.c"]);
     let circle = "nodes 1: main waits to receive from nodes 2: thread 1 (#2); \
                   nodes 2: thread 1 waits to receive from nodes 1: main (#3), \
-                  which closes the circle; \
+                  which closes the cycle; \
                   nodes 2: main waits for nodes 2: thread 1 to end; \
                   nodes 2: thread 2 waits for mutex mutexes, held by nodes 2: thread 1";
     let with = ["./nodes 2 L0A0l0r0u0 l0w0u0"];
@@ -329,7 +329,8 @@ fn nobody_at_a_port_refuses_and_a_second_listener_is_told() {
     for result in [&elsewhere, &alone] {
         assert_eq!(result["violation"]["property"], "exit-code", "{result}");
     }
-    let refused = "connect of times_ten_client to port 7000 was refused: no process ever listens there";
+    let refused =
+        "connect of times_ten_client to port 7000 was refused: no process ever listens there";
     assert_eq!(notices(&elsewhere), [refused]);
     let two = ["./times_ten_server 7000", "./times_ten_server 7000"];
     let result = check(&programs, &two, "-- ./times_ten_client 7000");

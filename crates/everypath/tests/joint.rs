@@ -472,7 +472,12 @@ fn what_is_not_modelled_is_said() {
             "./talker c7000 r1",
             "but not with quiescent",
         ),
-        ("", vec!["./talker l7000 a g"], "./talker c7000 r1", "one poll of connections to other programs and of other descriptors"),
+        (
+            "",
+            vec!["./talker l7000 a g"],
+            "./talker c7000 r1",
+            "one poll of connections to other programs and of other descriptors",
+        ),
         ("", vec!["./talker l7000 a f"], "./talker c7000 r1", "--max-depth bounds them"),
         // Nothing that others do makes the program be explored again.
         (
@@ -481,9 +486,24 @@ fn what_is_not_modelled_is_said() {
             "./talker l7001 c7000 r1 a",
             "--max-depth bounds them",
         ),
-        ("", vec!["./talker l7000 a"], "./talker c7000 / x / q-1", "close while another thread may be blocked"),
-        ("", vec!["./talker l7000 a"], "./talker c7000 / x / r1", "close while another thread may be blocked"),
-        ("", vec!["./talker c7000"], "./talker l7000 a / u / a", "close while another thread may be blocked"),
+        (
+            "",
+            vec!["./talker l7000 a"],
+            "./talker c7000 / x / q-1",
+            "close while another thread may be blocked",
+        ),
+        (
+            "",
+            vec!["./talker l7000 a"],
+            "./talker c7000 / x / r1",
+            "close while another thread may be blocked",
+        ),
+        (
+            "",
+            vec!["./talker c7000"],
+            "./talker l7000 a / u / a",
+            "close while another thread may be blocked",
+        ),
         (
             "",
             vec!["./talker b7001"],
@@ -491,7 +511,12 @@ fn what_is_not_modelled_is_said() {
             "port 7005, to which no program is",
         ),
         ("", vec!["./talker b7000"], "./talker b7000", "both receive datagrams at port 7000"),
-        ("", vec!["./talker b7001"], "./talker b7000 / @7000 ma", "datagrams of a program to itself"),
+        (
+            "",
+            vec!["./talker b7001"],
+            "./talker b7000 / @7000 ma",
+            "datagrams of a program to itself",
+        ),
         (
             "",
             vec!["./talker b7001 @7002 ma", "./talker b7002 y9 +a b7005"],

@@ -100,7 +100,10 @@ fn nobody_moves_during_an_atomic_section() {
         }
     }
     for (case, why) in [
-        ("waits-inside", "mutex-lock would block inside an atomic section (in thread 1: waits_inside"),
+        (
+            "waits-inside",
+            "mutex-lock would block inside an atomic section (in thread 1: waits_inside",
+        ),
         ("spins-inside", "livelock inside an atomic section"),
         ("ends-inside", "a thread exits inside an atomic section"),
         ("ends-nothing", "everypath_atomic_end without everypath_atomic_begin"),

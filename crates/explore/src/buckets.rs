@@ -1,4 +1,4 @@
-//! States with equal keys, side by side in memory.
+//! States with equal keys, adjacent in memory, for visited sets with a simulation relation.
 
 use crate::MultisetSketch;
 

@@ -1,6 +1,6 @@
 //! States as canonical bytes: equal states, and only equal states, have equal bytes.
 //!
-//! The engine keeps states as bytes end to end in large blocks instead of one heap object each:
+//! The engine stores states as contiguous bytes in large blocks instead of one heap object each:
 //! most of the cost of exploring a state made of vectors is allocating them. [`Canonical::read`]
 //! therefore fills a state in place and reuses what it already owns.
 //!
@@ -17,7 +17,7 @@ pub trait Canonical {
     /// The number of bytes that every value of this type writes, if they all write the same.
     ///
     /// States of a fixed size up to eight bytes are stored inside the visited set itself, which
-    /// takes less memory and one cache miss less a look-up.
+    /// takes less memory and one cache miss less a lookup.
     const SIZE: Option<usize> = None;
 
     /// Appends the canonical bytes.

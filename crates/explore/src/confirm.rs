@@ -1,4 +1,4 @@
-//! Repeating a violation before it is reported.
+//! Replaying a violation before it is reported.
 
 use crate::expand::{Rules, Worker};
 use crate::{Found, PANIC, Step, System, panic_capture, replay};

@@ -1,4 +1,4 @@
-//! What the operations of a search cost (Sobeih 2008, table 7.2), measured on a sample.
+//! The cost of the operations of a search (Sobeih 2008, table 7.2), measured on a sample.
 
 /// A clock, in nanoseconds from any start. The engine has none of its own.
 pub type Clock<'a> = &'a (dyn Fn() -> u64 + Sync);
@@ -40,7 +40,7 @@ pub struct Costs {
     pub check: Cost,
     /// A: searching among the visited states.
     pub search_visited: Cost,
-    /// A and R: searching there in vain, and adding the state.
+    /// A and R: a failed lookup, and adding the state.
     pub add_visited: Cost,
     /// N: adding a state to those to be explored, and how it was reached.
     pub add_frontier: Cost,
@@ -80,7 +80,7 @@ impl Costs {
 /// How many empty measurements tell what the clock itself takes.
 const CALIBRATION: usize = 64;
 
-/// A clock that knows what it costs to look at it.
+/// A clock that knows the cost of reading it.
 #[derive(Clone, Copy)]
 pub(crate) struct Stopwatch<'a> {
     clock: Clock<'a>,

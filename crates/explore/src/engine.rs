@@ -1,7 +1,7 @@
 //! The worker loop: one for all strategies.
 //!
 //! A batch of waiting states is taken from the frontier and expanded, then the results are
-//! absorbed in order. A queue gives large batches, which several threads expand side by side; a
+//! absorbed in order. A queue gives large batches, which several threads expand in parallel; a
 //! stack and a priority queue give one state at a time. Because results are absorbed in the order
 //! in which one thread would have produced them, the outcome is the same for any number of
 //! threads: states, counts, counterexample.

@@ -1,4 +1,4 @@
-//! Expanding states: every enabled step is taken, and its result checked and encoded.
+//! Expanding states: every enabled step is taken, and its successor checked and encoded.
 
 use crate::costs::{Costs, Rhythm, Stopwatch};
 use crate::frontier::Work;
@@ -66,13 +66,13 @@ impl<S: System> Rules<'_, S> {
 /// What expanding a number of states produced, in order.
 #[derive(Default)]
 pub(crate) struct Expansion {
-    /// The canonical bytes of the successors that may be stored, end to end.
+    /// The canonical bytes of the successors that may be stored, concatenated.
     pub(crate) bytes: Vec<u8>,
     /// The executed events, in order.
     pub(crate) records: Vec<Record>,
     /// The violations among them.
     pub(crate) breaches: Vec<Breach>,
-    /// The ranks of the records, end to end, in best-first search.
+    /// The ranks of the records, concatenated, in best-first search.
     ranks: Vec<i64>,
     /// Where in `ranks` that of each record ends.
     rank_ends: Vec<usize>,
@@ -80,7 +80,7 @@ pub(crate) struct Expansion {
     pub(crate) dead_ends: Vec<u32>,
     /// What else is to be known of the records, in an incremental search.
     pub(crate) notes: Vec<Note>,
-    /// The states whose transitions are written down.
+    /// The states whose transitions are recorded.
     pub(crate) sources: Vec<Source>,
     /// The events that were not executed because a graph knows them.
     pub(crate) skips: Vec<Skip>,
@@ -206,7 +206,7 @@ pub(crate) struct Job<'a> {
     pub(crate) bytes: &'a [u8],
     /// Where its successors will be looked up, if that is known.
     pub(crate) shard: Option<&'a Shard>,
-    /// The graph of an earlier search, and what is to be written down of this one.
+    /// The graph of an earlier search, and what is recorded of this one.
     pub(crate) past: Option<&'a Past<'a>>,
 }
 

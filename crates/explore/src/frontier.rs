@@ -1,4 +1,5 @@
-//! The states waiting to be explored: a queue, a stack or a priority queue.
+//! The frontier: states that are generated but not expanded, in a queue, a stack or a priority
+//! queue.
 
 use crate::{Order, Ties};
 use std::cmp::Ordering;

@@ -1,4 +1,5 @@
-//! Incremental exploration (Sobeih 2008, figure 7.3): what an old graph knows is not done again.
+//! Incremental exploration (Sobeih 2008, figure 7.3): transitions of an old graph are not executed
+//! again.
 //!
 //! The states that are explored, their order, the violations and the counterexample are those of
 //! a search without a graph. Where we depart from the paper:
@@ -39,7 +40,7 @@ pub struct Increment {
     pub reuse: Reuse,
     /// What operations cost, if there was a clock.
     pub costs: Costs,
-    /// The transitions, if they were to be written down.
+    /// The transitions, if they are recorded.
     pub ledger: Option<Ledger>,
     /// The sum of the fingerprints of the visited states, if it was wanted. Equal sums of equally
     /// many states mean equal sets, as surely as equal fingerprints mean equal states.
@@ -179,7 +180,7 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// Claims a state of the graph; whether nobody had.
+    /// Claims a state of the graph; whether it was unclaimed.
     #[inline]
     pub(crate) fn claim(&mut self, state: u32, contains: bool) -> bool {
         let at = 2 * state as usize + usize::from(contains);
@@ -205,7 +206,7 @@ impl Claims {
     }
 }
 
-/// What is written down about an executed event besides its record.
+/// What is recorded of an executed event besides its record.
 #[derive(Clone, Copy)]
 pub(crate) struct Note {
     pub(crate) step: Step,
@@ -225,7 +226,7 @@ impl Note {
     }
 }
 
-/// A state whose transitions are written down.
+/// A state whose transitions are recorded.
 #[derive(Clone, Copy)]
 pub(crate) struct Source {
     pub(crate) print: u128,
@@ -292,7 +293,7 @@ impl<'a> Past<'a> {
         self.reading.is_some() || self.given.record || self.given.digest
     }
 
-    /// Whether transitions are written down.
+    /// Whether transitions are recorded.
     pub(crate) fn recording(&self) -> bool {
         self.given.record
     }
@@ -374,7 +375,7 @@ impl<'a> Past<'a> {
         reuse.stale = reuse.stale.or(stale);
     }
 
-    /// Says of which state the transitions are that are written down from now on.
+    /// Sets the source state of the transitions recorded from now on.
     pub(crate) fn start(&mut self, source: &Source) {
         if let Some(ledger) = &mut self.result.ledger {
             ledger.start(Fingerprint(source.print), source.enabled);

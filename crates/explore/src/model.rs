@@ -1,4 +1,4 @@
-//! A system with names: what a person needs to build, choose and understand it.
+//! A system with names, bugs, properties and ranks: what the command line needs of a model.
 
 use crate::graph::Makeup;
 use crate::{Property, Rank, System};
@@ -61,10 +61,10 @@ pub trait Model: System + Sized {
         format!("node {actor}")
     }
 
-    /// What a step does in the state before it, in words.
+    /// The description of a step, taken in the state before it.
     fn describe_step(&self, before: &Self::State, step: Step) -> String;
 
-    /// A state in words, a line for each part of the system.
+    /// The description of a state, a line for each part of the system.
     fn describe_state(&self, state: &Self::State) -> Vec<Line>;
 }
 
@@ -75,7 +75,7 @@ pub struct NodeRange {
     pub min: u32,
     /// The most.
     pub max: u32,
-    /// How many when nobody says.
+    /// The default.
     pub default: u32,
 }
 

@@ -1,4 +1,5 @@
-//! A glance at what a state holds, which settles most comparisons.
+//! A sketch of the multiset of packets of a state, which settles most comparisons of the simulation
+//! relation.
 
 /// How many items there are of each of thirty-two sorts, four bits each; seven stands for more.
 ///

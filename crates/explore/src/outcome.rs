@@ -1,4 +1,4 @@
-//! What a search found.
+//! The result of a search: counts, coverage, violations.
 
 use everypath_trace::Step;
 
@@ -78,7 +78,7 @@ pub enum Ended {
     Violation,
     /// A limit was reached.
     Limit(Limit),
-    /// Somebody stopped it through [`Control`](crate::Control).
+    /// It was stopped through [`Control`](crate::Control).
     Stopped,
     /// A violation could not be repeated: the system is not a function of its steps.
     Unconfirmed(String),

@@ -1,4 +1,4 @@
-//! Panics inside a model's code are findings about the model, not crashes of ours.
+//! Catching panics in a model's code: they are violations of the model, not internal errors.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

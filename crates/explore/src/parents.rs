@@ -1,4 +1,4 @@
-//! How each state was reached, so that a counterexample can be read back.
+//! Parent pointers: the path to each state, from which a counterexample is reconstructed.
 
 use crate::Order;
 use crate::frontier::Work;

@@ -1,4 +1,4 @@
-//! What must hold in every state.
+//! Properties (invariants) that every state must satisfy.
 
 /// The name under which a panic inside a model is reported.
 pub const PANIC: &str = "panic";

@@ -1,4 +1,4 @@
-//! Which states look closest to a violation.
+//! Ranks: heuristics that order the frontier of best-first search.
 
 /// Appends the components of a state's tuple.
 type Measure<T> = Box<dyn Fn(&T, &mut Vec<i64>) + Send + Sync>;

@@ -1,4 +1,4 @@
-//! Taking a schedule again, from the initial state.
+//! Replaying a schedule from the initial state.
 
 use crate::{Canonical, Fingerprint, Step, System, fingerprint, panic_capture};
 

@@ -1,4 +1,4 @@
-//! The canonical bytes of many states, end to end in large blocks.
+//! The canonical bytes of many states, stored contiguously in large blocks.
 //!
 //! A state is found by its number. As long as all states have the same length its place follows
 //! from the number and costs nothing; from the first state of another length on, a place and a

@@ -1,4 +1,4 @@
-//! What the engine explores.
+//! The trait `System`: initial state, enabled steps, transition, simulation relation.
 
 use crate::{Canonical, MultisetSketch, Step};
 

@@ -237,9 +237,9 @@ impl<K: Key> KeyTable<K> {
 
     /// Doubles the table in place, so that there are never two of them in memory.
     ///
-    /// The keys are gathered in order at the end of the enlarged table and put back from there.
+    /// The keys are gathered in order at the end of the enlarged table and reinserted from there.
     /// A key that was at place p goes to place 2p + 1 at the most, and thus never to where a key
-    /// is that was not put back yet.
+    /// is that was not reinserted yet.
     #[cold]
     fn grow(&mut self) {
         let old = self.slots.len();

@@ -1,4 +1,4 @@
-//! The states already visited, and whether a new one is worth exploring.
+//! The visited set, and whether a new state must be explored.
 //!
 //! A [`Shard`] holds the states whose hash falls into it together with its index, so that threads
 //! can fill different shards at the same time.

@@ -1,4 +1,4 @@
-//! Closed systems: several programs under one scheduler, with nobody outside.
+//! Closed systems: several programs under one scheduler, without peers.
 //!
 //! All of the work is done by the shim: its `system.rs`. Here is who takes part, and their names.
 

@@ -1,5 +1,5 @@
-//! The same schedules, carried and put back in every way we know: they must give the same
-//! executions. What memory a snapshot leaves out shows here.
+//! `--verify`: the same schedules under every backend and restore method must give the same
+//! executions. Memory that a snapshot misses shows here.
 
 use crate::error::Error;
 use crate::execution::Execution;

@@ -1,5 +1,5 @@
-//! Why a failing execution fails: the step after which no good outcome is left, and the step that
-//! should have come before it.
+//! The critical step of a counterexample, after which every continuation fails, and the step that
+//! races with it.
 
 use crate::dependence::taken;
 use crate::describe::Names;

@@ -1,4 +1,4 @@
-//! What this machine offers for controlling programs, found out by trying it.
+//! What this machine supports for controlling programs, found by trying it.
 
 use crate::environment::Environment;
 use crate::program::{Program, ProgramError};

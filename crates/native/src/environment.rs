@@ -1,4 +1,4 @@
-//! The world outside the program: what its questions in the middle of an execution are put to.
+//! Answers to the upcalls of a program during an execution: peers, other programs, none.
 
 use crate::joint::{JointRequests, Recorded, Reply};
 use crate::peers::{Address, Cache, Options, PeerError, Peers, Statistics};

@@ -1,4 +1,4 @@
-//! One execution, as the worker left it.
+//! One execution: its events, its outcome and its output.
 
 use crate::good_turing::{GoodTuring, Promise};
 use crate::panics::Panic;

@@ -1,4 +1,4 @@
-//! Executions one after the other, each to be looked at.
+//! A sequence of executions, each passed to an observer.
 
 use crate::error::Error;
 use crate::execution::Execution;

@@ -1,4 +1,4 @@
-//! Runs every schedule of a program, up to equivalence.
+//! Exhaustive search: every schedule of a program, up to equivalence.
 
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};

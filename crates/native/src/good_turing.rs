@@ -1,4 +1,4 @@
-//! How much of what can happen a sample of executions has shown.
+//! Good–Turing estimate: the probability that the next sample shows a new class of executions.
 
 /// The classes of so many executions are kept: of more, the estimate would hardly be better.
 const MAX_KEPT: u64 = 1 << 17;

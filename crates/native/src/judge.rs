@@ -1,4 +1,4 @@
-//! What must be true of what executions leave behind: their output and their files.
+//! Properties of the output and the files of executions.
 //!
 //! Each content is judged once, however many executions leave it: most searches end in few.
 

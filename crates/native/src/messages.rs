@@ -1,4 +1,4 @@
-//! What passed between sockets in a repeated execution, for the trace.
+//! The messages of a replayed execution, for the trace.
 
 use crate::peers::Address;
 use crate::replay::Replayed;

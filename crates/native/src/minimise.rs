@@ -1,4 +1,4 @@
-//! Makes a failing execution of a program easy to follow.
+//! Minimising a counterexample: fewer preemptions, context switches and steps.
 
 use crate::error::Error;
 use crate::execution::{Execution, is_final};

@@ -1,4 +1,4 @@
-//! A command that says whether what an execution left behind is right.
+//! Oracles: commands that judge the output and the files of an execution.
 
 use crate::error::Error;
 use crate::judge::{Left, PlacedFile};

@@ -1,4 +1,4 @@
-//! Rust's panics: where threads start, which a panic that leaves has killed, and what it says.
+//! Rust panics: which threads they have killed, and their messages.
 
 use crate::execution::Execution;
 use crate::patching::Loaded;

@@ -1,4 +1,4 @@
-//! Between which processes the network may be cut, and how often: as people write it.
+//! `--partition`: between which processes the network may be partitioned, and how often.
 
 use crate::closed::System;
 use crate::worker::Launch;

@@ -1,4 +1,4 @@
-//! Looks at a program before it is started.
+//! Inspecting a program file before it is started.
 //!
 //! Control rests on code that the dynamic loader brings into the program, so only some files can
 //! be checked. What a file is, is said from its first bytes; nothing is run.

@@ -1,4 +1,4 @@
-//! Repeats one execution exactly, and says what it did in words.
+//! Replaying one execution exactly, with stacks and source lines.
 
 use crate::closed::System;
 use crate::error::Error;

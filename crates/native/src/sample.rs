@@ -1,4 +1,4 @@
-//! Runs executions with schedules chosen at random.
+//! Sampling: executions with randomly chosen schedules.
 
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};

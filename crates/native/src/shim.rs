@@ -1,4 +1,4 @@
-//! The shim as a file that the loader can open, without touching the file system.
+//! The embedded shim as a memory file that the loader can open.
 
 use std::ffi::CStr;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Processes that are just like each other: in which order they use the network is not explored.
+//! Symmetry reduction: one order of first network use among processes with the same command.
 //!
 //! The shim holds the others back until the first one has used the network (its `symmetry.rs`). To
 //! the search that is an order among steps which nothing can reverse.

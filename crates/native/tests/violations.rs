@@ -96,7 +96,11 @@ fn threads_that_get_stuck() {
             ),
             ("yield", "livelock", &["thread 1, thread 2"]),
             ("pause", "livelock", &["thread 1, thread 2"]),
-            ("endless", "hang", &["thread 1 runs in runs_for_ever", "without end"]),
+            (
+                "endless",
+                "hang",
+                &["thread 1 runs in runs_for_ever", "without reaching a scheduling point"],
+            ),
         ],
     );
 }
@@ -118,7 +122,7 @@ fn a_signal_can_wake_each_waiter() {
 #[test]
 fn panics_that_nobody_looks_at() {
     let compiled = compile("panics.rs", &["--edition=2024", "-g"]);
-    let unseen = "thread 1 (worker) panicked and nobody looked at its result: 'worker' panicked at";
+    let unseen = "thread 1 (worker) panicked and its result was dropped: 'worker' panicked at";
     check(
         &compiled,
         &[

@@ -1,4 +1,5 @@
-//! What a protocol is made of: which parts of its source an event reaches.
+//! The source slices of a protocol: which parts of its text an event reaches, to detect modified
+//! events.
 
 use crate::{Action, Network, Scenario};
 use everypath_explore::graph::{Makeup, SOURCES};

@@ -1,13 +1,13 @@
-//! The packets in flight.
+//! The packets in flight: a multiset or a list.
 
 use crate::{Canonical, Kind, MultisetSketch, NodeId, Options};
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Envelope<P> {
     /// Who sent it.
     pub from: NodeId,
-    /// Who is to receive it.
+    /// Its receiver.
     pub to: NodeId,
     /// The packet.
     pub packet: P,

@@ -1,4 +1,4 @@
-//! A topology as a file of links.
+//! Topologies read from a file of links.
 
 use crate::{NodeId, Topology};
 use std::collections::BTreeMap;

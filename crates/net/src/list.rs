@@ -1,4 +1,4 @@
-//! A network that keeps the order of sending.
+//! A network that keeps packets in the order of sending.
 
 use crate::{Canonical, Cloud, Envelope, Kind, NodeId, Options};
 

@@ -1,4 +1,4 @@
-//! A protocol as a system to be explored.
+//! A protocol on a topology as a `System` to be explored.
 
 use crate::world::key_len;
 use crate::{
@@ -91,7 +91,7 @@ impl<P: Scenario> Context<P> for Outbox<'_, P> {
         self.neighbours
     }
 
-    /// What is sent to a node that is no neighbour reaches nobody.
+    /// A packet to a node that is no neighbour is dropped.
     fn send(&mut self, to: NodeId, packet: P::Packet) {
         if self.neighbours.contains(&to) {
             self.cloud.put(self.id, to, packet);
@@ -104,7 +104,7 @@ impl<P: Scenario> Context<P> for Outbox<'_, P> {
         }
     }
 
-    // Which timers are active is told by the state of the node.
+    // The state of the node determines which timers are active.
     fn set(&mut self, _timer: P::Timer, _delay: Duration) {}
     fn cancel(&mut self, _timer: &P::Timer) {}
     fn report(&mut self, _report: Report) {}

@@ -1,4 +1,4 @@
-//! The states of all nodes, with their bytes at hand.
+//! The states of all nodes, with cached canonical bytes.
 
 use crate::{Canonical, NodeId};
 use std::ops::{Deref, Range};

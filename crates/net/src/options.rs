@@ -1,4 +1,4 @@
-//! How a network is to be built.
+//! The options with which a network is built.
 
 use crate::{Config, NodeId, Topology};
 
@@ -48,7 +48,7 @@ impl Options {
         self.bugs.iter().any(|name| name == bug)
     }
 
-    /// Whether a feature is switched on; `default` if nobody said which are.
+    /// Whether a feature is switched on; `default` if none was named.
     pub fn feature(&self, feature: &str, default: bool) -> bool {
         match &self.features {
             Some(features) => features.iter().any(|name| name == feature),

@@ -1,4 +1,4 @@
-//! A network that may deliver any packet next.
+//! A network that may deliver packets in any order: a multiset.
 
 use crate::{Canonical, Cloud, Envelope, Kind, MultisetSketch, NodeId, Options, Order};
 use std::cmp::Ordering;
@@ -157,7 +157,7 @@ impl<P: Canonical + Default> Cloud<P> for Pool<P> {
     }
 }
 
-/// The packets behind the length.
+/// The packets after the length.
 #[inline]
 fn packets(bytes: &[u8]) -> &[u8] {
     let mut rest = bytes;

@@ -1,4 +1,4 @@
-//! What the author of a protocol writes: the handlers.
+//! The trait `Protocol`: the handlers that the author of a protocol writes.
 
 use crate::{Canonical, NodeId, Options};
 use std::fmt::Display;
@@ -57,7 +57,7 @@ pub trait Protocol: Sync + Sized {
     /// a state: whether an entry of a table can expire is mostly told by the entry itself.
     fn timers(&self, node: &Self::Node) -> impl Iterator<Item = Self::Timer>;
 
-    /// Whether a packet carries what an application sent, rather than being overhead.
+    /// Whether a packet carries application data, rather than being control overhead.
     fn is_data(_packet: &Self::Packet) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What of a protocol is explored, and how people refer to it.
+//! The trait `Scenario`: which events, bugs, features and properties of a protocol are explored.
 
 use crate::{
     Anatomy, Bug, Cloud, Envelope, EventKind, Feature, Line, NodeId, NodeRange, Options, Property,
@@ -78,13 +78,13 @@ pub trait Scenario: Protocol {
         format!("node {id}")
     }
 
-    /// What happens at a node in this state, in words.
+    /// The description of an event at a node in this state.
     fn describe(&self, id: NodeId, node: &Self::Node, cause: Cause<Self>) -> String;
 
-    /// The state of a node in words.
+    /// The description of the state of a node.
     fn describe_node(&self, id: NodeId, node: &Self::Node) -> Vec<Line>;
 
-    /// A packet in flight in words.
+    /// The description of a packet in flight.
     fn describe_packet(&self, envelope: &Envelope<Self::Packet>) -> String {
         envelope.packet.to_string()
     }

@@ -1,4 +1,4 @@
-//! Who can hear whom.
+//! Topologies: which nodes are neighbours.
 
 use crate::NodeId;
 use rand_core::Rng;

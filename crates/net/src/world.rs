@@ -1,4 +1,4 @@
-//! The state of a whole network.
+//! The state of a whole network: all nodes and the packets in flight.
 
 use crate::{Canonical, Cloud, Nodes, Scenario};
 

@@ -1,4 +1,4 @@
-//! Step by step: what can a receiver see next?
+//! A channel step by step: which packet a receiver can get next.
 //!
 //! Write L(x) for the packets that were sent before x and delivered after x was for the first time.
 //! Definition 5 of Sebih et al. (2015) allows a delivery if every packet arrives a number of times
@@ -92,7 +92,7 @@ impl Packet {
 /// As many packets as are seldom exceeded: what may become of these is found out on a small copy.
 const FEW: usize = 6;
 
-/// Packets on their way from one end to the other; at most `N` at a time. All zeros is none.
+/// Packets in flight from one end to the other; at most `N` at a time. All zeros is none.
 ///
 /// Packets are numbered from 0 in the order of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl<const N: usize> Channel<N> {
             .filter(|&next| self.allows(next, rules, account))
     }
 
-    /// Whether a receiver who looks now sees one of the packets that were sent, for the first time,
+    /// Whether a receiver that polls now gets one of the sent packets, for the first time,
     /// and so it would be if more had been sent: after `more` packets that the channel does not know
     /// of. The faults of an execution must not be limited.
     #[must_use]
@@ -177,7 +177,7 @@ impl<const N: usize> Channel<N> {
         is_awaited && !may_be_lost && !self.live().iter().any(may_come_again)
     }
 
-    /// What a receiver sees next if the network does nothing to what is on its way.
+    /// The next packet of a receiver if the network is reliable.
     #[must_use]
     pub fn undisturbed(&self) -> Next {
         let fresh = self.live().iter().position(|packet| packet.copies == 0);

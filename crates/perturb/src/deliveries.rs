@@ -1,4 +1,4 @@
-//! All whole deliveries of so many packets.
+//! All complete deliveries of a number of packets.
 
 use crate::channel::{Account, Channel, Next};
 use crate::rules::Rules;

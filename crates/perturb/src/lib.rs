@@ -19,7 +19,7 @@
 //! delivery that is not possible.
 //!
 //! There is neither an allocator nor std in here, but for `deliveries`: a channel is plain memory,
-//! so that it can be part of what is saved and put back between executions.
+//! so that it can be part of snapshots.
 #![no_std]
 
 #[cfg(feature = "deliveries")]

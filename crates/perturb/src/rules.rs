@@ -1,4 +1,4 @@
-//! What a person configures: how often packets arrive, how far they overtake, how many faults.
+//! The settings: multiplicities, window of reordering, budget of faults.
 
 use core::fmt::{self, Display, Formatter};
 use core::str::FromStr;

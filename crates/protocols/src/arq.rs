@@ -251,7 +251,7 @@ impl Scenario for Arq {
         std::iter::empty()
     }
 
-    /// The timer fires when the data was lost, or when its acknowledgement is on its way.
+    /// The timer fires when the data was lost, or when its acknowledgement is in flight.
     fn may_fire(&self, world: &World<Self>, _id: NodeId, _timer: &Retransmit) -> bool {
         world.cloud.first(RECEIVER, Packet::is_data).is_none()
     }

@@ -1,4 +1,4 @@
-//! A counterexample as a page that needs nothing else.
+//! A counterexample as a self-contained HTML page.
 
 use crate::chart::Chart;
 use crate::svg::Escaped;

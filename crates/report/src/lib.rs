@@ -1,7 +1,7 @@
 //! Reports: a trace in, bytes out. Nothing here runs or re-runs anything.
 //!
-//! - [`text()`]: a counterexample in words, for a terminal.
-//! - [`native`]: an execution of a native program in words.
+//! - [`text()`]: a counterexample of a model as text, for a terminal.
+//! - [`native`]: a counterexample of a native program as text.
 //! - [`Chart`]: what passed between programs, as text, as SVG and for other tools; [`html()`]: a page.
 //! - [`Replications`], [`Distribution`], [`Curves`]: measurements as SVG plots.
 //! - [`grouped`], [`percent`], [`significant`]: numbers that people can read.

@@ -1,4 +1,4 @@
-//! Plots of measurements, as SVG.
+//! Plots of metrics as SVG.
 
 use crate::scale::Scale;
 use crate::svg::Svg;

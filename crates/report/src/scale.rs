@@ -1,4 +1,4 @@
-//! Axes: from values to places in a drawing, with ticks at round numbers.
+//! Axes: from values to coordinates, with ticks at round numbers.
 
 /// A range of values laid out along an axis.
 pub(crate) struct Scale {

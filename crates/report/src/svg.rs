@@ -1,4 +1,4 @@
-//! A writer of SVG: elements, attributes and text, all escaped.
+//! An SVG writer: elements, attributes and text, all escaped.
 
 use std::fmt::{self, Display, Write as _};
 

@@ -1,4 +1,4 @@
-//! A counterexample in words.
+//! A counterexample of a protocol model as text.
 
 use everypath_trace::{Config, Line, Target, Trace};
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! Alarms and interval timers: a thread that runs no code of the program sleeps until it is time,
-//! and sends the signal.
+//! Alarms and interval timers: a thread without code of the program sleeps until the deadline and
+//! sends the signal.
 
 use crate::libc::result;
 use crate::memory::{load, store};

@@ -1,4 +1,4 @@
-//! Patched instructions: locks that never call anything are visible all the same.
+//! Patch sites: the handlers of atomic instructions and of inlined locks.
 //!
 //! The checker finds them and writes the stubs; a stub saves the flags and rax, pushes the address
 //! of the operand and the number of the site, and calls `everypath_atomic`.

@@ -1,4 +1,4 @@
-//! What carries the program's threads: one kernel thread for all, or one each.
+//! The backends: all threads as fibers on one kernel thread, or one kernel thread each.
 //!
 //! Either way a thread's registers are saved in its own memory whenever it does not run, so
 //! snapshots know nothing of carriers. A kernel thread that carries waits on a stack of ours and

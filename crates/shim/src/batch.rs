@@ -1,4 +1,4 @@
-//! Several executions of a search of all schedules that one command asks for.
+//! Batches: several executions of an exhaustive search for one command.
 //!
 //! What came of each is kept for the checker, which may look at it while the next one runs. So neither
 //! waits for the other more often than it must.

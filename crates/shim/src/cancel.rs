@@ -1,4 +1,4 @@
-//! Cancelling threads.
+//! Thread cancellation (`pthread_cancel`).
 //!
 //! A cancellation is acted on as POSIX has it: at a cancellation point, before the call does
 //! anything, or while it waits. What has had an effect returns, and the cancellation waits for the

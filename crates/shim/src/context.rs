@@ -1,4 +1,4 @@
-//! Switching between fibers.
+//! Context switches between fibers.
 //!
 //! A context is a stack pointer and an FS base; everything else that must survive is pushed on the
 //! stack it points to. Registers that a call may clobber are cleared on the way in: what is dead

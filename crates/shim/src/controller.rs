@@ -1,4 +1,4 @@
-//! Executions and the commands of the checker.
+//! The beginning and the end of executions, and the commands of the checker.
 
 use crate::backend;
 use crate::fail::Message;

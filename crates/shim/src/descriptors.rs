@@ -1,4 +1,4 @@
-//! Descriptors, and what they are open on: files, sockets, pipes, events.
+//! The descriptor table: files, sockets, pipes, events.
 //!
 //! Numbers follow from who opens, not from the order in which threads do: every thread has numbers
 //! of its own, and a number that another thread has closed is not given out again. So opening in one

@@ -1,4 +1,4 @@
-//! libc's own calls of its functions, which no preloaded library sees.
+//! Detours: internal calls of libc, which interposition does not reach, made to jump to the shim.
 //!
 //! `printf` ends in libc's own `write`, bound when libc was built. The system call in it would be
 //! trapped, which costs more than all the rest of the step; so the function itself is made to jump

@@ -1,4 +1,4 @@
-//! Restoring only what was written: for programs with much memory.
+//! Restoring only the pages that the kernel reports as dirty, for programs with much memory.
 //!
 //! The kernel marks pages as they are written (userfaultfd in asynchronous write-protection mode,
 //! Linux 6.7) and lists them (`PAGEMAP_SCAN`). The price is about two microseconds a written page,

@@ -1,4 +1,4 @@
-//! Every system call of the program, by number: modelled, harmless, or the end of control.
+//! Syscall dispatch: every syscall of the program, by number: modelled, harmless or unsupported.
 //!
 //! Calls arrive from the functions that this library stands in for, from `syscall()`, and from any
 //! other instruction of the program: the kernel sends those back to us as signals (Syscall User

@@ -1,4 +1,4 @@
-//! The ways to give up: never silently, never with a guess.
+//! Giving up: unsupported calls (inconclusive) and internal errors, each with a reason.
 
 use crate::region::{SysFutex, is_open, own, region, reply};
 use crate::sys::{number, sys};

@@ -1,4 +1,4 @@
-//! The hash of a state.
+//! The fingerprint of a state, for state matching.
 //!
 //! It covers all that the rest of an execution depends on, and what properties look at: memory,
 //! registers, the scheduler's state, virtual time, and output. It leaves out how the state was

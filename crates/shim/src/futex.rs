@@ -1,4 +1,4 @@
-//! Futexes, on which Rust's std and libc's own locks rest.
+//! Futexes, on which Rust's std and libc's own locks are built.
 
 use crate::fail::stop;
 use crate::memory::load;

@@ -1,4 +1,4 @@
-//! The program's heap: every address is a function of the allocating thread's own past.
+//! The program's heap: an address depends only on the allocations of the same thread.
 //!
 //! Each thread has an arena that grows upwards and free lists by size in the order of addresses. A
 //! block goes to the thread that frees it. Memory is cleared when it is freed and when it is first

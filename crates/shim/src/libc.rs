@@ -1,4 +1,4 @@
-//! What we need of libc's insides: looked up by name and version, measured, never assumed.
+//! Internals of libc: looked up by name and version, measured, never assumed.
 
 use crate::memory::load;
 use core::ffi::{c_char, c_int, c_void};

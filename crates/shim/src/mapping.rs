@@ -1,4 +1,4 @@
-//! Memory mappings that the program makes while it runs: they come from its heap.
+//! `mmap` and its kin at run time: mappings come from the program's heap.
 
 use crate::fail::stop;
 use crate::heap;

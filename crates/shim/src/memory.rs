@@ -1,5 +1,4 @@
-//! Memory: the few primitives that touch it by address. Where things live is in
-//! [`everypath_shim_abi::address_space`].
+//! The memory map, and the few primitives that access memory by address.
 //!
 //! The shim stands in for C functions. What it is handed are addresses that only the program can
 //! vouch for, exactly as libc does; a wrong one crashes here as it would there, and is reported as

@@ -1,4 +1,4 @@
-//! Several processes as one system.
+//! Several processes as one closed system: shared tables, and the hand-off between them.
 //!
 //! Their threads stand in one table and their sockets in another, and who goes on is chosen among
 //! all of them. All of that lies in memory that the processes share, at the same addresses. One

@@ -1,5 +1,4 @@
-//! Standard output and error, the program's notes, and what passes between sockets: captured for
-//! each execution.
+//! Standard output and error, notes, and the message log: captured for each execution.
 
 use crate::region::region;
 use crate::scheduler::point;

@@ -1,4 +1,4 @@
-//! What an execution leaves behind: its output and its files, to be judged by the checker.
+//! The digest of an execution's output and files, for the checker to judge.
 //!
 //! Most executions leave behind what another one has left before. They are told by a hash, so that
 //! the checker looks only at what it has not seen.

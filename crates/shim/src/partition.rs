@@ -1,4 +1,4 @@
-//! Partitions: the network between two processes is cut, and mended later.
+//! Network partitions between two processes, and their healing.
 //!
 //! The network is a thread that runs no code, as the fates of processes are (`process_faults.rs`). Its steps
 //! touch everything, so every place of them among the steps of all threads is explored. What is cut

@@ -1,4 +1,4 @@
-//! The process as a whole: its end, its identity, what it may not do.
+//! The process as a whole: exit, identity, unsupported calls.
 
 use crate::controller::ended;
 use crate::fail::stop;

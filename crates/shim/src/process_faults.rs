@@ -1,4 +1,4 @@
-//! What may happen to a process from outside: it is killed, and perhaps started again.
+//! Process faults: crash and restart.
 //!
 //! The fate of a process is a thread that runs no code: its only step is to strike or not to strike.
 //! That step touches everything, so every place of it among the steps of all threads is explored.

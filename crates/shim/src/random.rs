@@ -1,4 +1,4 @@
-//! Randomness: every thread has a stream of its own, the same in every execution.
+//! Randomness: a deterministic stream for every thread, the same in every execution.
 
 use crate::libc::fail;
 use crate::memory::write;

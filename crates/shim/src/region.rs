@@ -1,4 +1,4 @@
-//! The memory shared with the checker.
+//! The memory region shared with the checker.
 
 use crate::sys::{number, sys};
 use core::cell::Cell;

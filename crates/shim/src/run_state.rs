@@ -1,4 +1,5 @@
-//! What the scheduler and the controller keep from step to step, beside the state.
+//! The scheduler's and controller's state between steps; shared by the processes of a closed
+//! system.
 //!
 //! It is no part of snapshots. All processes of a system have it in common: whoever has the turn goes
 //! on with it.

@@ -1,4 +1,4 @@
-//! Copies of the program.
+//! Snapshots of the process, and restoring them.
 //!
 //! A copy holds every writable private mapping that is not ours, the scheduler's state, the live
 //! part of every stack, thread-local storage and the heap up to its top. The kernel merges

@@ -1,4 +1,4 @@
-//! From the loader to the first snapshot.
+//! Startup: from the loader to the first snapshot.
 
 use crate::atomics;
 use crate::controller;

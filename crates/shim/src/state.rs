@@ -1,4 +1,4 @@
-//! The program as the scheduler sees it: part of every snapshot.
+//! The scheduler's view of the program; part of every snapshot.
 
 use crate::context::Context;
 use crate::memory::{map, round_up, view};

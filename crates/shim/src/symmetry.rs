@@ -1,4 +1,4 @@
-//! Processes that are just like each other, each of which could be any of them.
+//! Symmetry reduction among processes with the same command.
 //!
 //! Whoever is the first of them to use the network might as well be the one with the lowest number:
 //! so the others may not do so before it has, and after it the next one. Whatever they do before

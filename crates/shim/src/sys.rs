@@ -1,4 +1,4 @@
-//! System calls, made by the shim itself and never through libc.
+//! Syscalls made by the shim itself, never through libc.
 //!
 //! libc's wrappers set `errno`, may be cancellation points and would be trapped by our own
 //! dispatcher, which lets only instructions of this library through.

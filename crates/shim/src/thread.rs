@@ -1,4 +1,4 @@
-//! Threads: creation, end, join, names; keys of thread-specific data.
+//! Threads: creation, exit, join, names; thread-specific data.
 
 use crate::cancel;
 use crate::fail::stop;

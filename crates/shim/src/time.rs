@@ -1,4 +1,4 @@
-//! Virtual time: it passes only when a time-out fires or every thread stands back.
+//! The virtual clock: it advances only when a timeout fires or every thread yields.
 
 use crate::cancel;
 use crate::libc::fail;

@@ -1,4 +1,4 @@
-//! Which class of equivalent executions an execution belongs to, as a hash.
+//! The trace hash: equal for executions with the same happens-before order.
 //!
 //! Two executions are equivalent if they differ only in the order of steps that do not depend on
 //! each other. The hash of a part of a step is made of what its thread did before and of all earlier

@@ -1,4 +1,4 @@
-//! What programs ask of us by the library `everypath-verify`: without us, its functions do nothing.
+//! The functions of `everypath-verify`, which do nothing without the shim.
 
 use crate::controller::{ended, ended_with};
 use crate::fail::stop;

@@ -1,4 +1,4 @@
-//! Pages that no execution has written so far need not be put back.
+//! Write protection: pages that no execution has written so far need not be restored.
 //!
 //! Most of what a small program has in memory are variables of libc that nobody ever changes. Their
 //! pages are made read-only before the first execution. The first write to one faults: from then on

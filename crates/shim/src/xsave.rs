@@ -1,4 +1,4 @@
-//! Vector registers that a thread saved on its stack, in one form whatever the processor noted.
+//! Saved vector registers (XSAVE) in a canonical form, for fingerprints.
 //!
 //! `xsavec` leaves out what the processor knows to be in its initial state. Whether it knows depends
 //! on when the kernel last switched to another process: equal registers could be saved in two ways.

@@ -1,5 +1,4 @@
-//! What the text of a program depends on: which functions a handler can reach, as far as names
-//! tell, and a fingerprint of them.
+//! Slices of source text: which functions a handler can reach, by name, and a fingerprint of them.
 //!
 //! - [`sources!`]: records source files at compile time. [`switches!`]: and what they were built
 //!   with.

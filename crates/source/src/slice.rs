@@ -1,4 +1,4 @@
-//! What something reaches.
+//! The slice of an item: everything that it reaches by name.
 
 use crate::Source;
 use crate::item::{Item, Kind, group_length, items};

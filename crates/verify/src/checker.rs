@@ -1,4 +1,4 @@
-//! Finds the checker: functions of the library that it preloads.
+//! Finding the checker: functions of the preloaded shim, looked up by name.
 
 #![expect(unsafe_code, reason = "functions that may not be there are found by name only")]
 
@@ -69,7 +69,7 @@ functions! {
     fn always(condition: i32, message: *const u8, length: usize) = c"everypath_always";
     /// Writes down `length` bytes.
     fn note(text: *const u8, length: usize) = c"everypath_note";
-    /// Whether the network is unreliable for what the thread looks for from now on.
+    /// Whether the network is unreliable for the thread's receives from now on.
     fn unreliable(on: i32) = c"everypath_unreliable";
     /// Begins an atomic section.
     fn atomic_begin() = c"everypath_atomic_begin";

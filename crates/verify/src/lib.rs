@@ -4,10 +4,10 @@
 //! - [`assume()`]: executions in which something does not hold do not count.
 //! - [`always()`]: an assertion. No output and no panic is needed for it.
 //! - [`note()`]: a line in the trace.
-//! - [`unreliable()`]: whether datagrams that the thread looks for may be lost, or worse.
+//! - [`unreliable()`]: whether datagrams to the thread may be lost, duplicated or reordered.
 //! - [`atomic()`]: until the section ends, no other thread moves.
 //!
-//! A program that runs by itself has nobody to ask, and all of them do nothing: `choose` returns 0,
+//! Without the checker all of them do nothing: `choose` returns 0,
 //! and `assume` and `always` return whatever the condition. The first call of each function looks
 //! for the checker, with one `dlsym`; all others cost a load and a branch.
 //!
@@ -50,7 +50,7 @@ pub fn note(text: &str) {
     checker::note(text.as_ptr(), text.len());
 }
 
-/// Whether the network may lose, duplicate and reorder the datagrams that this thread looks for
+/// Whether the network may lose, duplicate and reorder the datagrams that this thread receives
 /// from now on, as far as the options of the checker allow it, which they do from the start. Without
 /// it, what was sent arrives once and in order.
 pub fn unreliable(on: bool) {

@@ -1,5 +1,5 @@
-//! Connections that the network breaks, so often at most in one history of a side. Those of the
-//! Unix family do not use it.
+//! Connections that the network resets, within a budget for each history of a side. Unix sockets do
+//! not use the network.
 
 use super::{Act, Answer, EventId, Link, Readiness, Request, Side, Watched};
 use std::vec;
@@ -39,7 +39,7 @@ impl Side {
         links.into_iter().map(|link| self.break_after(past, link)).collect()
     }
 
-    /// Histories like this one, but that connections break in the end which nobody uses any more.
+    /// Histories like this one, with resets at the end of connections that are not used any more.
     pub fn broken_in_the_end(&mut self, events: &[EventId]) -> Vec<Vec<EventId>> {
         let act = |event: &EventId| &self.get(*event).act;
         let is_used = |link: Link| {
@@ -107,7 +107,7 @@ impl Side {
             Request::Receive { link, .. } if self.is_told(past, *link) => Some(vec![Answer::End]),
             Request::Receive { .. } => Some(vec![Answer::Reset]),
             Request::Send { link, .. } if self.is_told(past, *link) => Some(vec![Answer::Lost]),
-            // It may take a while until the program is told.
+            // The program may get the error later.
             Request::Send { .. } => Some(vec![Answer::Lost, Answer::Reset]),
             Request::Look { at, .. } => {
                 let seen = |watched: &Watched| match *watched {

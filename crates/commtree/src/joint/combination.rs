@@ -1,3 +1,5 @@
+//! Combinations of one history of each program, and whether they are feasible together.
+
 use super::datagrams::Mailbox;
 use super::set::Set;
 use super::{
@@ -7,7 +9,7 @@ use std::collections::BTreeMap;
 use std::vec;
 use std::vec::Vec;
 
-/// One history of each side, held against each other.
+/// One history of each side, combined.
 ///
 /// Sides agree on nothing but what they sent each other, so an event happens if everything before
 /// it in its own history does, and what it needs of others: the bytes it read, the connection it
@@ -254,7 +256,7 @@ impl<'a> Combination<'a> {
                 let end = received + bytes.len();
                 let run = far.sends.partition_point(|&(run_end, _)| run_end < end);
                 let &(run_end, place) = far.sends.get(run)?;
-                // Whoever gets less than it asked for gets all that is there.
+                // A short read gets all that is there.
                 let is_whole = bytes.len() == most || run_end == end;
                 (is_whole && far.stream[received..end] == bytes[..]).then_some(place)
             }
@@ -405,7 +407,7 @@ impl<'a> Combination<'a> {
                 }
             }
             Request::Accept { port, .. } => {
-                // Nobody comes before those who had connected before.
+                // Connections are accepted in the order of connecting.
                 let is_first = |connect: usize| {
                     let before = &self.places[connect].past;
                     !self.waiting(at, *port).any(|(other, _)| before.contains(other))
@@ -480,7 +482,7 @@ impl<'a> Combination<'a> {
         all
     }
 
-    /// Whether, when everything has happened, somebody who waits for ever could go on, in whatever
+    /// Whether, when everything has happened, a request blocked for ever could go on, in whatever
     /// order it happened. How long the queue of a listener is depends on that.
     pub(super) fn could_go_on(&self) -> bool {
         let mut waiting =

@@ -1,4 +1,4 @@
-//! Datagrams, as histories that are held against each other know them.
+//! Datagrams in combined histories.
 //!
 //! What comes to a port stands in one queue, whoever sent it, in the order of sending. Of two
 //! senders neither knows who came first, so causality keeps the order between two ports only: that
@@ -130,7 +130,7 @@ impl Combination<'_> {
         }
     }
 
-    /// Whether a datagram is there in the end that nobody received.
+    /// Whether a datagram is unread at the end.
     pub(super) fn has_datagram(&self, port: u16) -> bool {
         self.mailboxes.get(&port).is_some_and(|mailbox| {
             let sent: usize = mailbox.sent.values().map(Vec::len).sum();

@@ -1,5 +1,4 @@
-//! What a program shows to others that it should not: what one does and another, which is right,
-//! does not.
+//! Externally visible failures: conversations of a program that a known-good one does not have.
 //!
 //! Of a program's history, others see conversations, one on each connection. Whether a conversation
 //! is right is told from those of the right program in which as much was received.
@@ -15,7 +14,7 @@ pub enum Kind {
     WrongData,
     /// The connection ends where more should be sent, or received.
     EarlyClose,
-    /// Nothing is sent any more, and nobody told.
+    /// Silence: nothing more is sent, and the connection is not closed.
     Silence,
 }
 
@@ -149,7 +148,7 @@ fn missing(script: &Script, link: Link) -> Option<Failure> {
             }
     };
     let gives_up = |act: &Act| act.request == Request::Unlisten { port: link.port };
-    // Who waits for it is not to blame, nor is who was refused.
+    // A blocked reader is not to blame, nor is a refused client.
     let is_refused =
         |act: &Act| act.request == Request::Connect(link) && act.answer == Answer::Refused;
     if acts().any(|act| waits(act) || is_refused(act)) {

@@ -1,4 +1,4 @@
-//! Processes that are gone: what they had is closed.
+//! Killed processes: a causally closed part of a history, after which everything is closed.
 
 use super::{Act, Answer, EventId, History, HistoryId, Request, Side};
 use std::collections::BTreeSet;
@@ -73,7 +73,7 @@ impl Side {
         };
         let listens = |&&event: &&EventId| match self.get(event).act.request {
             Request::Listen { .. } => true,
-            // Whoever is bound later is no server.
+            // A socket that is bound later is no server.
             Request::Bind { .. } => self.get(event).past.iter().all(|&before| opens(before)),
             _ => false,
         };

@@ -1,3 +1,5 @@
+//! Linearising combined histories: an order of all events in which each answer is the recorded one.
+
 use super::combination::{Combination, Place};
 use super::set::Set;
 use super::{Act, Answer, EventId, Network, Request, Watched};
@@ -85,7 +87,7 @@ impl Combination<'_> {
     }
 }
 
-/// Whether a request only looks whether something has arrived there, and finds that out.
+/// Whether a request is a successful poll of readiness.
 fn looks(request: &Request, answer: &Answer, what: Watched) -> bool {
     matches!(answer, Answer::Nothing | Answer::Ready(_)) && request.sees(what)
 }
@@ -156,7 +158,7 @@ impl Search<'_, '_> {
         (0..self.combination.places.len()).filter(can).collect()
     }
 
-    /// Whether a datagram that is sent now is received when those who receive it say so.
+    /// Whether a datagram that is sent now is received in the order that its receivers recorded.
     fn is_in_order(&self, act: &Act, done: &Set) -> bool {
         match (&act.request, &act.answer) {
             (Request::SendTo { from, to, .. }, Answer::Done) if self.is_strict => {
@@ -181,7 +183,7 @@ impl Search<'_, '_> {
         };
         match (&event.act.request, &event.act.answer) {
             (_, Answer::Never) => true,
-            // Only one is told that a connection broke, and who looks sees it until then.
+            // One call gets the error of a reset connection; polls see it until then.
             (Request::Receive { link, .. } | Request::Send { link, .. }, Answer::Reset) => {
                 !to_come(&|other, request, answer| {
                     other == *side && looks(request, answer, Watched::bytes(*link))
@@ -194,7 +196,7 @@ impl Search<'_, '_> {
             }
             _ if !self.is_strict => false,
             (Request::Send { link, .. }, _) => {
-                // Whoever gets less than it asked for must be faster, and so must who looked.
+                // A short read must come before the next write, and so must a poll that found less.
                 !to_come(&|other, request, answer| match (request, answer) {
                     (Request::Receive { link: on, most, .. }, Answer::Bytes(bytes)) => {
                         on == link && other != *side && bytes.len() < *most

@@ -1,4 +1,4 @@
-//! Joint states: programs that talk to each other, each explored on its own.
+//! Joint exploration: several communicating programs, each explored alone.
 //!
 //! After Lakatos, *Supporting error propagation modeling with Java PathFinder* (2014), where two
 //! sequential programs exchange integers on one connection. Here programs are many, have threads,
@@ -12,7 +12,7 @@
 //!
 //! A program is explored without the others. Where it asks for what others decide, the search
 //! branches over the answers that are known to be possible after just these events
-//! ([`Side::offers`]). Which these are follows from histories of all sides held against each other
+//! ([`Side::offers`]). Which these are follows from combined histories of all sides
 //! ([`Joint::compare`]): bytes that another side can have sent without having to wait for what comes
 //! after the request. New answers make the side be explored again, until there are none.
 //!
@@ -123,7 +123,7 @@ pub enum Request {
         /// Where.
         port: u16,
     },
-    /// To send a datagram. It waits for somebody to be there.
+    /// To send a datagram. It waits for a bound socket.
     SendTo {
         /// From which port of its own.
         from: u16,
@@ -144,10 +144,10 @@ pub enum Request {
     Break(Link),
 }
 
-/// Something that a program looks at.
+/// An object that a program polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Watched {
-    /// Whether somebody waits to be accepted.
+    /// Whether a connection waits in the backlog.
     Connections {
         /// Where.
         port: Port,
@@ -184,7 +184,7 @@ impl Watched {
 /// How far a thing is that is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Readiness {
-    /// Whoever used it would wait.
+    /// A call on it would block.
     #[default]
     Waits,
     /// Something is there, if only the end.
@@ -308,7 +308,7 @@ pub enum Answer {
     /// The bytes went to an end that is closed: the program does not see that yet. The datagram went
     /// to a port that does not take it, or not any more.
     Lost,
-    /// Nobody listens there any more.
+    /// The listener is closed.
     Refused,
     /// Nothing is there yet, and it does not wait, or no longer.
     Nothing,

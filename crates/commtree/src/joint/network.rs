@@ -1,3 +1,5 @@
+//! The model of the network on which combined histories are executed.
+
 use super::{Answer, Link, Port, Readiness, Request, Watched};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Vec;
@@ -122,7 +124,7 @@ impl Network {
 
     /// Whether this can come of a request of a side now.
     pub fn allows(&self, side: usize, request: &Request, answer: &Answer) -> bool {
-        // What is sent on a connection that the network broke may be lost before anybody is told.
+        // Data sent on a reset connection may be lost before any call gets the error.
         let is_lost = match (request, answer) {
             (Request::Send { link, .. }, Answer::Lost) => {
                 self.end(side, *link).is_some_and(|end| end.is_cut)
@@ -132,7 +134,7 @@ impl Network {
         is_lost || self.answer(side, request).as_ref() == Some(answer)
     }
 
-    /// How far something is that a side looks at.
+    /// The readiness of a polled object.
     fn readiness(&self, side: usize, watched: Watched) -> Readiness {
         match watched {
             Watched::Connections { port } => {

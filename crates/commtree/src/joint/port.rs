@@ -1,7 +1,9 @@
+//! Ports and Unix socket names, at which programs meet.
+
 use std::boxed::Box;
 use std::fmt;
 
-/// Where programs find each other.
+/// The address at which programs meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Port {
     /// A port of the Internet.
@@ -12,7 +14,7 @@ pub enum Port {
 
 impl Port {
     /// A name of the Unix family: a path, or what comes after a zero. There are few of them and
-    /// links are copied everywhere, so names are never given back.
+    /// links are copied everywhere, so names are never freed.
     pub fn unix(name: &[u8]) -> Self {
         Port::Unix(Box::leak(name.into()))
     }

@@ -1,3 +1,5 @@
+//! The rounds of joint exploration: which answers are new, until the fixpoint.
+
 use super::combination::Combination;
 use super::{Answer, Event, HistoryId, Request, Side};
 use std::collections::BTreeSet;
@@ -12,7 +14,7 @@ pub struct Joint {
     compared: BTreeSet<Vec<HistoryId>>,
 }
 
-/// What a side that does only what it was told was never told what to do about.
+/// A request of a recorded side (a failure file) for which it has no history.
 #[derive(Clone, Debug)]
 pub struct Surprise {
     /// The side.
@@ -60,7 +62,7 @@ impl Joint {
         })
     }
 
-    /// How many combinations of histories were held against each other.
+    /// How many combinations of histories were compared.
     pub fn combinations(&self) -> usize {
         self.compared.len()
     }

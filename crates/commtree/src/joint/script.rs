@@ -1,3 +1,5 @@
+//! Scripts: histories apart from their side, to be saved and loaded.
+
 use super::{Event, EventId, History, HistoryId, Request, Side};
 use std::vec::Vec;
 

@@ -1,3 +1,5 @@
+//! Bit sets of small numbers, for sets of events.
+
 use std::vec;
 use std::vec::Vec;
 

@@ -1,3 +1,5 @@
+//! One program: its events, its histories and the answers it has learnt.
+
 use super::{Act, Answer, Readiness, Request, Watched};
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -41,7 +43,7 @@ pub struct Side {
     pub(super) answers: BTreeMap<(Vec<EventId>, Request), Vec<Answer>>,
     /// Whether answers were found since the last exploration.
     grown: bool,
-    /// Whether it does only what it was told, and is never explored.
+    /// Whether it is recorded (a failure file), and never explored.
     pub(super) is_scripted: bool,
     /// How many connections the network may break in one history.
     pub(super) breaks: usize,
@@ -171,7 +173,7 @@ impl Side {
         self.current.clear();
     }
 
-    /// Adds a history that the exploration found; its number, and whether nobody has met it before.
+    /// Adds a history that the exploration found; its number, and whether it is new.
     pub fn add(&mut self, history: History) -> (HistoryId, bool) {
         let next = self.histories.len() as HistoryId;
         let number = *self.history_numbers.entry(history.clone()).or_insert(next);
@@ -185,7 +187,7 @@ impl Side {
         (number, is_new)
     }
 
-    /// Adds a history that nobody explored.
+    /// Adds a history that was not explored.
     pub(super) fn add_scripted(&mut self, history: History) -> HistoryId {
         self.is_scripted = true;
         self.add(history).0

@@ -1,4 +1,4 @@
-//! `everypath doctor`: what this machine supports.
+//! `everypath doctor`: what this machine supports and lacks.
 
 use crate::{HOLDS, INCONCLUSIVE, output};
 use everypath_native::doctor::{Finding, examine};

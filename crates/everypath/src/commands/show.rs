@@ -1,4 +1,4 @@
-//! `everypath show`: draw a recorded run, from the file alone.
+//! `everypath show`: print or draw a recorded counterexample, from the trace alone.
 
 use super::{read_trace, replay_command};
 use crate::cli::ShowArgs;

@@ -140,7 +140,7 @@ impl Plan {
         (finished, stopped.filter(|_| !all))
     }
 
-    /// Runs replications side by side while `go_on` says so. How many threads do it does not
+    /// Runs replications in parallel while `go_on` says so. How many threads do it does not
     /// change the result.
     fn run_all(&self, ended: &AtomicU32, go_on: &(dyn Fn(u64) -> bool + Sync)) -> Finished {
         let next = AtomicU32::new(0);

@@ -1,4 +1,4 @@
-//! An old graph held against today's model.
+//! The graph of an earlier version, compared with the current model.
 
 use super::format::UNKNOWN;
 use super::read::Row;

@@ -1,6 +1,6 @@
-//! The file of a graph.
+//! The file format of a state graph.
 //!
-//! All numbers are little-endian. After a header of fixed size come, end to end:
+//! All numbers are little-endian. After a header of fixed size follow, without gaps:
 //!
 //! | part | of each | bytes |
 //! |---|---|--:|
@@ -11,7 +11,7 @@
 //! | index | slot: number of an expanded state plus one, 0 if empty; place by fingerprint | 4 |
 //! | fingerprints | state, the expanded ones first | 16 |
 //!
-//! The header and everything behind the transitions have checksums that are verified when the
+//! The header and everything after the transitions have checksums that are verified when the
 //! file is opened; those of the transitions are verified row by row as they are used, so that
 //! opening a file does not read it all.
 
@@ -81,7 +81,7 @@ pub(super) struct Header {
     pub(super) states: u64,
     pub(super) transitions: u64,
     pub(super) index_bits: u64,
-    /// The checksum of everything behind the transitions.
+    /// The checksum of everything after the transitions.
     pub(super) checksum: u64,
 }
 
@@ -192,7 +192,7 @@ pub(super) fn home(print: u128, bits: u64) -> usize {
     if bits == 0 { 0 } else { ((print as u64) >> (64 - bits)) as usize }
 }
 
-/// How many steps are enabled in a state, if nobody knows.
+/// The number of enabled steps of a state, if it is unknown.
 pub(super) const UNKNOWN: u8 = u8::MAX;
 
 /// The second half of the row of a state with this fingerprint: how many steps are enabled in it,

@@ -1,4 +1,4 @@
-//! The transitions of a search that is under way, and how they become a file.
+//! The transitions of a running search, recorded to be saved as a graph.
 
 use super::format::{HEADER, Header, UNKNOWN, home, row_seal};
 use super::{Baseline, Counterexample, Makeup, Meta, NOWHERE};
@@ -76,7 +76,7 @@ fn mixed(step: Step) -> u64 {
 }
 
 impl Ledger {
-    /// How many transitions were written down.
+    /// How many transitions were recorded.
     pub fn transitions(&self) -> u64 {
         self.next.len() as u64
     }
@@ -405,7 +405,7 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// What comes behind the transitions, with its checksum.
+/// What follows the transitions, with its checksum.
 struct Rest<'a, W> {
     out: &'a mut W,
     sum: Xxh3,

@@ -3,7 +3,7 @@
 //!
 //! - [`Makeup`]: what a model is made of, as far as an old graph depends on it.
 //! - [`Graph`]: the bytes of a file, checked and searched in place. [`GraphError`]: why not.
-//! - [`Baseline`]: a graph held against the makeup of today's model: what of it may be used.
+//! - [`Baseline`]: a graph compared with the makeup of the current model: what of it may be used.
 //! - [`Ledger`]: the transitions of a search that is under way, to be written as a graph.
 //!
 //! A transition is stored as the paper has it, from a fingerprint by an event to a fingerprint;

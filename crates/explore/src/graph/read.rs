@@ -1,4 +1,4 @@
-//! A graph, searched where it lies.
+//! A memory-mapped graph, searched in place.
 
 use super::format::{
     GraphError, HEADER, Header, NUMBER, PRINT, Places, ROW, STEP, UNKNOWN, home, read_u32, row_seal,

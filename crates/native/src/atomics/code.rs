@@ -1,4 +1,4 @@
-//! One pass over a module's code: candidates for sites, and where jumps may lead.
+//! Disassembly of a module in one pass: candidate patch sites, and the targets of jumps.
 //!
 //! A patch may cover several instructions only if nothing arrives in the middle of it, so
 //! whatever could be the target of a jump is taken for one. Too many targets cost a trap instead

@@ -1,4 +1,4 @@
-//! Plain instructions that decide whether somebody sleeps at a futex.
+//! Plain loads of the expected value of a futex wait, which become scheduling points.
 //!
 //! Who waits at a futex says what it has found in the word before: if that has changed, it does not
 //! sleep. Where it looked is an ordinary `mov`, and yet whether a change comes before or after it

@@ -1,4 +1,4 @@
-//! The ELF file of a module: its functions, its code, its data.
+//! The ELF image of a module: its functions, its code, its data.
 
 use super::PlanError;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, Pointer, UnwindSection};

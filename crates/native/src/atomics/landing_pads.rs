@@ -1,4 +1,4 @@
-//! Where exceptions are caught: the call-site table of `.gcc_except_table`.
+//! Landing pads of exceptions: the call-site table of `.gcc_except_table`.
 //!
 //! The format is that of the Itanium C++ ABI, "Exception Handling Tables", as GCC and LLVM write
 //! it for every language.

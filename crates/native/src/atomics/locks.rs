@@ -1,4 +1,4 @@
-//! Which instructions take and give back the locks of Rust's standard library.
+//! Recognising the inlined lock and unlock instructions of Rust's standard library.
 //!
 //! Such a mutex is a word: 0 is free, 1 is held, 2 is held and awaited. The code for the simple case
 //! is inlined wherever a program locks:

@@ -1,4 +1,4 @@
-//! Which instructions of a module become scheduling points, and how they are patched.
+//! Which instructions of a module become patch sites, and how they are patched.
 //!
 //! Locks of Rust's standard library, C11 and C++ atomics and `parking_lot` call nothing while
 //! they are uncontended: they are a `lock cmpxchg` or an `xchg` in the middle of a function.

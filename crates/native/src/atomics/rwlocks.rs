@@ -1,4 +1,4 @@
-//! Read-write locks of Rust's standard library, by the numbers that code works with.
+//! Recognising read-write locks of Rust's standard library, by the constants in the code.
 //!
 //! The word of such a lock counts readers, or has all of those bits set if somebody writes; the two
 //! bits above say that readers and writers wait. Whoever takes it looks first:

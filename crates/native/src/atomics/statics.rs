@@ -1,4 +1,4 @@
-//! Static variables that are changed atomically somewhere, and the plain instructions that use them.
+//! Static variables that are modified atomically, and the plain loads and stores of them.
 
 use super::{SiteKind, kind};
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register};

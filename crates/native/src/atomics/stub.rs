@@ -1,4 +1,4 @@
-//! The code that is run instead of a patched instruction.
+//! Trampolines: the code that runs instead of a patched instruction.
 //!
 //! ```text
 //! lea  rsp, [rsp-0x80]   ; skip the red zone

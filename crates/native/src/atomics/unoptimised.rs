@@ -1,4 +1,4 @@
-//! Static variables that code uses through the stack, as compilers have it that do not optimise.
+//! Static variables that unoptimised code accesses through an address on the stack.
 //!
 //! ```text
 //! lea  rax, [rip + variable]

@@ -1,4 +1,4 @@
-//! Whether anybody looks at the result of an atomic instruction.
+//! Whether the result of an atomic instruction is used.
 
 use iced_x86::{
     FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register, UsedRegister,

@@ -1,4 +1,4 @@
-//! How an execution ended, in sentences.
+//! The description of how an execution ended: the violation, or the reason for *inconclusive*.
 
 use super::Names;
 use crate::execution::Execution;
@@ -45,19 +45,21 @@ impl Names<'_> {
             Property::Panic => panicked(),
             Property::UnhandledPanic => {
                 let thread = self.thread(execution.detail as u16);
-                format!("{thread} panicked and nobody looked at its result: {}", panicked())
+                format!("{thread} panicked and its result was dropped: {}", panicked())
             }
             Property::Crash => self.crash(),
             Property::Abort => format!("{who} aborts the program"),
             Property::Assertion => format!("{who}: {}", execution.text),
             Property::Deadlock => self.deadlock(),
             Property::Idle => {
-                format!("nothing more can come from the network: {}", self.deadlock())
+                format!("no network input can arrive any more: {}", self.deadlock())
             }
             Property::Livelock => self.livelock(),
             Property::Hang => {
                 let (who, place) = self.hanging();
-                format!("{who} runs{place} without end, and no other thread can run")
+                format!(
+                    "{who} runs{place} without reaching a scheduling point; no other is runnable"
+                )
             }
         };
         Violation { property: property.name().into(), message }
@@ -69,20 +71,20 @@ impl Names<'_> {
             Doubt::Spinning => {
                 let (who, place) = self.hanging();
                 format!(
-                    "{who} runs{place} without reaching a scheduling point while other threads \
-                     could change what it looks at; a plain variable cannot be watched"
+                    "{who} runs{place} without reaching a scheduling point while other threads are \
+                     runnable; if it spins on a plain variable, use an atomic or a lock"
                 )
             }
             Doubt::TooLong => format!(
-                "an execution has more than {} steps; raise --max-depth if that is right",
+                "an execution has more than {} steps; raise --max-depth if that is expected",
                 execution.detail
             ),
             Doubt::Uncontrolled => self.uncontrolled(),
             Doubt::Diverged => format!(
-                "the program did not repeat its execution: the choice at step {} is not there",
+                "the replay diverged: the choice at step {} is not enabled",
                 execution.detail + 1
             ),
-            Doubt::Defect => format!("a defect of everypath: {}", execution.text),
+            Doubt::Defect => format!("internal error: {}", execution.text),
         }
     }
 
@@ -128,7 +130,7 @@ impl Names<'_> {
     }
 }
 
-/// The first panic that standard error shows, in words.
+/// The message of the first panic on standard error.
 fn panic_message(execution: &Execution) -> Option<String> {
     let Panic { who, place, said } = Panic::first_of(execution)?;
     Some(format!("'{who}' panicked at {place}: {said}"))

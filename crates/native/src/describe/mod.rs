@@ -53,7 +53,7 @@ impl<'a> Names<'a> {
         let is_fate = |operation| self.entry(number).is_some_and(|of| of.operation == operation);
         let name = match (system.number_in_process(number), given.as_str()) {
             _ if is_fate(Operation::Partition) => return "network".into(),
-            _ if is_fate(Operation::Kill) => "fate".into(),
+            _ if is_fate(Operation::Kill) => "fault injection".into(),
             (0, _) => "main".into(),
             (number, "" | "main") => format!("thread {number}"),
             (number, _) => format!("thread {number} ({given})"),
@@ -71,10 +71,10 @@ impl<'a> Names<'a> {
         match NetworkChange::of(value) {
             NetworkChange::None => "stays as it is".into(),
             NetworkChange::Cut(one, other) => {
-                format!("is cut between {} and {}", name(one), name(other))
+                format!("is partitioned between {} and {}", name(one), name(other))
             }
             NetworkChange::Mended(one, other) => {
-                format!("is mended between {} and {}", name(one), name(other))
+                format!("is healed between {} and {}", name(one), name(other))
             }
         }
     }
@@ -108,7 +108,7 @@ impl<'a> Names<'a> {
             (Operation::TryJoin, ..) => format!("tries to join {}", self.by_handle(event.object)),
             (Operation::Detach, ..) => format!("detaches {}", self.by_handle(event.object)),
             (Operation::Cancel, ..) => format!("cancels {}", self.by_handle(event.object)),
-            (Operation::TestCancel, ..) => "looks whether it is cancelled".into(),
+            (Operation::TestCancel, ..) => "tests for cancellation".into(),
             (Operation::Yield, ..) => "yields".into(),
             (Operation::Pause, ..) => "spins".into(),
             (Operation::Fence, ..) => "passes a fence".into(),
@@ -119,22 +119,22 @@ impl<'a> Names<'a> {
             (Operation::Sleep, Phase::Limited, _) => "goes to sleep".into(),
             (Operation::Sleep, ..) => "wakes up".into(),
             (Operation::SignalWait, Phase::Resume, _) => "got a signal".into(),
-            (Operation::SignalWait, ..) => "waits for a signal of the operating system".into(),
+            (Operation::SignalWait, ..) => "waits for a POSIX signal".into(),
             (Operation::DescriptorUse, ..) if event.value == CLOSED => {
                 "uses a descriptor that is closed".into()
             }
             (Operation::DescriptorUse, ..) => "uses a descriptor".into(),
-            (Operation::DescriptorMove, ..) => "moves on in a file".into(),
+            (Operation::DescriptorMove, ..) => "changes a file offset".into(),
             (Operation::DescriptorClose, ..) => "closes a descriptor".into(),
-            (Operation::Poll, ..) => "looks which descriptors are ready".into(),
+            (Operation::Poll, ..) => "polls descriptors".into(),
             (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),
-            (Operation::Kill, _, 0) => "spares the process".into(),
+            (Operation::Kill, _, 0) => "does not kill the process".into(),
             (Operation::Kill, _, 1) => "kills the process".into(),
-            (Operation::Kill, ..) => "kills the process and starts it again".into(),
+            (Operation::Kill, ..) => "kills and restarts the process".into(),
             (Operation::Partition, ..) => self.network_change(event.value),
             (Operation::Choose, ..) => format!("chooses {} of {}", event.outcome, event.value),
-            (Operation::Fault, .., 0) => "is spared a fault".into(),
-            (Operation::Fault, ..) => format!("meets a fault: {}", fault(event.value)),
+            (Operation::Fault, .., 0) => "gets no fault".into(),
+            (Operation::Fault, ..) => format!("gets a fault: {}", fault(event.value)),
             (Operation::Deliver, ..) => delivery(event.value),
             (Operation::Note, ..) => format!("notes: {}", self.note(event)),
             (Operation::AtomicBegin, ..) => "begins an atomic section".into(),
@@ -144,13 +144,13 @@ impl<'a> Names<'a> {
                 self.in_vain(event)
             }
             (_, Phase::Resume, TIMEOUT) => {
-                format!("gives up waiting: {} {object} times out", what(event.operation))
+                format!("times out waiting for {} {object}", what(event.operation))
             }
             (Operation::CondWait, Phase::Resume, _) => {
-                format!("was woken at condition {object} and asks for its mutex")
+                format!("is woken at condition {object} and requests its mutex")
             }
-            (Operation::FutexWait, Phase::Resume, _) => format!("was woken at futex {object}"),
-            (_, Phase::Resume, _) => format!("gets {} {object}", what(event.operation)),
+            (Operation::FutexWait, Phase::Resume, _) => format!("is woken at futex {object}"),
+            (_, Phase::Resume, _) => resumes(what(event.operation), &object),
             _ => format!("{} {object}", verb(event.operation)),
         };
         match event.outcome {
@@ -158,10 +158,10 @@ impl<'a> Names<'a> {
             _ if tells_its_outcome(event.operation) => words,
             _ if event.operation == Operation::ConnectPeer => format!("{words}, and is refused"),
             outcome if matches!(event.operation, Operation::Send | Operation::SendWhole) => {
-                format!("{words}, which takes only {outcome} bytes")
+                format!("{words}, a short write of {outcome} bytes")
             }
             outcome if matches!(event.operation, Operation::Receive | Operation::ReceiveWhole) => {
-                format!("{words}, which gives less than there is (way {outcome})")
+                format!("{words}, a short read (choice {outcome})")
             }
             outcome => format!("{words}, waking waiter {}", outcome + 1),
         }
@@ -204,7 +204,7 @@ impl<'a> Names<'a> {
         crate::messages::messages(self.replayed, outside)
     }
 
-    /// A thread gives up connecting: either the network was cut, or nobody was there.
+    /// A `connect` that fails: during a partition, or without a listener.
     fn in_vain(&self, event: &Event) -> String {
         let events = &self.replayed.execution.events;
         let own = |other: &&Event| other.thread == event.thread && other.phase != Phase::Resume;
@@ -212,9 +212,11 @@ impl<'a> Names<'a> {
         let object = self.object(event.object);
         match events[..at].iter().rfind(own) {
             Some(asked) if asked.phase == Phase::Limited => {
-                format!("gives up: nobody at address {object} can be reached")
+                format!("times out: address {object} is unreachable")
             }
-            _ => format!("finds nobody at address {object}, and nothing else can happen any more"),
+            _ => format!(
+                "finds no listener at address {object}, and nothing else can happen any more"
+            ),
         }
     }
 
@@ -358,21 +360,21 @@ fn kind_of_object(operation: Operation) -> Option<&'static str> {
     })
 }
 
-/// A fault in words.
+/// The name of a fault.
 fn fault(number: u64) -> &'static str {
     match Fault::ALL.into_iter().find(|&fault| fault as u64 == number) {
-        Some(Fault::Refuse) => "its connection is refused",
-        Some(Fault::Reset) => "its connection breaks",
-        Some(Fault::ShortWrite) => "less is written than could be",
-        Some(Fault::Interrupt) => "its call is interrupted",
+        Some(Fault::Refuse) => "connection refused",
+        Some(Fault::Reset) => "connection reset",
+        Some(Fault::ShortWrite) => "short write",
+        Some(Fault::Interrupt) => "EINTR",
         None => "an unknown one",
     }
 }
 
-/// What the network did to a datagram, in words.
+/// What the network did to a datagram.
 fn delivery(word: u64) -> String {
     let to_peer = word & TO_PEER != 0;
-    let whose = if to_peer { "the peer gets" } else { "gets" };
+    let whose = if to_peer { "the peer receives" } else { "receives" };
     let packet = |packet: u32| format!("{whose} packet {} from the network", packet + 1);
     match Delivery::from_word(word & !TO_PEER) {
         Some(Delivery::Nothing { lost: 0 }) => format!("{whose} nothing more from the network"),
@@ -383,10 +385,18 @@ fn delivery(word: u64) -> String {
             format!("{whose} nothing: the network lost {lost} packets")
         }
         Some(Delivery::InOrder { packet: number }) => packet(number),
-        Some(Delivery::Again { packet: number }) => packet(number) + " again",
-        Some(Delivery::Late { packet: number }) => packet(number) + ", late",
-        Some(Delivery::Early { packet: number }) => packet(number) + " before others",
+        Some(Delivery::Again { packet: number }) => packet(number) + " again (duplicate)",
+        Some(Delivery::Late { packet: number }) => packet(number) + " (reordered, late)",
+        Some(Delivery::Early { packet: number }) => packet(number) + " (reordered, early)",
         None => format!("{whose} something from the network"),
+    }
+}
+
+/// A thread goes on after having been blocked.
+fn resumes(what: &str, object: &str) -> String {
+    match what {
+        "mutex" | "rwlock" | "spin lock" | "semaphore" => format!("acquires {what} {object}"),
+        _ => format!("resumes at {what} {object}"),
     }
 }
 
@@ -404,10 +414,10 @@ fn verb(operation: Operation) -> &'static str {
         Operation::CondWait => "waits on condition",
         Operation::CondSignal => "signals condition",
         Operation::CondBroadcast => "broadcasts condition",
-        Operation::ReadLock => "locks to read rwlock",
-        Operation::TryReadLock => "tries to lock to read rwlock",
-        Operation::WriteLock => "locks to write rwlock",
-        Operation::TryWriteLock => "tries to lock to write rwlock",
+        Operation::ReadLock => "read-locks rwlock",
+        Operation::TryReadLock => "tries to read-lock rwlock",
+        Operation::WriteLock => "write-locks rwlock",
+        Operation::TryWriteLock => "tries to write-lock rwlock",
         Operation::RwUnlock => "unlocks rwlock",
         Operation::BarrierWait => "arrives at barrier",
         Operation::SpinLock => "locks spin lock",
@@ -417,23 +427,23 @@ fn verb(operation: Operation) -> &'static str {
         Operation::SemTrywait => "tries semaphore",
         Operation::SemPost => "posts semaphore",
         Operation::Once => "runs initialiser",
-        Operation::OnceDone => "has run initialiser",
-        Operation::OnceSeen => "sees as done initialiser",
+        Operation::OnceDone => "completes initialiser",
+        Operation::OnceSeen => "finds completed initialiser",
         Operation::FutexWait => "waits at futex",
         Operation::FutexWake => "wakes futex",
         Operation::FutexRequeue => "requeues futex",
-        Operation::CompareExchange => "compares and exchanges word",
+        Operation::CompareExchange => "compare-exchanges word",
         Operation::Exchange => "exchanges word",
         Operation::FetchModify => "modifies word",
-        Operation::Load => "reads word",
-        Operation::Store => "writes word",
+        Operation::Load => "loads word",
+        Operation::Store => "stores word",
         Operation::Bind => "binds to address",
         Operation::Listen => "listens at address",
         Operation::Connect | Operation::ConnectPeer | Operation::ConnectQueued => {
             "connects to address"
         }
         Operation::Accept | Operation::AcceptQueued => "accepts a connection at address",
-        Operation::AwaitListener => "waits for somebody to listen at address",
+        Operation::AwaitListener => "waits for a listener at address",
         Operation::AwaitConnection => "waits for a connection at address",
         Operation::SendAway => "sends to address",
         Operation::Send | Operation::SendWhole => "sends to socket",
@@ -441,12 +451,12 @@ fn verb(operation: Operation) -> &'static str {
         | Operation::ReceiveWhole
         | Operation::ReceiveAny
         | Operation::Arrive => "receives from socket",
-        Operation::AwaitSpace => "waits for space at socket",
+        Operation::AwaitSpace => "waits for buffer space at socket",
         Operation::AwaitBytes => "waits for bytes from socket",
         Operation::Shutdown => "shuts down socket",
         Operation::Close => "closes socket",
-        Operation::EpollControl => "changes what is watched by epoll",
-        Operation::SocketState => "looks at socket",
+        Operation::EpollControl => "calls epoll_ctl on",
+        Operation::SocketState => "reads the state of socket",
         Operation::TimerSet => "sets timer",
         Operation::FileRead => "reads file",
         Operation::FileWrite => "writes file",

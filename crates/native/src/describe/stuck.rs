@@ -1,4 +1,4 @@
-//! Nobody can go on: who waits for what, and for whom.
+//! The description of blocked threads: deadlocks with their wait-for cycle, and livelocks.
 
 use super::Names;
 use everypath_shim_abi::{Event, Operation, ThreadEntry, Waiting};
@@ -12,7 +12,7 @@ impl Names<'_> {
             holder => format!(", held by {}", self.thread(holder - 1)),
         };
         match entry.waiting {
-            Waiting::Nothing => "can go on".into(),
+            Waiting::Nothing => "is runnable".into(),
             Waiting::Ended => "has ended".into(),
             Waiting::Mutex | Waiting::Word => format!("waits for mutex {object}{holder}"),
             Waiting::Cond => format!("waits on condition {object} for a signal"),
@@ -29,15 +29,15 @@ impl Names<'_> {
             Waiting::Once => format!("waits for initialiser {object}"),
             Waiting::Futex => format!("waits at futex {object} for a wake"),
             Waiting::Network => match entry.operation {
-                Operation::Poll => "waits for one of its descriptors to be ready".into(),
+                Operation::Poll => "waits in poll for a descriptor to be ready".into(),
                 Operation::Accept => "waits for a connection to accept".into(),
                 Operation::Connect => format!("waits to connect to {object}"),
-                Operation::ConnectPeer => "waits for somebody to connect to".into(),
+                Operation::ConnectPeer => "waits for a listener to connect to".into(),
                 Operation::Send => format!("waits to send to {}", self.other_end(entry)),
                 _ => format!("waits to receive from {}", self.other_end(entry)),
             },
-            Waiting::FileLock => "waits for the lock of a file".into(),
-            Waiting::Signal => "waits for a signal of the operating system".into(),
+            Waiting::FileLock => "waits for flock of a file".into(),
+            Waiting::Signal => "waits for a POSIX signal".into(),
             Waiting::Time => "sleeps".into(),
         }
     }
@@ -78,7 +78,7 @@ impl Names<'_> {
         }
     }
 
-    /// Who waits for what: whoever is waited for comes next, as far as that can be told.
+    /// The wait-for graph: after each thread the one that it waits for, as far as that is known.
     pub(super) fn deadlock(&self) -> String {
         let mut left: Vec<&ThreadEntry> = self.replayed.execution.threads.iter().collect();
         left.retain(|entry| entry.waiting != Waiting::Ended);
@@ -99,7 +99,7 @@ impl Names<'_> {
             let mut words = format!("{} {}", self.thread(entry.number), self.waiting(entry));
             if let Some(awaited) = self.awaited_by(entry) {
                 if self.replayed.system.is_closed() && chain.contains(&awaited) {
-                    words += ", which closes the circle";
+                    words += ", which closes the cycle";
                 }
                 chain.push(awaited);
             }
@@ -112,6 +112,6 @@ impl Names<'_> {
         let threads = self.replayed.execution.threads.iter();
         let can_run = threads.filter(|entry| entry.waiting == Waiting::Nothing);
         let names: Vec<String> = can_run.map(|entry| self.thread(entry.number)).collect();
-        format!("every thread that can run goes round without end: {}", names.join(", "))
+        format!("all runnable threads spin: {}", names.join(", "))
     }
 }

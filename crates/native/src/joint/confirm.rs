@@ -1,4 +1,4 @@
-//! One execution of all programs together that shows what was found of each on its own.
+//! Confirming a joint violation by one execution of all programs together.
 //!
 //! The histories come with an order in which they happen, and each with an execution of its program.
 //! Its steps are put into that order, as far as they depend on each other, and a closed system is led

@@ -1,4 +1,4 @@
-//! What programs did with each other, in words.
+//! Communication events as text.
 
 use everypath_commtree::joint::{
     Answer, Event, Link, PROCESS, Performed, Readiness, Request, Side, Surprise, Watched,

@@ -1,4 +1,4 @@
-//! Which histories are wrong together.
+//! Which combinations of histories are violations.
 
 use super::JointSearch;
 use crate::execution::Execution;
@@ -84,11 +84,11 @@ pub(super) fn has_ended(outcome: Outcome) -> bool {
 /// Why an execution says nothing about its program, if it does not.
 pub(super) fn check(outcome: Outcome, execution: impl Fn() -> Execution) -> Result<(), String> {
     match outcome {
-        Outcome::TooLong => Err(
-            "an execution does not end; if programs send each other messages for ever, \
+        Outcome::TooLong => {
+            Err("an execution does not end; if programs send each other messages for ever, \
              --max-depth bounds them"
-                .into(),
-        ),
+                .into())
+        }
         Outcome::Hang => Err("a thread runs without ever reaching a scheduling point".into()),
         known if ENDS.contains(&known) => Ok(()),
         _ => Err(execution().text),

@@ -1,4 +1,4 @@
-//! Several programs that talk to each other, each explored on its own: joint states.
+//! Joint exploration: several communicating programs, each explored alone.
 //!
 //! The theory is [`everypath_commtree::joint`]. Here, `requests` answers a program in the middle of an
 //! execution and writes its history down, `judge` says which histories are wrong together, `confirm`

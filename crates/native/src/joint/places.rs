@@ -1,4 +1,4 @@
-//! Where programs find each other.
+//! The ports and names at which programs meet.
 
 use everypath_commtree::joint::Port;
 use std::collections::{BTreeMap, BTreeSet};

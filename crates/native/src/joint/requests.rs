@@ -1,5 +1,4 @@
-//! What a program that is explored on its own is answered in the middle of an execution, and the
-//! history that comes of it.
+//! Answering the requests of a program that is explored alone, and recording its history.
 
 use super::places::Places;
 use super::script::Reply;

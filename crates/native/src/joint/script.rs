@@ -1,4 +1,4 @@
-//! What a program was told in one execution, to tell it again.
+//! The recorded answers of one execution, for its replay.
 
 use everypath_shim_abi::Granted;
 use std::fmt::Write;

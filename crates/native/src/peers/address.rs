@@ -1,4 +1,4 @@
-//! Where peers are.
+//! Socket addresses of peers.
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrAny, SocketAddrUnix};

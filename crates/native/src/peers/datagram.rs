@@ -1,4 +1,4 @@
-//! Datagrams to a server: our socket stands for one of the program's, from a port of its own.
+//! Datagrams to a UDP server: each socket of the program has a real socket with a port of its own.
 //!
 //! What goes into the trees is frames: addresses, a length and the content, one after the other, in
 //! either direction. Ports that a server chooses by itself differ from contact to contact, so they

@@ -1,4 +1,5 @@
-//! What the kernel says about the other end of a TCP connection, and about who gets datagrams.
+//! What the kernel reports about the other end of a connection (`sock_diag`), and about bound UDP
+//! sockets.
 //!
 //! Asking for one socket by its addresses takes microseconds (`sock_diag(7)`); the table in
 //! `/proc/net/tcp` takes milliseconds, since all of the kernel's hash table is walked for it.

@@ -1,4 +1,4 @@
-//! Reaching a server, and letting clients reach us.
+//! Connecting to servers, and accepting clients.
 
 use super::diagnosis::Receiver;
 use super::error::{PeerError, Printed};

@@ -1,4 +1,4 @@
-//! What can go wrong with peers.
+//! Errors of peers.
 
 use super::address::Address;
 use rustix::io::Errno;

@@ -1,4 +1,4 @@
-//! Sending something to a peer and waiting until its answer is complete.
+//! Sending a message to a peer and waiting until its answer is complete.
 
 use super::error::PeerError;
 use super::process::Process;

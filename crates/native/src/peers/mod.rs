@@ -1,4 +1,4 @@
-//! The real processes that a program talks to, and what is asked of them.
+//! Peers: real processes that a program communicates with.
 //!
 //! The program's sockets are virtual; what it sends is looked up in the communication trees
 //! (`commtree`). Only what was never sent before comes here, to [`Peers::send`]: it is sent on a

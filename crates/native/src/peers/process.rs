@@ -1,4 +1,4 @@
-//! A peer that we started: a process with all that descends from it, which ends with us.
+//! A peer process that the checker started, with its descendants; it ends with the checker.
 
 use super::error::{PeerError, Printed};
 use super::quiescence::{Look, Watch};

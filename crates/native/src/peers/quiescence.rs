@@ -1,4 +1,4 @@
-//! Whether a process and its descendants wait for something that only others can do.
+//! Quiescence: whether all threads of a process and its descendants are blocked.
 //!
 //! A thread is at rest if it is blocked in a system call that ends by something from outside, or by
 //! a time-out that goes with it. One look proves nothing, since threads are looked at one after the

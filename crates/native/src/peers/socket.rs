@@ -1,4 +1,4 @@
-//! Our end of a connection to a peer, and the sockets on which peers reach us.
+//! The checker's sockets to peers, and the listening sockets that clients connect to.
 
 use super::address::Address;
 use super::datagram::{self, Contact, Datagrams};

@@ -1,4 +1,4 @@
-//! Whether a thread that waits will go on by itself after some time.
+//! Whether a blocked thread has a timeout.
 
 use rustix::net::sockopt::{self, Timeout};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, Signal, pidfd_getfd, pidfd_open};

@@ -1,4 +1,4 @@
-//! Clients that send datagrams to the program: our sockets stand for all of the program's.
+//! UDP clients that send to the program: real sockets stand for all sockets of the program.
 //!
 //! A client sends to the door, which is bound where the program's socket is. From then on a line
 //! leads from each of the program's ports to each of the client's: a socket of ours that is connected

@@ -1,4 +1,4 @@
-//! One function of a stack.
+//! One frame of a stack.
 
 use std::fmt;
 

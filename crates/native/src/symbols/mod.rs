@@ -1,4 +1,4 @@
-//! Addresses to words: functions, source lines, variables, stacks.
+//! Symbolisation: addresses to functions, source lines, variables and stacks.
 //!
 //! - [`Symbols`]: the modules of a process; answers questions about addresses.
 //! - [`Frame`]: one function of a stack, as a person reads it.

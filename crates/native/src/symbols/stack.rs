@@ -1,4 +1,4 @@
-//! Stacks, followed by the modules' unwind tables.
+//! Unwinding stacks by the modules' unwind tables.
 
 use super::Registers;
 use super::module::Loaded;

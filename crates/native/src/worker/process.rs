@@ -1,4 +1,4 @@
-//! One process under the shim: how it is started, and that it ends.
+//! One process under the shim: its start and its end.
 
 use super::{HEARTBEAT, Launch, Modules, Prepared};
 use crate::error::Error;

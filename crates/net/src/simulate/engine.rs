@@ -1,4 +1,4 @@
-//! The loop that lets events happen in the order of their times.
+//! The event loop of the discrete-event simulation.
 
 use super::medium::{Event, Medium};
 use super::random::{Random, Stream};

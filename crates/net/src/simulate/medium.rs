@@ -1,4 +1,4 @@
-//! What handlers act on in a simulation.
+//! The `Context` of handlers in a simulation: links with delay, jitter and loss.
 
 use super::meter::Meter;
 use super::queue::Queue;
@@ -117,7 +117,7 @@ impl<P: Protocol> Context<P> for Port<'_, '_, P> {
         self.medium.topology.neighbours(self.id)
     }
 
-    /// What is sent to a node that is no neighbour reaches nobody.
+    /// A packet to a node that is no neighbour is dropped.
     fn send(&mut self, to: NodeId, packet: P::Packet) {
         self.medium.meter.transmitted(P::is_data(&packet));
         if self.neighbours().binary_search(&to).is_ok() {

@@ -1,4 +1,4 @@
-//! What is counted while a simulation runs.
+//! The counters of a running simulation.
 
 use super::Nanos;
 use crate::{NodeId, Report};
@@ -31,7 +31,7 @@ pub struct Counts {
     pub duplicates: u64,
     /// Data that the protocol reported as given up and that did not arrive before that.
     pub dropped: u64,
-    /// Transmissions of packets that carry data, each hop and each repetition counted.
+    /// Transmissions of data packets, each hop and each retransmission counted.
     pub data: u64,
     /// Transmissions of other packets; a broadcast is one transmission.
     pub control: u64,
@@ -102,7 +102,7 @@ impl Meter {
         self.searches[usize::from(node)].clear();
     }
 
-    /// A handler reports. What makes no sense, such as data that nobody sent, is not counted.
+    /// A handler reports. Inconsistent reports, such as data that was never sent, are not counted.
     pub(super) fn report(&mut self, node: NodeId, report: Report, now: Nanos) {
         match report {
             Report::Offered => {

@@ -1,4 +1,4 @@
-//! What a network engineer wants to know of a run.
+//! The metrics of a run: delivery ratio, throughput, delay, overhead.
 
 use super::Run;
 
@@ -52,7 +52,7 @@ macro_rules! metric {
     };
 }
 
-/// All metrics, in the order in which people look at them.
+/// All metrics, in the order of the report.
 pub const METRICS: &[Metric] = &[
     metric!("offered", "data offered", Count, "data that applications sent", |run| {
         Some(run.counts.offered as f64)

@@ -1,4 +1,4 @@
-//! Discrete-event simulation: the handlers that are explored, in time.
+//! Discrete-event simulation of the handlers that are explored.
 //!
 //! - [`simulate`]: one run of a protocol under [`Settings`]; a [`Run`] is what was measured.
 //! - [`Traffic`]: what a protocol says in order to be simulated; [`Sources`]: who sends to whom.

@@ -1,4 +1,4 @@
-//! Events in the order of their times.
+//! The event queue: events ordered by time, and by creation at equal times.
 
 use super::Nanos;
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! What can be chosen about a simulation.
+//! The settings of a simulation.
 
 use super::{Nanos, SECOND};
 use std::time::Duration;

@@ -1,9 +1,9 @@
-//! Several runs together: mean and confidence interval.
+//! Replications: mean and confidence interval of each metric.
 
 /// What several runs say about a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// How many runs say something.
+    /// How many runs have a value.
     pub count: usize,
     /// The mean.
     pub mean: f64,

@@ -1,4 +1,4 @@
-//! What a protocol says in order to be simulated.
+//! The trait `Traffic`: what a protocol implements in order to be simulated.
 
 use crate::{NodeId, NodeRange, Protocol};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! AODV as it is explored: events, properties and ranks (Sobeih 2008, section 4.2).
+//! AODV as an explored scenario: events, properties and ranks (Sobeih 2008, section 4.2).
 
 use super::{Aodv, Command, DELETE_ROUTE, HELLO, Node, Packet, REBOOT_FORGETS, RERR, Route};
 use super::{STALE_SEQNO, Timer, WAIT};

@@ -1,4 +1,4 @@
-//! What a node does: the handlers one by one.
+//! The handlers of an AODV node.
 
 use super::packet::{Data, Reply, Request};
 use super::{Aodv, Node, Packet, Timer};
@@ -243,7 +243,7 @@ impl Aodv {
         }
     }
 
-    /// After a reboot a node ignores everything, but whoever sends data through it must stop.
+    /// After a reboot a node ignores everything, but answers data with a RERR.
     pub(super) fn receive_waiting(&self, packet: Packet, context: &mut impl Context<Self>) {
         if let Packet::Data(data) = packet {
             context.report(Report::Dropped { source: data.source, number: data.number });

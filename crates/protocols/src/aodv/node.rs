@@ -1,4 +1,4 @@
-//! The state of a node.
+//! The state of an AODV node: routing table, sequence number, timers.
 
 use super::packet::Data;
 use everypath_net::{Canonical, NodeId, canonical};

@@ -1,4 +1,4 @@
-//! What passes between nodes, within one, and into one.
+//! Packets, timers and commands of AODV.
 
 use everypath_net::{NodeId, canonical};
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 /// A packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Packet {
-    /// Somebody looks for a route (RREQ).
+    /// A route request (RREQ).
     Request(Request),
-    /// Somebody offers a route (RREP).
+    /// A route reply (RREP).
     Reply(Reply),
     /// Routes were lost (RERR): their destinations and sequence numbers.
     Error(Vec<(NodeId, u32)>),
@@ -22,7 +22,7 @@ pub enum Packet {
 /// A request for a route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Who looks for the route.
+    /// The node that requests the route.
     pub source: NodeId,
     /// Its own sequence number.
     pub source_sequence: u32,

@@ -1,4 +1,4 @@
-//! AODV with traffic, to be measured.
+//! AODV with traffic, for simulation.
 
 use super::{Aodv, Command};
 use everypath_net::{NodeId, NodeRange, Traffic};

@@ -1,4 +1,4 @@
-//! AODV in words, for traces.
+//! Descriptions of AODV's states and steps, for traces.
 
 use super::packet::Request;
 use super::{Aodv, Command, Node, Packet, Route, Timer};

@@ -1,4 +1,4 @@
-//! Directed diffusion as it is explored (Sobeih 2008, section 5.2).
+//! Directed diffusion as an explored scenario (Sobeih 2008, section 5.2).
 
 use super::{CACHE_TIMEOUT, Command, Diffusion, Gradient, NEGATIVE, Node, Packet, REBOOT, Timer};
 use everypath_net::{

@@ -1,4 +1,4 @@
-//! What a node does: the handlers one by one.
+//! The handlers of a node of directed diffusion.
 
 use super::packet::Data;
 use super::{Diffusion, Node, Packet, Timer};
@@ -15,7 +15,7 @@ const QUIET: Duration = Duration::from_secs(2);
 pub(super) const WAIT: Duration = Duration::from_secs(10);
 /// One sample in this many is sent along all gradients, to find out about better paths.
 const EXPLORATORY: u32 = 12;
-/// A neighbour that was not first with one of this many samples is told to send less.
+/// A neighbour that was not first with one of this many samples gets a negative reinforcement.
 const WINDOW: usize = 5;
 
 impl Diffusion {
@@ -97,7 +97,7 @@ impl Diffusion {
         }
     }
 
-    /// At the sink: who has brought nothing new for a while is to send less.
+    /// At the sink: neighbours without a new sample for a while get a negative reinforcement.
     fn judge(&self, node: &mut Node, from: NodeId, context: &mut impl Context<Self>) {
         node.firsts.push(from);
         if node.firsts.len() > WINDOW {
@@ -118,7 +118,7 @@ impl Diffusion {
         }
     }
 
-    /// A neighbour wants more: so does this node, from whoever was first to bring the latest.
+    /// Reinforcement: this node reinforces the neighbour that was first with the latest sample.
     pub(super) fn receive_positive(
         &self,
         node: &mut Node,
@@ -142,7 +142,7 @@ impl Diffusion {
         }
     }
 
-    /// A neighbour wants less: if nobody wants more, neither does this node.
+    /// Negative reinforcement: without a reinforced neighbour left, this node passes it on.
     pub(super) fn receive_negative(
         &self,
         node: &mut Node,

@@ -54,7 +54,7 @@ pub struct Diffusion {
     early_timeout: bool,
     /// A node takes no part for a while after a reboot.
     wait: bool,
-    /// Neighbours that bring nothing new are told to send less.
+    /// Neighbours without new samples get a negative reinforcement.
     negative: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The state of a node.
+//! The state of a node of directed diffusion: gradients, data cache, timers.
 
 use super::packet::Data;
 use everypath_net::{NodeId, canonical};

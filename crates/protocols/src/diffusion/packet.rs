@@ -1,4 +1,4 @@
-//! What passes between nodes, within one, and into one.
+//! Packets, timers and commands of directed diffusion.
 
 use everypath_net::{Canonical, NodeId};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 /// A packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packet {
-    /// Somebody wants data.
+    /// An interest in data.
     #[default]
     Interest,
     /// Data.

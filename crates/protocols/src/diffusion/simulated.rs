@@ -1,4 +1,4 @@
-//! Directed diffusion with traffic, to be measured.
+//! Directed diffusion with traffic, for simulation.
 
 use super::handlers::GRADIENT;
 use super::{Command, Diffusion};

@@ -1,4 +1,4 @@
-//! Directed diffusion in words, for traces.
+//! Descriptions of directed diffusion's states and steps, for traces.
 
 use super::{Command, Diffusion, Node, Packet, Timer};
 use everypath_net::{Cause, Envelope, NodeId};

@@ -1,4 +1,4 @@
-//! A chart in the languages of other tools.
+//! Sequence charts as Mermaid and Graphviz text.
 
 use super::{Arrow, Chart, End};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Sequence charts: who takes part in an execution, and what passed between them.
+//! Sequence charts: the participants of an execution and the messages between them.
 //!
 //! [`Chart`] is where everything is; the files beside this one draw it.
 
@@ -50,7 +50,7 @@ enum End {
         is_late: bool,
     },
     Lost,
-    /// Nobody looked for it.
+    /// It was never read.
     Unread,
     /// It is no message: something happens here.
     Here,
@@ -162,7 +162,7 @@ impl Chart {
     }
 }
 
-/// The number of somebody's lifeline.
+/// The number of a participant's lifeline.
 fn lifeline(lifelines: &mut Vec<String>, party: &Party, is_merged: bool) -> usize {
     let (process, address) = (plain(&party.process), plain(&party.address));
     let name = match is_merged || address.is_empty() {

@@ -1,4 +1,4 @@
-//! A chart as SVG.
+//! Sequence charts as SVG.
 
 use super::{Arrow, Chart, End, Place, cut};
 use crate::svg::Svg;

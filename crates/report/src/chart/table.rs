@@ -1,4 +1,4 @@
-//! A chart as text: a line for each row.
+//! Sequence charts as plain text, one line per message.
 
 use super::{Arrow, Chart, End, Place, cut};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! `flock`: locks that belong to what is open, not to threads or processes.
+//! `flock`: locks that belong to open file descriptions, not to threads or processes.
 
 use crate::descriptors::{Kind, Open, all_open, found, get};
 use crate::scheduler::{Woken, grant_all, point, wait};

@@ -1,4 +1,4 @@
-//! Files from and for the checker: those that the program finds, and those that it leaves behind.
+//! Files exchanged with the checker: inputs (`--file`), and the files that the program wrote.
 
 use super::path::Path;
 use super::{AT_FDCWD, FOLDER, FORMAT, make, resize};

@@ -1,4 +1,4 @@
-//! Files: read as they are, written in memory only.
+//! Files: read from the host, written in memory only.
 //!
 //! A file that the program reads is copied once and never looked at again, so every execution reads
 //! the same. What it writes lives in its own heap: it is part of every snapshot and gone with it.

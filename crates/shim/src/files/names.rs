@@ -1,4 +1,4 @@
-//! Names of files: removed, made and moved, for this execution only.
+//! Unlinked, created and renamed files, for this execution only.
 
 use super::path::Path;
 use super::{AT_FDCWD, FOLDER, FORMAT, HOST_FILES, Written, adopt, exists, host, make};

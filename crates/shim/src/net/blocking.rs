@@ -1,4 +1,4 @@
-//! A call that may have to wait: one step, or several with waits between them.
+//! Blocking calls: one step, or several with waits between them.
 
 use super::{Want, object, poll, udp_clients};
 use crate::cancel;

@@ -1,4 +1,4 @@
-//! What has arrived at an object and was not taken yet: bytes at a fixed address.
+//! Receive buffers: bytes at a fixed address.
 
 use super::Object;
 use crate::memory::{bytes, copy};

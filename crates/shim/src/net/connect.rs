@@ -1,4 +1,4 @@
-//! Connecting a stream socket: to a listener of this program, to a peer, or to another process.
+//! `connect` of a stream socket: to a listener of this program, to a peer, or to another process.
 //!
 //! Whether a socket can be connected, and what that comes to, is decided within the step: another
 //! thread may connect, name or close it before.

@@ -1,4 +1,4 @@
-//! Control messages: which address of this machine a datagram was sent to, or comes from.
+//! Control messages (`IP_PKTINFO`): the local address of a datagram.
 
 use super::Object;
 use super::address::INET;

@@ -1,4 +1,4 @@
-//! Datagram sockets: whole messages, each with where it came from.
+//! Datagram sockets: whole messages, each with its sender.
 
 use super::address::Address;
 use super::blocking::step_of_call;

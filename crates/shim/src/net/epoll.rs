@@ -1,4 +1,4 @@
-//! `epoll`: entries are kept in the buffer of its object.
+//! `epoll`: its interest list is stored in the buffer of its object.
 
 use super::poll::{self, ERROR, HANG_UP};
 use super::{Blocking, Call, Kind, Want, event, faults, joint, key, make, object};

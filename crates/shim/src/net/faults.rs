@@ -1,4 +1,4 @@
-//! What may go wrong with connections to peers: choices of the search, within a budget.
+//! Faults of connections to peers: choices within a budget.
 //!
 //! How many bytes a call moves is the outcome of the step that moves them. What does not depend on
 //! bytes is a step of its own before that. A budget is a limit of the whole execution, whoever

@@ -1,4 +1,4 @@
-//! Datagrams in the communication trees: each is a frame, which says where it goes or comes from.
+//! Datagrams in communication trees: each is a frame with its addresses.
 
 use super::message::Pieces;
 use super::peer::{Remote, reach};

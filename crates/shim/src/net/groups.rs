@@ -1,5 +1,5 @@
-//! Groups of receivers: who hears what is sent to many. There is one interface, which leads back to
-//! this machine, and a way by it to every group.
+//! Multicast groups: which sockets receive a message. There is one interface, `lo`, with a route to
+//! every group.
 
 use super::address::{Address, INET, INET6};
 use super::{Kind, Object, object, touches};

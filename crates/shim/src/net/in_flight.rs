@@ -1,4 +1,4 @@
-//! Datagrams on their way: whether and when they arrive is decided when a receiver looks.
+//! Datagrams in flight: loss, duplication and reordering are decided when a receiver polls.
 //!
 //! The buffer of a socket holds whole messages in the order of sending. If the network may do
 //! something to them, a [`Transit`] precedes them: which of them arrives next is a choice, as

@@ -1,4 +1,4 @@
-//! What a call sends or where it receives: one piece of memory or several.
+//! The buffers of a send or receive call: one, or several (`iovec`).
 
 use super::address::Address;
 use super::{Kind, control, datagram, object, syscalls, transfer};

@@ -1,4 +1,4 @@
-//! What passes between sockets, written down for whoever reads the trace; only if that is wanted.
+//! The log of messages between sockets, recorded only for a trace.
 
 use super::address::Address;
 use super::message::Pieces;

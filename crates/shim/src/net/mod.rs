@@ -1,4 +1,4 @@
-//! Sockets, pipes, events: everything that other threads, or the world outside, send bytes through.
+//! Sockets, pipes and events: every object that threads, processes and peers communicate through.
 //!
 //! None of them exists in the kernel. An [`Object`] is one end: a socket, an end of a pipe, an
 //! event. What arrives waits in its buffer; what it sends goes straight into the buffer of its

@@ -1,4 +1,4 @@
-//! Options of sockets: kept and told, as far as they change nothing that we model.
+//! Socket options: stored and returned, as far as they change nothing that is modelled.
 
 use super::address::Address;
 use super::groups::{self, About, LOOPBACK};

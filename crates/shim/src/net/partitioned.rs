@@ -1,4 +1,4 @@
-//! What a network that is cut does to sockets: see `partition.rs`.
+//! Sockets during a network partition: see `partition.rs`.
 //!
 //! What is sent over a stream is on its way until the network is mended, and so is its end. What has
 //! arrived before is there to be received. Datagrams are lost. Sockets of the Unix family do not use

@@ -1,4 +1,4 @@
-//! Connections to peers: real processes, which the program reaches through communication trees.
+//! Connections to peers: matched in communication trees; a cache miss is an upcall.
 //!
 //! What the program repeats is answered from the trees, here. What it never sent before is a
 //! question to the checker, which asks the peer and lets the trees grow.

@@ -1,4 +1,4 @@
-//! Whether something can happen at once: `poll`, `select`, and what waits are woken by.
+//! Readiness: `poll`, `select`, and the wakeups of blocked calls.
 
 use super::{Blocking, Call, End, Kind, Object, Stage, Unfinished, Want, failed, object};
 use super::{

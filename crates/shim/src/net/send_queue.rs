@@ -1,5 +1,5 @@
-//! Datagrams to a peer. What the network may do to them is decided when somebody looks for an
-//! answer: until then they wait in an outbox, which is an object without a descriptor.
+//! The send queue of datagrams to a peer, an object without a descriptor. Faults are decided when
+//! the program polls for an answer.
 
 use super::address::Address;
 use super::datagram::{about_to_move, deliver, mark};

@@ -1,4 +1,4 @@
-//! System calls on sockets, pipes and events, by number.
+//! Syscalls on sockets, pipes and events, by number.
 
 use super::address::{Address, INET, INET6, UNIX};
 use super::message::{self, Pieces};

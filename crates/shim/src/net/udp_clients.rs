@@ -1,4 +1,4 @@
-//! Clients outside that send datagrams to the program.
+//! UDP clients among the peers.
 //!
 //! A client is one conversation, whichever sockets take part in it: what the program says to it from
 //! one may be answered to another. Answers to the socket that speaks, and to one that clients know

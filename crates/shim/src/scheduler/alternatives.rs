@@ -1,4 +1,4 @@
-//! What can be chosen: who can take a step, and in how many ways it can go.
+//! The alternatives at a scheduling point: the runnable threads, and the outcomes of their steps.
 
 use super::LAST;
 use crate::process_faults;

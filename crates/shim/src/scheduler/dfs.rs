@@ -1,4 +1,4 @@
-//! Choices in a search of all schedules: the checker gives the first ones, we go on from there.
+//! Choices in an exhaustive search: the checker gives a prefix, the shim continues depth-first.
 //!
 //! The thread that runs goes on while it can. What the checker has explored before from the same
 //! state sleeps until something happens that it depends on (sleep sets, Godefroid 1996). All that

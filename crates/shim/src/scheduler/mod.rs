@@ -1,4 +1,4 @@
-//! Points, choices, waits and wakes.
+//! The scheduler: scheduling points, choices, blocking and wakeups.
 //!
 //! `alternatives`: what can be chosen. `given`: choices that the checker gives. The others are made as
 //! a [`Policy`] says, one file each: `systematic` (a search of all schedules), `pct`, `pos`; those at
@@ -603,7 +603,8 @@ fn idle_round(state: &State) -> Result<(), Ending> {
     };
     if rounds > most {
         if state.exclusive.get() != 0 {
-            let said = "livelock inside an atomic section: the thread spins for others, which cannot run";
+            let said =
+                "livelock inside an atomic section: the thread spins for others, which cannot run";
             controller::say(format_args!("{said}"));
             return Err(Ending { outcome: Outcome::Uncontrolled, detail: 0 });
         }

@@ -1,4 +1,4 @@
-//! Probabilistic concurrency testing.
+//! Probabilistic concurrency testing (PCT).
 //!
 //! Sebastian Burckhardt, Pravesh Kothari, Madanlal Musuvathi, Santosh Nagarakatte: A Randomized
 //! Scheduler with Probabilistic Guarantees of Finding Bugs. ASPLOS 2010.

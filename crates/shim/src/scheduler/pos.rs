@@ -1,4 +1,4 @@
-//! Partial order sampling.
+//! Partial-order sampling (POS).
 //!
 //! Xinhao Yuan, Junfeng Yang, Ronghui Gu: Partial Order Aware Concurrency Sampling. CAV 2018,
 //! algorithm 1 (POS).

@@ -1,4 +1,4 @@
-//! Priorities of threads: whoever has the highest goes on.
+//! Thread priorities: the runnable thread with the highest one runs.
 
 use super::{offers, pick};
 use crate::region::region;

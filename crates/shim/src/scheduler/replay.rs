@@ -1,4 +1,4 @@
-//! Choices that the checker gives.
+//! Replaying choices that the checker gives.
 
 use super::alternatives::yields;
 use super::{Ending, STEPS, offers};

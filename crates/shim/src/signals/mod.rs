@@ -1,4 +1,4 @@
-//! Signals: those that the program sends to itself, and those that faults send.
+//! Signals: those that the program sends to itself, and those of faults.
 
 use crate::cancel;
 use crate::controller::{ended, is_running};

@@ -1,4 +1,4 @@
-//! The threads of C11, in terms of those of POSIX.
+//! C11 threads, in terms of POSIX threads.
 
 use super::{mutex, pthread_cond};
 use crate::memory::store;

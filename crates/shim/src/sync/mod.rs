@@ -1,4 +1,4 @@
-//! Locks, conditions, barriers, semaphores: the objects of pthreads and C11.
+//! Mutexes, condition variables, barriers, semaphores: the objects of pthreads and C11.
 //!
 //! They live in the program's memory, in the layout that libc's initialisers produce. A lock is
 //! handed to the one who asked first: every order of asking is explored, so every order of getting

@@ -1,4 +1,4 @@
-//! Mutexes of every kind.
+//! POSIX mutexes of every kind.
 
 use super::{WaitLimit, give_back, is_clock, my_tid, tid};
 use crate::libc::{call, real_cached};

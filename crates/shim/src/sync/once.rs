@@ -1,4 +1,4 @@
-//! One-time initialisation.
+//! One-time initialisation (`pthread_once`, `call_once`, `Once`).
 
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store};

@@ -1,4 +1,4 @@
-//! Condition variables: a signal chooses which waiter it wakes.
+//! POSIX condition variables: a signal chooses which waiter it wakes.
 
 use super::{WaitLimit, correct_not_held, mutex, not_held};
 use crate::cancel;

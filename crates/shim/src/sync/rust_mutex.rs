@@ -1,4 +1,4 @@
-//! Locks that are a word: the mutexes of Rust's standard library.
+//! Mutexes of Rust's standard library: one memory word each.
 //!
 //! Nobody calls anything to take one that is free: it is a `lock cmpxchg` from 0 to 1, wherever the
 //! program has it. Whoever does not get it spins, marks the word and waits at a futex. Step by step,

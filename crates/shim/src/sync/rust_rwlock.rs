@@ -1,4 +1,4 @@
-//! Locks that are a word and can be shared: the read-write locks of Rust's standard library.
+//! Read-write locks of Rust's standard library: one memory word each.
 //!
 //! The word counts who reads, or says that somebody writes, and has two bits for those who wait. As with
 //! mutexes ([`super::rust_mutex`]), the checker tells which instructions take such a lock and give it back, and

@@ -1,4 +1,4 @@
-//! Spin locks: who spins waits, and its processor is not wasted.
+//! POSIX spin locks: a spinning thread is blocked.
 
 use super::{give_back, my_tid, tid};
 use crate::memory::{load, store};

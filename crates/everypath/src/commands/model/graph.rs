@@ -1,4 +1,4 @@
-//! Incremental exploration on the command line: which graph is used, and which is written.
+//! The graph files of incremental exploration: loading, saving, refusing.
 
 use super::{Plan, Run};
 use crate::catalog::Entry;

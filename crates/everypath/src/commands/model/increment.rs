@@ -1,4 +1,4 @@
-//! What `everypath model` says about the use of a graph.
+//! The part of the report of `everypath model` about incremental exploration.
 
 use super::Run;
 use super::graph::Session;
@@ -66,7 +66,7 @@ pub(super) fn json(session: &Session, run: &Run) -> JsonIncremental {
     }
 }
 
-/// The part in words. It holds no times.
+/// The part as text, without times.
 pub(super) fn text(json: &JsonIncremental) -> String {
     let mut rows: Vec<(&str, String)> = Vec::new();
     if let Some(why) = &json.fresh {
@@ -130,7 +130,7 @@ fn reading(json: &JsonIncremental) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// What a modification has changed, in words.
+/// The effect of a modification as text.
 fn describe(JsonChange { event, same, different, worse, new }: &JsonChange) -> String {
     let changed = different + worse;
     let compared = same + changed;
@@ -153,7 +153,7 @@ fn describe(JsonChange { event, same, different, worse, new }: &JsonChange) -> S
     }
 }
 
-/// What a pilot has measured, in words and times.
+/// The measurements of a pilot as text.
 pub(super) fn pilot(json: &JsonIncremental) -> String {
     let q = &json.quantities;
     let rows = [

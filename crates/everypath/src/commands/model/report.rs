@@ -1,4 +1,4 @@
-//! What `everypath model` says in the end.
+//! The report of `everypath model`, as text and JSON.
 
 use super::graph::omission;
 use super::increment;
@@ -195,7 +195,7 @@ fn replications(runs: &[Run]) -> JsonReplications {
     }
 }
 
-/// What was counted, in words. It holds no times, so that the same search prints the same.
+/// The counts as text, without times, so that the same search prints the same.
 fn table(json: &JsonResult) -> String {
     let rows = details(json).into_iter().map(|(name, value)| format!("{name:11} {value}\n"));
     let incremental = json.incremental.as_ref().map_or(String::new(), increment::text);

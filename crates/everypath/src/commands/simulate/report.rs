@@ -1,4 +1,4 @@
-//! What `everypath simulate` says, in words and for machines.
+//! The report of `everypath simulate`, as text and JSON.
 
 use super::{Finished, Plan, Replication};
 use crate::watch::Stopped;
@@ -130,7 +130,7 @@ impl Report {
         }
     }
 
-    /// The report in words. It holds no times of ours, so that the same seed prints the same.
+    /// The report as text, without wall-clock times, so that the same seed prints the same.
     pub(super) fn text(&self) -> String {
         if let Some(panic) = &self.json.panic {
             let JsonPanic { seed, node, seconds, message } = panic;

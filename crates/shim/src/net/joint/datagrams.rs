@@ -1,4 +1,4 @@
-//! Datagrams between programs that are explored on their own.
+//! Datagrams between programs that are explored alone.
 //!
 //! A socket is known to others by its port, from when it has one. What was sent to it stays with the
 //! checker until somebody receives it; then it enters the socket's own buffer, where its fate is

@@ -1,5 +1,5 @@
-//! Connections to programs that are explored on their own: everything that is done with one is a
-//! wish that the checker grants, in one of the ways that the other programs make possible.
+//! Connections to programs that are explored alone: every operation is a request to the checker,
+//! which answers it in one of the ways that the other programs make possible.
 //!
 //! Which ways these are follows from what the program itself did before, so a wish is one step, and
 //! if there are several ways a second one chooses among them, before anybody else moves. A wish that
