@@ -4,8 +4,8 @@ use crate::table::grouped;
 use anyhow::{Context, Result, ensure};
 use everypath_explore::graph::{About, Baseline, Graph};
 use everypath_explore::{
-    Config, Control, Exploration, Increment, Incremental, Model, Order, Search, Task, VisitedKind,
-    explore, explore_incrementally,
+    Config, Control, Exploration, Increment, Incremental, Model, Search, SearchOrder, Task,
+    VisitedKind, explore, explore_incrementally,
 };
 use everypath_mapped::Mapped;
 use everypath_protocols::{aodv, arq, diffusion};
@@ -45,18 +45,18 @@ pub fn run() -> Result<()> {
         |max_depth, order| Search { visited: VisitedKind::Relation, ..hash(max_depth, order) };
     let aodv = Config { bugs: vec!["reboot-forgets".into()], ..Config::new(3) };
     for (name, search) in [
-        ("AODV, depth 12, bfs, hash", hash(12, Order::Bfs)),
-        ("AODV, depth 12, dfs, hash", hash(12, Order::Dfs)),
-        ("AODV, depth 12, bfs, relation", relation(12, Order::Bfs)),
+        ("AODV, depth 12, bfs, hash", hash(12, SearchOrder::Bfs)),
+        ("AODV, depth 12, dfs, hash", hash(12, SearchOrder::Dfs)),
+        ("AODV, depth 12, bfs, relation", relation(12, SearchOrder::Bfs)),
     ] {
         let row = Row { name, modified: AODV, search, rank: "3" };
         measure::<aodv::Model>([&aodv, &aodv], &row, &file)?;
     }
     let both = Config { bugs: vec!["cache-timeout".into(), "reboot".into()], ..Config::new(4) };
     for (name, search) in [
-        ("diffusion, depth 12, bfs, hash", hash(12, Order::Bfs)),
-        ("diffusion, depth 12, dfs, hash", hash(12, Order::Dfs)),
-        ("diffusion, depth 12, bfs, relation", relation(12, Order::Bfs)),
+        ("diffusion, depth 12, bfs, hash", hash(12, SearchOrder::Bfs)),
+        ("diffusion, depth 12, dfs, hash", hash(12, SearchOrder::Dfs)),
+        ("diffusion, depth 12, bfs, relation", relation(12, SearchOrder::Bfs)),
     ] {
         let row = Row { name, modified: DIFFUSION, search, rank: "4" };
         measure::<diffusion::Model>([&both, &both], &row, &file)?;
@@ -68,14 +68,14 @@ pub fn run() -> Result<()> {
         must_contain: event::<diffusion::Model>("reboot"),
         disabled: event::<diffusion::Model>("data-cache-timeout").into_iter().collect(),
         keep_going: false,
-        ..hash(20, Order::Befs)
+        ..hash(20, SearchOrder::Befs)
     };
     let name = "diffusion, table 8.8, shuffled befs, hash";
     let row = Row { name, modified: DIFFUSION, search, rank: "4" };
     measure::<diffusion::Model>([&reboot, &reboot], &row, &file)?;
     let arq = Config::new(2);
     let bug = Config { bugs: vec!["unchecked-ack".into()], ..Config::new(2) };
-    let search = hash(35, Order::Bfs);
+    let search = hash(35, SearchOrder::Bfs);
     let row = Row { name: "ARQ, depth 35, bfs, hash", modified: ARQ, search, rank: "1" };
     measure::<arq::Model>([&arq, &arq], &row, &file)?;
     let row = Row { name: "ARQ with the graph of unchecked-ack", modified: &ARQ[1..], ..row };

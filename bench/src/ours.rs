@@ -4,12 +4,12 @@ use crate::contender::{Contender, Outcome, cores};
 use crate::model::{Arq, Bounds, Event};
 use crate::natural::{NaturalState, Packet};
 use everypath_explore::{
-    Canonical, Control, Ended, Order, Property, Search, Step, System, Task, VisitedKind, canonical,
-    explore,
+    Canonical, Control, Ended, Property, Search, SearchOrder, Step, System, Task, VisitedKind,
+    canonical, explore,
 };
 
-const BFS: Order = Order::Bfs;
-const DFS: Order = Order::Dfs;
+const BFS: SearchOrder = SearchOrder::Bfs;
+const DFS: SearchOrder = SearchOrder::Dfs;
 const EXACT: VisitedKind = VisitedKind::Equality;
 const HASH: VisitedKind = VisitedKind::Hash;
 
@@ -27,13 +27,13 @@ pub const ROWS: [Contender; 8] = [
 ];
 
 /// Explores the model over [`Arq`], whose canonical bytes are its packed word.
-fn packed(bounds: &Bounds, order: Order, visited: VisitedKind, threads: usize) -> Outcome {
+fn packed(bounds: &Bounds, order: SearchOrder, visited: VisitedKind, threads: usize) -> Outcome {
     let in_order = |state: &PackedState| state.0.in_order;
     run(&Packed(*bounds), in_order, &Search { order, visited, threads, ..Search::default() })
 }
 
 /// Explores the model over [`NaturalState`].
-fn natural(bounds: &Bounds, order: Order, visited: VisitedKind, threads: usize) -> Outcome {
+fn natural(bounds: &Bounds, order: SearchOrder, visited: VisitedKind, threads: usize) -> Outcome {
     let in_order = |state: &NaturalState| state.in_order;
     run(&Natural(*bounds), in_order, &Search { order, visited, threads, ..Search::default() })
 }

@@ -4,7 +4,7 @@ use crate::table::grouped;
 use crate::timed::{Clock, Operation, Timed, empty_operation};
 use anyhow::{Result, ensure};
 use everypath_explore::{
-    Config, Control, Ended, Exploration, Model, Order, Property, Rank, Search, System, Task,
+    Config, Control, Ended, Exploration, Model, Property, Rank, Search, SearchOrder, System, Task,
     VisitedKind, explore,
 };
 use everypath_net::simulate::{Run, Settings, simulate};
@@ -50,7 +50,7 @@ fn to_depth(depth: u32) -> Search {
 fn exploration<M: Model>(name: &str, config: &Config, depth: u32) -> Result<()> {
     let system = M::build(config);
     let (properties, ranks) = (system.properties(), system.ranks());
-    for (_, order) in Order::NAMES {
+    for (_, order) in SearchOrder::NAMES {
         for visited in [VisitedKind::Relation, VisitedKind::Equality, VisitedKind::Hash] {
             let search = Search { order, visited, ..to_depth(depth) };
             let rank = ranks.first();

@@ -1,6 +1,6 @@
 //! A system whose operations are timed one by one.
 
-use everypath_explore::{Canonical, Property, Relation, Step, System, MultisetSketch};
+use everypath_explore::{Canonical, MultisetSketch, Property, SimulationRelation, Step, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -152,20 +152,20 @@ impl<S: System> System for Timed<S> {
         });
     }
 
-    fn relation(&self) -> Option<&dyn Relation> {
-        self.inner.relation().map(|_| self as &dyn Relation)
+    fn relation(&self) -> Option<&dyn SimulationRelation> {
+        self.inner.relation().map(|_| self as &dyn SimulationRelation)
     }
 }
 
 /// The relation of the system inside. The length of the key is not timed: it is two bytes read.
-impl<S: System> Relation for Timed<S> {
+impl<S: System> SimulationRelation for Timed<S> {
     fn key_len(&self, bytes: &[u8]) -> usize {
         self.inner.relation().map_or(bytes.len(), |relation| relation.key_len(bytes))
     }
 
-    fn tally(&self, rest: &[u8]) -> MultisetSketch {
+    fn sketch(&self, rest: &[u8]) -> MultisetSketch {
         self.clock.time(Operation::Compare, || match self.inner.relation() {
-            Some(relation) => relation.tally(rest),
+            Some(relation) => relation.sketch(rest),
             None => MultisetSketch::default(),
         })
     }
@@ -182,14 +182,14 @@ impl<S: System> Relation for Timed<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use everypath_explore::{Config, Control, Model as _, Order, Search, Task, explore};
+    use everypath_explore::{Config, Control, Model as _, Search, SearchOrder, Task, explore};
     use everypath_protocols::aodv::Model;
 
     #[test]
     fn a_timed_model_is_explored_like_the_plain_one() {
         let config = Config { bugs: vec!["reboot-forgets".into()], ..Config::new(3) };
         let build = || Model::build(&config);
-        for order in [Order::Bfs, Order::Dfs, Order::DfsRecursive] {
+        for order in [SearchOrder::Bfs, SearchOrder::Dfs, SearchOrder::DfsRecursive] {
             let search =
                 Search { order, max_depth: Some(9), keep_going: true, ..Search::default() };
             let (system, control) = (build(), Control::default());

@@ -48,8 +48,8 @@ mod watch;
 
 pub use catalog::Catalog;
 pub use everypath_explore::{
-    Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Relation,
-    Reuse, Step, System, Ties, canonical,
+    Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Reuse,
+    SimulationRelation, Step, System, Ties, canonical,
 };
 pub use exit::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 

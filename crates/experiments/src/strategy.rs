@@ -1,12 +1,12 @@
 //! Sobeih's names of searches.
 
 use crate::experiment::ExperimentError;
-use everypath_explore::{Add, Order};
+use everypath_explore::{Add, SearchOrder};
 
 /// What a name such as `AODV-3-BeFS-ANS` stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Strategy<'a> {
-    pub(crate) order: Order,
+    pub(crate) order: SearchOrder,
     pub(crate) add: Add,
     pub(crate) shuffle: bool,
     pub(crate) rank: Option<&'a str>,
@@ -30,10 +30,10 @@ fn read(name: &str) -> Option<Strategy<'_>> {
         _ => return None,
     };
     let (order, rank) = match (front, how) {
-        ("BFS", _) => (Order::Bfs, None),
-        ("DFS", "R") => (Order::DfsRecursive, None),
-        ("DFS", _) => (Order::Dfs, None),
-        _ => (Order::Befs, Some(front.strip_suffix("-BeFS")?.rsplit_once('-')?.1)),
+        ("BFS", _) => (SearchOrder::Bfs, None),
+        ("DFS", "R") => (SearchOrder::DfsRecursive, None),
+        ("DFS", _) => (SearchOrder::Dfs, None),
+        _ => (SearchOrder::Befs, Some(front.strip_suffix("-BeFS")?.rsplit_once('-')?.1)),
     };
     Some(Strategy { order, add, shuffle, rank })
 }
@@ -47,11 +47,11 @@ mod tests {
         let check = |name, order, add, shuffle, rank| {
             assert_eq!(read(name), Some(Strategy { order, add, shuffle, rank }), "{name}");
         };
-        check("BFS-AN", Order::Bfs, Add::Next, false, None);
-        check("DFS-ACS", Order::Dfs, Add::Current, true, None);
-        check("DFS-RS", Order::DfsRecursive, Add::Next, true, None);
-        check("AODV-3-BeFS-ANS", Order::Befs, Add::Next, true, Some("3"));
-        check("DD-6-BeFS-AC", Order::Befs, Add::Current, false, Some("6"));
+        check("BFS-AN", SearchOrder::Bfs, Add::Next, false, None);
+        check("DFS-ACS", SearchOrder::Dfs, Add::Current, true, None);
+        check("DFS-RS", SearchOrder::DfsRecursive, Add::Next, true, None);
+        check("AODV-3-BeFS-ANS", SearchOrder::Befs, Add::Next, true, Some("3"));
+        check("DD-6-BeFS-AC", SearchOrder::Befs, Add::Current, false, Some("6"));
         assert_eq!(read("BFS"), None);
         assert_eq!(read("AODV-BFS-XX"), None);
     }

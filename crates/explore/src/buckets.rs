@@ -5,7 +5,7 @@ use crate::MultisetSketch;
 /// What is looked at of a visited state before its bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
-    pub(crate) tally: MultisetSketch,
+    pub(crate) sketch: MultisetSketch,
     /// The smallest depth at which it was reached; 0 where that does not matter.
     pub(crate) depth: u32,
     /// Its number.
@@ -106,7 +106,7 @@ mod tests {
             let mut buckets = Buckets::default();
             let mut expected: Vec<Vec<u32>> = Vec::new();
             for (number, bucket) in (0..).zip(added) {
-                let member = Member { tally: MultisetSketch::default(), depth: 0, number };
+                let member = Member { sketch: MultisetSketch::default(), depth: 0, number };
                 if bucket < buckets.len() {
                     buckets.add(bucket, member);
                     expected[bucket as usize].push(number);

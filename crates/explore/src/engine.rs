@@ -20,8 +20,8 @@ use crate::parents::{Parents, ROOT};
 use crate::table::MAX_BITS;
 use crate::visited::{Admission, Candidate, Rule, Shard, shard_of};
 use crate::{
-    Add, Control, Counts, Ended, Exploration, Fingerprint, Found, Limit, Order, PANIC, Progress,
-    Property, Rank, Search, System, Ties, fingerprint, panic_capture,
+    Add, Control, Counts, Ended, Exploration, Fingerprint, Found, Limit, PANIC, Progress, Property,
+    Rank, Search, SearchOrder, System, Ties, fingerprint, panic_capture,
 };
 use std::thread;
 
@@ -71,7 +71,7 @@ pub fn explore_incrementally<S: System>(
     incremental: Incremental<'_>,
     control: &Control,
 ) -> Incremented {
-    let adds_next = task.search.add == Add::Next || task.search.order == Order::DfsRecursive;
+    let adds_next = task.search.add == Add::Next || task.search.order == SearchOrder::DfsRecursive;
     assert!(adds_next, "incremental exploration is defined for searches that add next");
     explore_with(task, Some(incremental), control)
 }
@@ -81,7 +81,7 @@ fn explore_with<S: System>(
     incremental: Option<Incremental<'_>>,
     control: &Control,
 ) -> Incremented {
-    assert!(task.search.order != Order::Befs || task.rank.is_some(), "befs needs a rank");
+    assert!(task.search.order != SearchOrder::Befs || task.rank.is_some(), "befs needs a rank");
     match panic_capture::run(|| Engine::new(task, incremental, control)) {
         Ok(engine) => engine.run(),
         Err(message) => {
@@ -180,7 +180,7 @@ impl<'a, S: System> Engine<'a, S> {
         let rule = Rule::new(search, task.system);
         let threads = if search.level_by_level() { search.threads.max(1) } else { 1 };
         let shards = threads.next_power_of_two();
-        let one_step = search.order == Order::DfsRecursive;
+        let one_step = search.order == SearchOrder::DfsRecursive;
         Engine {
             admission: match search.add {
                 Add::Current if !one_step => Admit::Later,
@@ -190,7 +190,7 @@ impl<'a, S: System> Engine<'a, S> {
             rules: Rules {
                 system: task.system,
                 properties: task.properties,
-                rank: task.rank.filter(|_| search.order == Order::Befs),
+                rank: task.rank.filter(|_| search.order == SearchOrder::Befs),
                 search,
                 rule,
                 one_step,

@@ -1,7 +1,7 @@
 //! The frontier: states that are generated but not expanded, in a queue, a stack or a priority
 //! queue.
 
-use crate::{Order, Ties};
+use crate::{SearchOrder, Ties};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -48,11 +48,11 @@ impl PartialOrd for Ranked {
 }
 
 impl Frontier {
-    pub(crate) fn new(order: Order, ties: Ties) -> Self {
+    pub(crate) fn new(order: SearchOrder, ties: Ties) -> Self {
         match order {
-            Order::Bfs => Frontier::Queue(VecDeque::new()),
-            Order::Dfs | Order::DfsRecursive => Frontier::Stack(Vec::new()),
-            Order::Befs => Frontier::Ranked(BinaryHeap::new(), ties, 0),
+            SearchOrder::Bfs => Frontier::Queue(VecDeque::new()),
+            SearchOrder::Dfs | SearchOrder::DfsRecursive => Frontier::Stack(Vec::new()),
+            SearchOrder::Befs => Frontier::Ranked(BinaryHeap::new(), ties, 0),
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn order(ties: Ties) -> Vec<u32> {
-        let mut frontier = Frontier::new(Order::Befs, ties);
+        let mut frontier = Frontier::new(SearchOrder::Befs, ties);
         let ranks: [&[i64]; 6] = [&[1], &[2, -1], &[2], &[1], &[2, -1, 0], &[-5, 9]];
         for (node, rank) in ranks.iter().enumerate() {
             let work = Work { node: node as u32, depth: 0, choice: 0, from: 0 };

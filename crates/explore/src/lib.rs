@@ -5,7 +5,8 @@
 //! - [`System`]: what the engine explores. [`Model`]: a system with names, for people.
 //! - [`ModelKind`] and [`AnyModel`]: one of several models, chosen by name.
 //! - [`Canonical`] and [`canonical!`]: states as canonical bytes; [`fingerprint()`]: 128 bits of them.
-//! - [`Property`], [`Rank`], [`Relation`]: what must hold, what looks promising, what may be pruned.
+//! - [`Property`], [`Rank`], [`SimulationRelation`]: invariants, heuristics of best-first search,
+//!   pruning.
 //! - [`Search`]: which of the fourteen strategies, which visited set, which limits.
 //! - [`explore()`]: the worker loop. [`Control`]: stop it, and watch it, from another thread.
 //! - [`explore_incrementally()`]: the same with the [`graph`] of an earlier version.
@@ -57,6 +58,6 @@ pub use outcome::{Counts, Ended, Exploration, Found, Limit};
 pub use property::{PANIC, Property};
 pub use rank::{Rank, Ties};
 pub use replay::{ReplayError, Replayed, replay};
-pub use search::{Add, Order, Search, VisitedKind};
+pub use search::{Add, Search, SearchOrder, VisitedKind};
 pub use shuffle::GENERATOR;
-pub use system::{Relation, System};
+pub use system::{SimulationRelation, System};

@@ -12,19 +12,19 @@ pub struct MultisetSketch([u64; 2]);
 impl MultisetSketch {
     const MOST: u64 = 7;
 
-    /// The tally of these items.
+    /// The sketch of these items.
     pub fn of<'a>(items: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut tally = [0u64; 2];
+        let mut sketch = [0u64; 2];
         for item in items {
             let word = item.iter().fold(0u64, |word, byte| word.rotate_left(8) ^ u64::from(*byte));
             let mixed = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let half = &mut tally[(mixed >> 63) as usize];
+            let half = &mut sketch[(mixed >> 63) as usize];
             let shift = (mixed >> 59 & 0xf) * 4;
             if *half >> shift & 0xf < Self::MOST {
                 *half += 1 << shift;
             }
         }
-        MultisetSketch(tally)
+        MultisetSketch(sketch)
     }
 
     /// Whether no sort is rarer here than in `other`.
@@ -52,20 +52,20 @@ mod tests {
                     (Just(all.clone()), prop::sample::subsequence(all, 0..=most))
                 })
         ) {
-            let tally = |items: &[Vec<u8>]| MultisetSketch::of(items.iter().map(Vec::as_slice));
-            prop_assert!(tally(&all).may_include(tally(&some)));
-            prop_assert!(tally(&all).may_include(MultisetSketch::default()));
+            let sketch = |items: &[Vec<u8>]| MultisetSketch::of(items.iter().map(Vec::as_slice));
+            prop_assert!(sketch(&all).may_include(sketch(&some)));
+            prop_assert!(sketch(&all).may_include(MultisetSketch::default()));
         }
     }
 
     #[test]
     fn what_lacks_an_item_mostly_may_not() {
         let items: Vec<[u8; 2]> = (0..200u8).map(|i| [i, i / 3]).collect();
-        let tally = |i: usize| {
+        let sketch = |i: usize| {
             MultisetSketch::of([&items[i][..], &items[(i * 7 + 1) % 200][..]].into_iter())
         };
         let pairs = (0..200).flat_map(|a| (0..200).map(move |b| (a, b)));
-        let passed = pairs.filter(|&(a, b)| tally(a).may_include(tally(b))).count();
+        let passed = pairs.filter(|&(a, b)| sketch(a).may_include(sketch(b))).count();
         assert!(passed < 40_000 / 20, "{passed}");
     }
 }

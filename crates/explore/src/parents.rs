@@ -1,6 +1,6 @@
 //! Parent pointers: the path to each state, from which a counterexample is reconstructed.
 
-use crate::Order;
+use crate::SearchOrder;
 use crate::frontier::Work;
 
 /// The way from the initial state to the states that are waiting or visited, as choices: which
@@ -25,10 +25,10 @@ pub(crate) struct Link {
 pub(crate) const ROOT: u32 = u32::MAX;
 
 impl Parents {
-    pub(crate) fn new(order: Order) -> Self {
+    pub(crate) fn new(order: SearchOrder) -> Self {
         match order {
-            Order::Dfs | Order::DfsRecursive => Parents::Path(Vec::new()),
-            Order::Bfs | Order::Befs => Parents::Tree(Vec::new()),
+            SearchOrder::Dfs | SearchOrder::DfsRecursive => Parents::Path(Vec::new()),
+            SearchOrder::Bfs | SearchOrder::Befs => Parents::Tree(Vec::new()),
         }
     }
 

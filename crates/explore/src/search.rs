@@ -4,7 +4,7 @@ use std::fmt;
 
 /// In which order states are explored: the frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum SearchOrder {
     /// Breadth-first: a queue.
     Bfs,
     /// Depth-first: a stack of states.
@@ -15,19 +15,21 @@ pub enum Order {
     Befs,
 }
 
-impl Order {
+impl SearchOrder {
     /// All orders, as people name them.
-    pub const NAMES: [(&'static str, Order); 4] = [
-        ("bfs", Order::Bfs),
-        ("dfs", Order::Dfs),
-        ("dfs-recursive", Order::DfsRecursive),
-        ("befs", Order::Befs),
+    pub const NAMES: [(&'static str, SearchOrder); 4] = [
+        ("bfs", SearchOrder::Bfs),
+        ("dfs", SearchOrder::Dfs),
+        ("dfs-recursive", SearchOrder::DfsRecursive),
+        ("befs", SearchOrder::Befs),
     ];
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for SearchOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Order::NAMES.iter().find(|(_, order)| order == self).map_or("", |(n, _)| n))
+        f.write_str(
+            SearchOrder::NAMES.iter().find(|(_, order)| order == self).map_or("", |(n, _)| n),
+        )
     }
 }
 
@@ -75,7 +77,7 @@ impl fmt::Display for VisitedKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     /// The frontier.
-    pub order: Order,
+    pub order: SearchOrder,
     /// When duplicates are removed. Recursive depth-first search removes them when generated.
     pub add: Add,
     /// The seed of the shuffle of the enabled events, if they are shuffled.
@@ -106,7 +108,7 @@ pub struct Search {
 impl Default for Search {
     fn default() -> Self {
         Search {
-            order: Order::Bfs,
+            order: SearchOrder::Bfs,
             add: Add::Next,
             shuffle: None,
             visited: VisitedKind::Relation,
@@ -127,19 +129,23 @@ impl Search {
     pub fn fourteen(seed: u64) -> Vec<Search> {
         let mut strategies = Vec::new();
         for shuffle in [None, Some(seed)] {
-            for order in [Order::Bfs, Order::Dfs, Order::Befs] {
+            for order in [SearchOrder::Bfs, SearchOrder::Dfs, SearchOrder::Befs] {
                 for add in [Add::Next, Add::Current] {
                     strategies.push(Search { order, add, shuffle, ..Search::default() });
                 }
             }
-            strategies.push(Search { order: Order::DfsRecursive, shuffle, ..Search::default() });
+            strategies.push(Search {
+                order: SearchOrder::DfsRecursive,
+                shuffle,
+                ..Search::default()
+            });
         }
         strategies
     }
 
     /// Whether states come level by level, so that a visited state is never deeper than a new one.
     pub(crate) fn level_by_level(&self) -> bool {
-        self.order == Order::Bfs
+        self.order == SearchOrder::Bfs
     }
 
     /// Whether the depth of visited states matters.

@@ -33,7 +33,7 @@ pub trait System: Sync {
     }
 
     /// The simulation relation, if the system has one beyond equality.
-    fn relation(&self) -> Option<&dyn Relation> {
+    fn relation(&self) -> Option<&dyn SimulationRelation> {
         None
     }
 }
@@ -47,13 +47,13 @@ pub trait System: Sync {
 /// Canonical bytes fall into two parts: a key, at the front, that must be equal for one state to
 /// simulate another, and the rest. The engine finds states with the same key through an index and
 /// compares only those.
-pub trait Relation: Sync {
+pub trait SimulationRelation: Sync {
     /// The length of the key at the front of `bytes`.
     fn key_len(&self, bytes: &[u8]) -> usize;
 
-    /// A glance at the rest of a state: [`Relation::simulates`] is asked only if the tally of the
+    /// A sketch of the rest of a state: [`SimulationRelation::simulates`] is asked only if that of the
     /// larger [may include](MultisetSketch::may_include) that of the smaller.
-    fn tally(&self, _rest: &[u8]) -> MultisetSketch {
+    fn sketch(&self, _rest: &[u8]) -> MultisetSketch {
         MultisetSketch::default()
     }
 

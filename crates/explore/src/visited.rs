@@ -5,7 +5,7 @@
 
 use crate::buckets::{Buckets, Member};
 use crate::states::States;
-use crate::system::Relation;
+use crate::system::SimulationRelation;
 use crate::table::{Key, KeyTable, Lookup, Table};
 use crate::{Canonical, Search, System, VisitedKind};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -30,7 +30,7 @@ const WITHOUT: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834;
 pub(crate) enum Rule<'a> {
     Equality,
     /// The relation, and how many bytes the engine put in front of the system's own.
-    Relation(&'a dyn Relation, usize),
+    Relation(&'a dyn SimulationRelation, usize),
     /// Fingerprints, and how many bytes the engine put in front of the system's own.
     Hash(usize),
     /// Equality of states that all have this size, at most eight bytes: the state is its own key.
@@ -279,13 +279,13 @@ impl Shard {
             let bytes = states.get(buckets.any(bucket));
             &bytes[..rule.key_len(bytes)] == key
         });
-        let tally = relation.tally(rest);
+        let sketch = relation.sketch(rest);
         let depth = if *deep { candidate.depth } else { 0 };
         if let Lookup::Found(bucket) = found {
             let bytes = |member: &Member| &states.get(member.number)[key.len()..];
             let simulating = |member: &Member| {
                 // Nobody can predict either alone, but hardly ever are both true: one branch.
-                (member.depth <= depth) & member.tally.may_include(tally)
+                (member.depth <= depth) & member.sketch.may_include(sketch)
                     && relation.simulates(bytes(member), rest)
             };
             let members = buckets.members(bucket);
@@ -295,14 +295,14 @@ impl Shard {
                 return Admission::Known;
             }
             // An equal state that was reached soon enough has been found.
-            let same = |member: &&mut Member| member.tally == tally && bytes(member) == rest;
+            let same = |member: &&mut Member| member.sketch == sketch && bytes(member) == rest;
             if let Some(member) = members.iter_mut().filter(|_| *deep).find(same) {
                 member.depth = depth;
                 return Admission::Shallower(member.number);
             }
         }
         let number = candidate.stored.unwrap_or_else(|| states.push(candidate.bytes()));
-        let member = Member { tally, depth, number };
+        let member = Member { sketch, depth, number };
         match found {
             Lookup::Found(bucket) => buckets.add(bucket, member),
             Lookup::Vacant(slot) => table.fill(slot, hash, buckets.open(member)),

@@ -4,8 +4,8 @@
 //! engine says must agree with a search written without any of its parts.
 
 use everypath_explore::{
-    Canonical, Control, Ended, Exploration, Order, PANIC, Property, Rank, Relation, Search, Step,
-    System, Task, VisitedKind, explore, replay,
+    Canonical, Control, Ended, Exploration, PANIC, Property, Rank, Search, SearchOrder,
+    SimulationRelation, Step, System, Task, VisitedKind, explore, replay,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -165,7 +165,7 @@ proptest! {
             .min();
         let within = nearest.filter(|&depth| search.max_depth.is_none_or(|bound| depth <= bound));
         prop_assert_eq!(!result.found.is_empty(), within.is_some());
-        if let (Order::Bfs, Some(shortest)) = (search.order, within) {
+        if let (SearchOrder::Bfs, Some(shortest)) = (search.order, within) {
             prop_assert_eq!(result.found[0].schedule.len() as u32, shortest);
         }
     }
@@ -308,12 +308,12 @@ impl System for Lossy<'_> {
             }
         }
     }
-    fn relation(&self) -> Option<&dyn Relation> {
+    fn relation(&self) -> Option<&dyn SimulationRelation> {
         Some(self)
     }
 }
 
-impl Relation for Lossy<'_> {
+impl SimulationRelation for Lossy<'_> {
     fn key_len(&self, _: &[u8]) -> usize {
         1
     }
@@ -350,7 +350,7 @@ proptest! {
         if keep_going {
             prop_assert!(related.counts.states <= equal.counts.states);
         }
-        if search.order == Order::Bfs && !related.found.is_empty() {
+        if search.order == SearchOrder::Bfs && !related.found.is_empty() {
             prop_assert_eq!(related.found[0].schedule.len(), equal.found[0].schedule.len());
         }
     }
@@ -362,7 +362,7 @@ proptest! {
 /// looked up by several threads; it says nothing about the properties.
 struct Counters;
 
-impl Relation for Counters {
+impl SimulationRelation for Counters {
     fn key_len(&self, _: &[u8]) -> usize {
         2
     }
@@ -385,7 +385,7 @@ impl System for Counters {
     fn take(&self, state: &mut [u16; 4], step: Step) {
         state[step.actor as usize] += 1;
     }
-    fn relation(&self) -> Option<&dyn Relation> {
+    fn relation(&self) -> Option<&dyn SimulationRelation> {
         Some(self)
     }
 }
@@ -402,7 +402,7 @@ fn any_number_of_threads_gives_the_same_result() {
     });
     let properties = [even, first];
     for (number, strategy) in Search::fourteen(5).into_iter().enumerate() {
-        if strategy.order != Order::Bfs {
+        if strategy.order != SearchOrder::Bfs {
             continue;
         }
         for visited in [VisitedKind::Relation, VisitedKind::Equality, VisitedKind::Hash] {

@@ -2,8 +2,8 @@
 
 use everypath_explore::graph::{About, Baseline, Graph, GraphError, Ledger, Makeup};
 use everypath_explore::{
-    Add, Canonical, Control, Ended, Exploration, Increment, Incremental, Order, Property, Rank,
-    Search, Step, System, Task, VisitedKind, explore_incrementally, fingerprint,
+    Add, Canonical, Control, Ended, Exploration, Increment, Incremental, Property, Rank, Search,
+    SearchOrder, Step, System, Task, VisitedKind, explore_incrementally, fingerprint,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -139,7 +139,8 @@ fn versions() -> impl Strategy<Value = Vec<Version>> {
 }
 
 fn searches() -> impl Strategy<Value = Search> {
-    let orders = vec![Order::Bfs, Order::Dfs, Order::DfsRecursive, Order::Befs];
+    let orders =
+        vec![SearchOrder::Bfs, SearchOrder::Dfs, SearchOrder::DfsRecursive, SearchOrder::Befs];
     let kinds = vec![VisitedKind::Relation, VisitedKind::Equality, VisitedKind::Hash];
     (
         (prop::sample::select(orders), prop::option::of(any::<u64>()), prop::sample::select(kinds)),

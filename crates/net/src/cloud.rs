@@ -56,9 +56,9 @@ pub trait Cloud<P>: Canonical + Send {
     /// All packets, in the order in which the cloud keeps them.
     fn envelopes(&self) -> impl Iterator<Item = Envelope<P>>;
 
-    /// A glance at what the cloud that wrote `bytes` holds: one that includes another has a tally
+    /// The sketch of the multiset of packets in `bytes`: a cloud that includes another has a sketch
     /// that may include the other's.
-    fn tally(_bytes: &[u8]) -> MultisetSketch {
+    fn sketch(_bytes: &[u8]) -> MultisetSketch {
         MultisetSketch::default()
     }
 

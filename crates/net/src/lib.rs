@@ -31,14 +31,14 @@ pub use anatomy::Anatomy;
 pub use cloud::{Cloud, Envelope};
 pub use everypath_explore::{
     Bug, Canonical, Config, EventKind, Feature, Line, Model, MultisetSketch, NodeRange, Property,
-    Rank, Relation, Step, System, Ties, canonical,
+    Rank, SimulationRelation, Step, System, Ties, canonical,
 };
 pub use everypath_source::{Source, sources, switches};
 pub use links::{LinkError, LinkFault};
 pub use list::List;
 pub use network::Network;
 pub use nodes::Nodes;
-pub use options::{Options, Order};
+pub use options::{Options, PacketOrder};
 pub use pool::Pool;
 pub use protocol::{Context, Protocol, Report};
 pub use scenario::{Action, Cause, Kind, Scenario};

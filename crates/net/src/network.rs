@@ -3,10 +3,10 @@
 use crate::world::key_len;
 use crate::{
     Action, Bug, Cause, Cloud, Config, Context, Envelope, EventKind, Feature, Kind, Line, Model,
-    MultisetSketch, NodeId, NodeRange, Options, Order, Property, Rank, Report, Scenario, Step,
-    System, World,
+    MultisetSketch, NodeId, NodeRange, Options, PacketOrder, Property, Rank, Report, Scenario,
+    Step, System, World,
 };
-use everypath_explore::Relation;
+use everypath_explore::SimulationRelation;
 use everypath_explore::graph::Makeup;
 use std::time::Duration;
 
@@ -171,9 +171,9 @@ impl<P: Scenario> System for Network<P> {
         world.restore(original, bytes);
     }
 
-    fn relation(&self) -> Option<&dyn Relation> {
-        let own = P::Cloud::RELATED && self.options.order == Order::None;
-        self.protocol.relation().or_else(|| own.then_some(self as &dyn Relation))
+    fn relation(&self) -> Option<&dyn SimulationRelation> {
+        let own = P::Cloud::RELATED && self.options.order == PacketOrder::None;
+        self.protocol.relation().or_else(|| own.then_some(self as &dyn SimulationRelation))
     }
 }
 
@@ -183,15 +183,15 @@ impl<P: Scenario> System for Network<P> {
 /// flight can happen with more of them. Properties must look at the nodes alone. The paper asks
 /// only that each packet of the smaller network be found in the larger one; we also count how
 /// often, because two copies of a packet can do what one cannot.
-impl<P: Scenario> Relation for Network<P> {
+impl<P: Scenario> SimulationRelation for Network<P> {
     #[inline]
     fn key_len(&self, bytes: &[u8]) -> usize {
         key_len(bytes)
     }
 
     #[inline]
-    fn tally(&self, rest: &[u8]) -> MultisetSketch {
-        P::Cloud::tally(rest)
+    fn sketch(&self, rest: &[u8]) -> MultisetSketch {
+        P::Cloud::sketch(rest)
     }
 
     #[inline]

@@ -16,12 +16,12 @@ pub struct Options {
     /// Whether packets may be duplicated in flight.
     pub duplicate: bool,
     /// In which order packets in flight are kept.
-    pub order: Order,
+    pub order: PacketOrder,
 }
 
 /// In which order packets in flight are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum PacketOrder {
     /// None: the network is a multiset.
     #[default]
     None,
@@ -39,7 +39,7 @@ impl Options {
             bugs: Vec::new(),
             features: None,
             duplicate: false,
-            order: Order::default(),
+            order: PacketOrder::default(),
         }
     }
 
@@ -68,7 +68,7 @@ impl From<&Config> for Options {
             bugs: config.bugs.clone(),
             features: config.features.clone(),
             duplicate: config.duplicate,
-            order: Order::default(),
+            order: PacketOrder::default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A network that may deliver packets in any order: a multiset.
 
-use crate::{Canonical, Cloud, Envelope, Kind, MultisetSketch, NodeId, Options, Order};
+use crate::{Canonical, Cloud, Envelope, Kind, MultisetSketch, NodeId, Options, PacketOrder};
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 #[derive(Clone, Debug)]
 pub struct Pool<P> {
     bytes: Vec<u8>,
-    order: Order,
+    order: PacketOrder,
     packets: PhantomData<fn() -> P>,
 }
 
@@ -98,7 +98,7 @@ impl<P: Canonical + Default> Cloud<P> for Pool<P> {
         packet.write(&mut self.bytes);
         let length = self.bytes.len() - end;
         self.bytes[end] = u8::try_from(length - 1).expect("a packet of at most 255 bytes");
-        if self.order == Order::None {
+        if self.order == PacketOrder::None {
             let (before, new) = self.bytes.split_at(end);
             let smaller = Items(before).take_while(|item| *item <= new);
             let place = smaller.map(<[u8]>::len).sum::<usize>();
@@ -138,7 +138,7 @@ impl<P: Canonical + Default> Cloud<P> for Pool<P> {
     }
 
     #[inline]
-    fn tally(bytes: &[u8]) -> MultisetSketch {
+    fn sketch(bytes: &[u8]) -> MultisetSketch {
         MultisetSketch::of(Items(packets(bytes)))
     }
 
@@ -188,7 +188,7 @@ mod tests {
 
     type Sent = Vec<(NodeId, NodeId, u32)>;
 
-    fn pool(order: Order, sent: &Sent) -> Pool<u32> {
+    fn pool(order: PacketOrder, sent: &Sent) -> Pool<u32> {
         let options = Options { order, ..Options::new(Topology::chain(2)) };
         let mut pool = Pool::new(&options);
         sent.iter().for_each(|&(from, to, packet)| pool.put(from, to, packet));
@@ -216,8 +216,8 @@ mod tests {
         fn the_order_of_sending_leaves_no_trace_in_a_multiset(
             (sent, shuffled) in packets().prop_flat_map(|s| (Just(s.clone()), Just(s).prop_shuffle()))
         ) {
-            prop_assert_eq!(bytes(&pool(Order::None, &sent)), bytes(&pool(Order::None, &shuffled)));
-            let kept = pool(Order::Sent, &sent);
+            prop_assert_eq!(bytes(&pool(PacketOrder::None, &sent)), bytes(&pool(PacketOrder::None, &shuffled)));
+            let kept = pool(PacketOrder::Sent, &sent);
             let kept: Sent = kept.envelopes().map(|e| (e.from, e.to, e.packet)).collect();
             prop_assert_eq!(kept, sent);
         }
@@ -231,7 +231,7 @@ mod tests {
         ) {
             for (larger, smaller) in [(&sent, &kept), (&kept, &sent), (&sent, &other)] {
                 let [larger_bytes, smaller_bytes] =
-                    [larger, smaller].map(|packets| bytes(&pool(Order::None, packets)));
+                    [larger, smaller].map(|packets| bytes(&pool(PacketOrder::None, packets)));
                 let included = Pool::<u32>::includes(&larger_bytes, &smaller_bytes);
                 prop_assert_eq!(included, is_included(smaller, larger));
             }
@@ -239,7 +239,7 @@ mod tests {
 
         #[test]
         fn every_packet_can_be_taken_and_only_once(sent in packets(), choice: prop::sample::Index) {
-            let mut pool = pool(Order::None, &sent);
+            let mut pool = pool(PacketOrder::None, &sent);
             for to in 0..3 {
                 let kind = Kind::Where(|packet: &u32| packet.is_multiple_of(2));
                 let choices = pool.choices(to, &kind);
@@ -259,7 +259,7 @@ mod tests {
 
         #[test]
         fn exactly_the_dead_are_lost(sent in packets()) {
-            let mut pool = pool(Order::Sent, &sent);
+            let mut pool = pool(PacketOrder::Sent, &sent);
             pool.lose(|envelope| envelope.packet > 100 || envelope.from == 3);
             let kept: Sent = pool.envelopes().map(|e| (e.from, e.to, e.packet)).collect();
             let living = |&(from, _, packet): &_| packet <= 100 && from != 3;
@@ -268,13 +268,13 @@ mod tests {
 
         #[test]
         fn reading_gives_back_what_was_written(sent in packets(), other in packets()) {
-            let mut written = bytes(&pool(Order::None, &sent));
+            let mut written = bytes(&pool(PacketOrder::None, &sent));
             written.push(7);
             let mut rest = &written[..];
-            let mut read = pool(Order::None, &other);
+            let mut read = pool(PacketOrder::None, &other);
             read.read(&mut rest);
             prop_assert_eq!(rest, &[7][..]);
-            prop_assert!(read.envelopes().eq(pool(Order::None, &sent).envelopes()));
+            prop_assert!(read.envelopes().eq(pool(PacketOrder::None, &sent).envelopes()));
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     Anatomy, Bug, Cloud, Envelope, EventKind, Feature, Line, NodeId, NodeRange, Options, Property,
     Protocol, Rank, World,
 };
-use everypath_explore::Relation;
+use everypath_explore::SimulationRelation;
 
 /// A protocol with what is needed to explore it: its events and what must hold.
 pub trait Scenario: Protocol {
@@ -64,7 +64,7 @@ pub trait Scenario: Protocol {
     ///
     /// [`World`] says how states are written. The properties and all that the relation leaves out
     /// of account must not tell the states apart.
-    fn relation(&self) -> Option<&dyn Relation> {
+    fn relation(&self) -> Option<&dyn SimulationRelation> {
         None
     }
 

@@ -5,7 +5,7 @@ use everypath_explore::{
 };
 use everypath_net::{
     Action, Canonical, Cause, Cloud as _, Config, Context, EventKind, Kind, Line, Network, NodeId,
-    NodeRange, Options, Order, Pool, Property, Protocol, Scenario, Step, Topology, World,
+    NodeRange, Options, PacketOrder, Pool, Property, Protocol, Scenario, Step, Topology, World,
     canonical,
 };
 use std::fmt;
@@ -249,7 +249,7 @@ fn in_the_order_of_sending_there_are_more_states_and_the_same_verdicts() {
         let result = run(options, &search);
         (result.found.len(), result.counts.states)
     };
-    let ((no_order, fewer), (sent, more)) = (states(Order::None), states(Order::Sent));
+    let ((no_order, fewer), (sent, more)) = (states(PacketOrder::None), states(PacketOrder::Sent));
     assert_eq!(no_order, sent);
     assert!(fewer < more, "{fewer} {more}");
 }

@@ -2,7 +2,7 @@
 
 use crate::support::paper::{Paper, search};
 use crate::support::{chain, event, follow, run};
-use everypath_explore::{Add, Exploration, Model as _, Order, Search, VisitedKind};
+use everypath_explore::{Add, Exploration, Model as _, Search, SearchOrder, VisitedKind};
 use everypath_net::{Cloud as _, Network, Options, Scenario, Topology, World};
 use everypath_protocols::Aodv;
 use everypath_protocols::aodv::{Model, Packet, Route};
@@ -123,7 +123,7 @@ fn ranking_pays() {
             let search = Search { add, must_contain, ..to_depth(10) };
             let bfs = run(&model, "", &search).counts.events;
             for rank in ["1", "2", "3", "4", "5"] {
-                let search = Search { order: Order::Befs, ..search.clone() };
+                let search = Search { order: SearchOrder::Befs, ..search.clone() };
                 let result = run(&model, rank, &search);
                 let barely = number == 1 && matches!(rank, "4" | "5");
                 let factor = if barely { 1 } else { 3 };

@@ -1,7 +1,7 @@
 //! ARQ against the figures of Sobeih (2008), chapters 6 and 8.
 
 use everypath_explore::{
-    Add, Control, Exploration, Model as _, Order, Search, Task, VisitedKind, explore, replay,
+    Add, Control, Exploration, Model as _, Search, SearchOrder, Task, VisitedKind, explore, replay,
 };
 use everypath_net::Config;
 use everypath_protocols::arq::{Model, Node};
@@ -61,7 +61,7 @@ fn all_fourteen_strategies_find_the_bug() {
         let result = run(&["unchecked-ack"], "1", &search);
         let depth = result.found[0].schedule.len();
         match search.order {
-            Order::Bfs => assert_eq!(depth, 8, "breadth-first returns a shortest one"),
+            SearchOrder::Bfs => assert_eq!(depth, 8, "breadth-first returns a shortest one"),
             _ => assert!((8..=10).contains(&depth), "{search:?}"),
         }
     }
@@ -75,8 +75,8 @@ fn ranking_pays_if_the_rank_is_good() {
             let search = Search { order, add, ..to_depth(10) };
             run(&["unchecked-ack"], rank, &search).counts.events
         };
-        let (bfs, dfs) = (events(Order::Bfs, ""), events(Order::Dfs, ""));
-        let (good, bad) = (events(Order::Befs, "1"), events(Order::Befs, "2"));
+        let (bfs, dfs) = (events(SearchOrder::Bfs, ""), events(SearchOrder::Dfs, ""));
+        let (good, bad) = (events(SearchOrder::Befs, "1"), events(SearchOrder::Befs, "2"));
         assert!(good < bfs && bfs < bad && dfs < bad, "{good} {bfs} {dfs} {bad}");
     }
 }
@@ -87,15 +87,15 @@ fn ranking_pays_if_the_rank_is_good() {
 #[test]
 fn a_hundred_seeds_give_the_published_averages() {
     let rows = [
-        (Order::Bfs, Add::Next, "", 87.46, 125.34, 0.1),
-        (Order::Bfs, Add::Current, "", 89.32, 125.34, 0.1),
-        (Order::Dfs, Add::Next, "", 40.78, 60.82, 0.1),
-        (Order::Dfs, Add::Current, "", 41.62, 75.13, 0.1),
-        (Order::DfsRecursive, Add::Next, "", 29.35, 62.77, 0.1),
-        (Order::Befs, Add::Next, "1", 53.51, 99.06, 0.01),
-        (Order::Befs, Add::Current, "1", 51.39, 99.58, 0.01),
-        (Order::Befs, Add::Next, "2", f64::NAN, 338.02, 0.01),
-        (Order::Befs, Add::Current, "2", f64::NAN, 472.96, 0.01),
+        (SearchOrder::Bfs, Add::Next, "", 87.46, 125.34, 0.1),
+        (SearchOrder::Bfs, Add::Current, "", 89.32, 125.34, 0.1),
+        (SearchOrder::Dfs, Add::Next, "", 40.78, 60.82, 0.1),
+        (SearchOrder::Dfs, Add::Current, "", 41.62, 75.13, 0.1),
+        (SearchOrder::DfsRecursive, Add::Next, "", 29.35, 62.77, 0.1),
+        (SearchOrder::Befs, Add::Next, "1", 53.51, 99.06, 0.01),
+        (SearchOrder::Befs, Add::Current, "1", 51.39, 99.58, 0.01),
+        (SearchOrder::Befs, Add::Next, "2", f64::NAN, 338.02, 0.01),
+        (SearchOrder::Befs, Add::Current, "2", f64::NAN, 472.96, 0.01),
     ];
     for (order, add, rank, stored, events, tolerance) in rows {
         let mut totals = (0, 0);

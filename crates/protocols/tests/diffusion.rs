@@ -2,7 +2,7 @@
 
 use crate::support::paper::{Paper, search};
 use crate::support::{chain, event, follow, run};
-use everypath_explore::{Add, Exploration, Order, Search, VisitedKind};
+use everypath_explore::{Add, Exploration, Search, SearchOrder, VisitedKind};
 use everypath_net::{Cloud as _, World};
 use everypath_protocols::Diffusion;
 use everypath_protocols::diffusion::Model;
@@ -75,7 +75,7 @@ fn the_shortest_violation_is_thirteen_steps_away() {
 fn reboots_alone_close_a_loop() {
     let bfs = run(&with(&["reboot"]), "", &without_timeouts());
     assert_eq!(depth(&bfs), Some(17));
-    let search = Search { order: Order::Befs, ..without_timeouts() };
+    let search = Search { order: SearchOrder::Befs, ..without_timeouts() };
     let best = run(&with(&["reboot"]), "4", &search);
     assert!(matches!(depth(&best), Some(17..=20)));
     assert!(best.counts.events < bfs.counts.events);
@@ -94,7 +94,7 @@ fn ranking_pays_if_the_rank_is_good() {
     let bfs = run(&faulty(), "", &to_depth(15)).counts.events;
     for add in [Add::Next, Add::Current] {
         for rank in ["1", "2", "4"] {
-            let search = Search { order: Order::Befs, add, ..to_depth(15) };
+            let search = Search { order: SearchOrder::Befs, add, ..to_depth(15) };
             let result = run(&faulty(), rank, &search);
             assert!(result.counts.events * 20 < bfs, "rank {rank}: {:?}", result.counts);
         }

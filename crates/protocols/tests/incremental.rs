@@ -2,7 +2,7 @@
 
 use everypath_explore::graph::{About, Baseline, Graph};
 use everypath_explore::{
-    Control, Exploration, Increment, Incremental, Model, Order, Search, Task, VisitedKind,
+    Control, Exploration, Increment, Incremental, Model, Search, SearchOrder, Task, VisitedKind,
     explore_incrementally,
 };
 use everypath_net::{Network, Options, Scenario, Topology};
@@ -82,7 +82,7 @@ fn another_network_makes_a_graph_unusable() {
     let others = [
         options(4, &[]),
         Options { duplicate: true, ..options(3, &[]) },
-        Options { order: everypath_net::Order::Sent, ..options(3, &[]) },
+        Options { order: everypath_net::PacketOrder::Sent, ..options(3, &[]) },
     ];
     for other in others {
         let makeup = version::<Aodv>(&other).makeup().unwrap();
@@ -179,7 +179,8 @@ fn modifications(
 }
 
 fn searches(events: u16, depths: std::ops::Range<u32>) -> impl Strategy<Value = Search> {
-    let orders = vec![Order::Bfs, Order::Dfs, Order::DfsRecursive, Order::Befs];
+    let orders =
+        vec![SearchOrder::Bfs, SearchOrder::Dfs, SearchOrder::DfsRecursive, SearchOrder::Befs];
     let kinds = vec![VisitedKind::Relation, VisitedKind::Equality, VisitedKind::Hash];
     (
         (prop::sample::select(orders), prop::option::of(any::<u64>()), prop::sample::select(kinds)),

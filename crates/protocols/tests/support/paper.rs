@@ -2,12 +2,12 @@
 //!
 //! Two things differ from ours, and both show in the paper's counts:
 //!
-//! - Packets are kept in the order of sending ([`NetworkOrder::Sent`]).
+//! - Packets are kept in the order of sending ([`PacketOrder::Sent`]).
 //! - The relation asks whether each packet of the smaller network is in the larger one, not how
 //!   often. (That is no simulation: two copies of a packet can do what one cannot.)
 
 use everypath_explore::{Model as _, Rank, Step, System as _};
-use everypath_net::{Canonical as _, Network, Options, Order as NetworkOrder, Scenario, World};
+use everypath_net::{Canonical as _, Network, Options, PacketOrder, Scenario, World};
 use std::collections::BTreeMap;
 
 /// What to search for, and how.
@@ -39,7 +39,7 @@ struct Waiting {
 
 /// Searches until a violation is found (figure 3.2).
 pub(crate) fn search<P: Scenario>(options: Options, paper: Paper<'_>) -> Cost {
-    let model = Network::<P>::new(Options { order: NetworkOrder::Sent, ..options });
+    let model = Network::<P>::new(Options { order: PacketOrder::Sent, ..options });
     let properties = model.properties();
     let ranks = model.ranks();
     let rank = ranks.iter().find(|rank| rank.name == paper.rank);
