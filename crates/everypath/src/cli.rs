@@ -15,14 +15,14 @@ pub(crate) use network::{CacheName, IdleName, NetworkArgs, faults};
 pub(crate) use simulate::SimulateArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use everypath_explore::{Add, Order, VisitedKind};
+use everypath_explore::{Add, SearchOrder, VisitedKind};
 use std::path::PathBuf;
 
 /// A model checker for networked programs: explores every path, not just the likely ones.
 #[derive(Debug, Parser)]
 #[command(name = "everypath", version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = "\
-Exit codes: 0 holds, 1 violated, 2 bad usage or input, 3 inconclusive, 70 a defect of everypath.
+Exit codes: 0 holds, 1 violated, 2 bad usage or input, 3 inconclusive, 70 internal error.
 
 Examples:
   everypath check -- ./program              explore every thread schedule of a program
@@ -30,7 +30,7 @@ Examples:
   everypath model arq --max-depth 30        check the correct protocol up to 30 steps
   everypath simulate arq --loss 0.05        measure the protocol on a lossy link
   everypath show everypath-trace.json       print a recorded counterexample again
-  everypath replay everypath-trace.json     take the recorded steps again, one by one")]
+  everypath replay everypath-trace.json     re-run it step by step and compare")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Experiments(ExperimentsArgs),
     /// Simulate a protocol model and measure its performance.
     Simulate(Box<SimulateArgs>),
-    /// Take the steps of a recorded counterexample again.
+    /// Replay a recorded counterexample and compare every step.
     Replay(ReplayArgs),
     /// Show a recorded counterexample.
     Show(ShowArgs),
@@ -77,7 +77,7 @@ pub(crate) struct ModelArgs {
     #[arg(long)]
     pub(crate) duplicate: bool,
 
-    /// In which order states are explored
+    /// Search strategy: breadth-first, depth-first, recursive depth-first, best-first
     #[arg(long, value_enum, default_value_t = StrategyName::Bfs)]
     pub(crate) strategy: StrategyName,
 
@@ -89,12 +89,12 @@ pub(crate) struct ModelArgs {
     #[arg(long)]
     pub(crate) shuffle: bool,
 
-    /// How befs ranks states; `list` lists the ranks [default: the model's first]
+    /// The rank (heuristic) of befs; `list` lists the ranks [default: the model's first]
     #[arg(long, value_name = "NAME")]
     pub(crate) rank: Option<String>,
 
-    /// How visited states are recognised: simulated by a visited one (equal, if the model has no
-    /// relation), equal, or of equal 128-bit fingerprint
+    /// The visited set: by simulation relation (equality, if the model has none), by equality, or by
+    /// 128-bit fingerprint
     #[arg(long, value_enum, default_value_t = VisitedName::Relation)]
     pub(crate) visited: VisitedName,
 
@@ -110,7 +110,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "EVENT")]
     pub(crate) disable: Vec<String>,
 
-    /// Repeat the search with R seeds in a row and print minimum, maximum and average
+    /// Repeat the search with R consecutive seeds and print minimum, maximum and average
     #[arg(long, value_name = "R", default_value_t = 1, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) replications: u32,
@@ -129,11 +129,11 @@ pub(crate) struct ModelArgs {
 /// How a model is built, to be explored or simulated.
 #[derive(Debug, Args)]
 pub(crate) struct BuildArgs {
-    /// How many nodes
+    /// Number of nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) nodes: Option<u32>,
 
-    /// Who hears whom: chain, ring, grid, star, random (see --seed), or file:PATH with a link, two
+    /// The topology: chain, ring, grid, star, random (see --seed), or file:PATH with a link, two
     /// numbers of nodes, on each line [default: chain]
     #[arg(long, value_name = "SHAPE")]
     pub(crate) topology: Option<String>,
@@ -169,7 +169,7 @@ pub(crate) struct CommonArgs {
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_states: Option<u64>,
 
-    /// Stop when N executions have come to their end
+    /// Stop after N executions
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_executions: Option<u64>,
@@ -233,7 +233,7 @@ pub(crate) struct ReplayArgs {
     /// A file written with --trace
     pub(crate) trace: PathBuf,
 
-    /// Stop in gdb where the execution went wrong (native programs)
+    /// Stop in gdb at the failure (native programs)
     #[arg(long)]
     pub(crate) gdb: bool,
 
@@ -273,11 +273,11 @@ pub(crate) struct ShowForm {
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
-    /// As a sequence diagram in the language of Mermaid
+    /// As a sequence diagram for Mermaid
     #[arg(long)]
     pub(crate) mermaid: bool,
 
-    /// As a graph of what comes before what, in the language of Graphviz
+    /// As a graph of the happens-before order, for Graphviz
     #[arg(long)]
     pub(crate) dot: bool,
 }
@@ -290,13 +290,13 @@ pub(crate) enum StrategyName {
     Befs,
 }
 
-impl From<StrategyName> for Order {
-    fn from(name: StrategyName) -> Order {
+impl From<StrategyName> for SearchOrder {
+    fn from(name: StrategyName) -> SearchOrder {
         match name {
-            StrategyName::Bfs => Order::Bfs,
-            StrategyName::Dfs => Order::Dfs,
-            StrategyName::DfsRecursive => Order::DfsRecursive,
-            StrategyName::Befs => Order::Befs,
+            StrategyName::Bfs => SearchOrder::Bfs,
+            StrategyName::Dfs => SearchOrder::Dfs,
+            StrategyName::DfsRecursive => SearchOrder::DfsRecursive,
+            StrategyName::Befs => SearchOrder::Befs,
         }
     }
 }

@@ -27,7 +27,7 @@ const SUBJECTS: [&str; 16] = [
     "XSAVEC instruction",
     "AVX registers",
     "Syscall User Dispatch",
-    "tracking of written pages",
+    "tracking of dirty pages",
     "fixed addresses",
     "files in memory",
     "reading a program's memory",

@@ -28,8 +28,8 @@ pub struct Companion {
 }
 
 impl Companion {
-    /// Opens the programs that commands name, with arguments as a shell would tell them apart; names
-    /// are looked up in `folders`, and paths are seen from `home`.
+    /// Opens the programs that commands name, with arguments as a shell would tell them apart;
+    /// names are looked up in `folders`, and paths are seen from `home`.
     pub fn open_all(
         commands: &[String],
         folders: &[PathBuf],
@@ -176,7 +176,7 @@ impl System {
     }
 }
 
-/// What was strange in a system that is started so, in words.
+/// The notices about a closed system, as text.
 pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
     let system = System::of(launch);
     let words = |notice: &Notice| {

@@ -6,7 +6,7 @@ use crate::execution::Execution;
 use crate::worker::{Launch, Modules, Worker};
 use everypath_shim_abi::{Backend, Command, Outcome, Request, Restart, Setup};
 
-/// A way to carry and put back, with its name.
+/// A backend and a restore method, with their name.
 type Way = (&'static str, Backend, Restart);
 
 const REFERENCE: Way = ("fibers, copying", Backend::Fibers, Restart::Copy);

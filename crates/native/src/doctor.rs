@@ -171,7 +171,7 @@ fn dispatch() -> Finding {
     // SAFETY: switches off what is off. JUSTIFICATION: refused where the kernel does not know it.
     let result = unsafe { libc::prctl(SET_DISPATCH, OFF, 0u64, 0u64, 0u64) };
     Finding::probed("Syscall User Dispatch", checked(result.into())).explained(
-        "system calls cannot be caught; programs cannot be checked",
+        "syscalls cannot be intercepted; programs cannot be checked",
         "use Linux 5.11 or newer, and no seccomp profile that forbids the prctl",
     )
 }
@@ -181,9 +181,9 @@ fn checked(result: i64) -> io::Result<()> {
 }
 
 fn tracking() -> Finding {
-    let meaning = "programs with more than 1 MB of memory are put back more slowly";
+    let meaning = "programs with more than 1 MB of memory are restored more slowly";
     let remedy = "use Linux 6.7 or newer, and no seccomp profile that forbids userfaultfd";
-    Finding::probed("tracking of written pages", track()).explained(meaning, remedy).optional()
+    Finding::probed("tracking of dirty pages", track()).explained(meaning, remedy).optional()
 }
 
 /// Opens what tracking needs and asks for the list of a page of ours.
@@ -319,7 +319,7 @@ fn free_memory() -> Finding {
     }
 }
 
-/// The real proof: a program is started, controlled, and put back.
+/// The real proof: a program is started, controlled, and restored.
 fn proof(folders: &[PathBuf], environment: &[(OsString, OsString)]) -> Finding {
     let subject = "controlling a program";
     match control_probe(folders, environment) {
@@ -349,7 +349,7 @@ fn control_probe(
         outside: Environment::default(),
         companions: Vec::new(),
     };
-    // Twice, so that it is put back once.
+    // Twice, so that it is restored once.
     let sampling = Sampling {
         launch,
         sampler: Sampler::Random,

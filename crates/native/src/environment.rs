@@ -43,8 +43,8 @@ impl Environment {
     }
 
     /// A world of programs that are explored on their own.
-    pub(crate) fn of_programs(wishes: JointRequests) -> Self {
-        let programs = Programs::Explored(Box::new(wishes));
+    pub(crate) fn of_programs(requests: JointRequests) -> Self {
+        let programs = Programs::Explored(Box::new(requests));
         let world = World { programs, ..World::default() };
         Environment { world: Arc::new(Mutex::new(world)), ..Environment::default() }
     }
@@ -114,7 +114,7 @@ impl World {
     pub(crate) fn begin_execution(&mut self) {
         match &mut self.programs {
             Programs::None => {}
-            Programs::Explored(wishes) => wishes.begin_execution(),
+            Programs::Explored(requests) => requests.begin_execution(),
             Programs::Recorded(script) => script.next = 0,
         }
         if let Some(trees) = &self.trees {
@@ -122,10 +122,10 @@ impl World {
         }
     }
 
-    /// What the last execution wished of other programs that are explored on their own.
-    pub(crate) fn wishes(&mut self) -> Option<&mut JointRequests> {
+    /// The requests of the last execution to programs that are explored alone.
+    pub(crate) fn requests(&mut self) -> Option<&mut JointRequests> {
         match &mut self.programs {
-            Programs::Explored(wishes) => Some(wishes),
+            Programs::Explored(requests) => Some(requests),
             Programs::None | Programs::Recorded(_) => None,
         }
     }
@@ -140,7 +140,7 @@ impl World {
     ) -> Option<Result<Reply, String>> {
         match &mut self.programs {
             Programs::None => None,
-            Programs::Explored(wishes) => Some(wishes.answer(question, message, events)),
+            Programs::Explored(requests) => Some(requests.answer(question, message, events)),
             Programs::Recorded(script) => Some(script.answer()),
         }
     }

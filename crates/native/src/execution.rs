@@ -25,7 +25,7 @@ pub struct Explored {
     pub abandoned: u64,
     /// How many steps they had together.
     pub steps: u64,
-    /// How many states were met, if they were told apart.
+    /// The number of states, in a search over states.
     pub states: Option<u64>,
     /// How often an execution came back to a state that it had been in: it could go round for ever.
     pub cycles: u64,
@@ -150,7 +150,7 @@ pub struct Execution {
     pub stderr: Vec<u8>,
     /// What it noted, each with a zero behind it; the value of the step is where it begins.
     pub notes: Vec<u8>,
-    /// What passed between sockets, if that was written down.
+    /// The messages between sockets, if they were recorded.
     pub(crate) passages: Vec<u8>,
     /// What is wrong with what it left behind.
     pub judgement: Option<Violation>,
@@ -207,7 +207,7 @@ impl Execution {
         }
     }
 
-    /// Whether another execution goes wrong in the same way, as far as can be told.
+    /// Whether another execution fails in the same way.
     pub(crate) fn fails_like(&self, other: &Execution) -> bool {
         let instruction = |of: &Execution| {
             let entry = of.threads.iter().find(|entry| entry.number == of.thread);
@@ -234,7 +234,7 @@ impl Execution {
             }
     }
 
-    /// The first difference from another execution of the same schedule, in words.
+    /// A description of the first difference from another execution of the same schedule.
     pub fn difference(&self, other: &Execution) -> Option<String> {
         let pairs = self.events.iter().zip(&other.events);
         if let Some((at, (a, b))) = pairs.enumerate().find(|(_, (a, b))| a != b) {

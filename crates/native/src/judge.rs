@@ -71,7 +71,7 @@ impl Judge {
         files: &mut File,
         control: &Control,
     ) -> Result<ControlFlow<(), Option<Violation>>, Error> {
-        // Whoever comes with the same content waits for the one who came first.
+        // A worker with the same content waits for the verdict of the first.
         let mut known = self.known.lock().expect("nobody panics while holding it");
         if let Some(judgement) = known.get(&left.hash) {
             return Ok(ControlFlow::Continue(judgement.clone()));
@@ -94,7 +94,7 @@ impl Judge {
     }
 }
 
-/// The first difference, in words.
+/// A description of the first difference.
 fn difference(name: &str, expected: &[u8], actual: &[u8]) -> Option<String> {
     if expected == actual {
         return None;

@@ -1,29 +1,30 @@
 //! Native programs: unmodified, under full control.
 //!
-//! - [`Program`]: looks at a program before it is started; says what it is, or why not.
-//! - [`Launch`]: what to start, and how it is carried and put back.
-//! - [`sample`]: runs executions with schedules chosen at random, and keeps what went wrong.
-//! - [`GoodTuring`], [`Promise`]: what such a sample says of the executions that are not in it.
+//! - [`Program`]: inspects a program file before it is started.
+//! - [`Launch`]: what to start, with which backend and restore method.
+//! - [`sample`]: executions with randomly chosen schedules.
+//! - [`GoodTuring`], [`Promise`]: estimates of what a sample has missed.
 //! - [`explore()`]: runs every schedule, up to equivalence.
 //! - [`executions`]: the same, one after the other, each to be looked at.
-//! - [`explore_states`]: goes from state to state, and not on from one that was met before.
-//! - [`replay`]: repeats one execution exactly, and says what it did in words.
-//! - [`minimise()`]: makes a failing execution easy to follow.
-//! - [`explain`]: the step after which nothing could be saved, and what should have come first.
-//! - [`compare`]: the same schedules, carried and put back in every way we know.
-//! - [`Judge`]: what must be true of what executions leave behind: output and files.
-//! - [`Names`]: an execution in words: its steps, its end, what is wrong with it (which is decided in
+//! - [`explore_states`]: a search over states, which does not continue from visited ones.
+//! - [`replay`]: replays one execution exactly, with stacks and source lines.
+//! - [`minimise()`]: fewer preemptions, context switches and steps in a counterexample.
+//! - [`explain`]: the critical step of a counterexample, and the step that races with it.
+//! - [`compare`]: the same schedules under every backend and restore method.
+//! - [`Judge`]: properties of the output and the files of executions.
+//! - [`Names`]: descriptions of steps, blocked threads and violations (which are decided in
 //!   `verdict`).
 //! - [`Companion`]: another program under the same control, for closed systems.
-//! - [`explore_jointly`]: several programs that talk to each other, each explored on its own.
-//! - [`Environment`]: the peers that it talks to.
-//! - [`peers`]: the real processes that a program talks to.
-//! - [`doctor`]: what this machine offers for all this.
-//! - [`atomics`]: which instructions become scheduling points, and how they are patched.
+//! - [`explore_jointly`]: several communicating programs, each explored alone.
+//! - [`Environment`]: answers to the program's upcalls.
+//! - [`peers`]: the real processes that a program communicates with.
+//! - [`doctor`]: what this machine supports.
+//! - [`atomics`]: which instructions become patch sites, and how they are patched.
 //! - [`symbols`]: addresses to functions, source lines and variables; stacks.
 //!
 //! Inside: `worker` (a process under the shim and its commands), `region` (the memory shared with
-//! it), `runner` and `speculation` (executions for a search of all schedules), `patching` (patches in the shim's format), `shim` (the embedded library).
+//! it), `runner` and `speculation` (executions for a search of all schedules), `patching` (patches
+//! in the shim's format), `shim` (the embedded library).
 
 pub mod atomics;
 mod closed;

@@ -26,7 +26,7 @@ fn first(bytes: &[u8]) -> Option<(Told<'_>, &[u8])> {
     Some((Told { passage, from, to, content }, rest))
 }
 
-/// What passed, in the order of sending; `outside` is the name of whoever is not under control.
+/// The messages, in the order of sending; `outside` is the name of the peer.
 pub(crate) fn messages(replayed: &Replayed, outside: &str) -> Vec<Message> {
     let mut log = Log { replayed, outside, messages: Vec::new(), on_their_way: BTreeMap::new() };
     let mut rest = replayed.execution.passages.as_slice();

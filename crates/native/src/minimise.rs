@@ -50,7 +50,7 @@ struct Attempts<'a> {
 impl Trials for Attempts<'_> {
     type Error = Error;
 
-    fn attempt(&mut self, wish: &[Choice]) -> Result<Option<Failing>, Error> {
+    fn attempt(&mut self, schedule: &[Choice]) -> Result<Option<Failing>, Error> {
         if self.stuck {
             return Ok(None);
         }
@@ -58,7 +58,7 @@ impl Trials for Attempts<'_> {
             Some(worker) => self.worker.insert(worker),
             None => self.worker.insert(Worker::start(&self.launch, &self.modules)?),
         };
-        let reply = worker.attempt(wish)?;
+        let reply = worker.attempt(schedule)?;
         self.stuck = is_final(reply.outcome);
         let execution = Execution::of(worker, &reply, 0);
         Ok(execution.fails_like(self.failing).then(|| as_failing(&execution)))

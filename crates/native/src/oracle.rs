@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// How often we look whether somebody wants the search to stop.
 const HEARTBEAT: Duration = Duration::from_millis(100);
-/// How much of what an oracle says is told.
+/// How much of an oracle's output is shown.
 const TOLD: usize = 300;
 /// A shell's exit codes for a command that cannot be run.
 const CANNOT_RUN: [i32; 2] = [126, 127];
@@ -38,8 +38,8 @@ pub(crate) struct Oracle {
     place: Place,
 }
 
-/// A folder that is removed with this value, and also if we are killed: a process waits for our end.
-/// What is started in its group ends with it.
+/// A folder that is removed with this value, and also if we are killed: a process waits for our
+/// end. What is started in its group ends with it.
 #[derive(Debug)]
 struct Place {
     folder: PathBuf,

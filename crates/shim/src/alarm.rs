@@ -138,19 +138,19 @@ pub(crate) fn set_timer(which: i32, new: usize, old: usize) -> isize {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn alarm(seconds: u32) -> u32 {
     alarm_after(seconds) as u32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn setitimer(which: i32, new: usize, old: usize) -> i32 {
     result(set_timer(which, new, old)) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn getitimer(which: i32, old: usize) -> i32 {
     result(get_timer(which, old)) as i32

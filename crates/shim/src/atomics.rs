@@ -128,8 +128,8 @@ global_asm!(
     lower_halves = sym LOWER_HALVES,
 );
 
-/// Whether the lower halves of the vector registers may be saved alone if the others are not in use:
-/// the processor says so by `xgetbv`, and nobody needs the one form of [`crate::xsave`].
+/// Whether the lower halves of the vector registers may be saved alone if the others are not in
+/// use: the processor says so by `xgetbv`, and nobody needs the one form of [`crate::xsave`].
 static LOWER_HALVES: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
@@ -182,7 +182,8 @@ pub(crate) fn redirect(machine: &Machine) -> bool {
     false
 }
 
-/// From the frame of `everypath_atomic` to what the stub pushed: nine registers and the return address.
+/// From the frame of `everypath_atomic` to what the stub pushed: nine registers and the return
+/// address.
 const PUSHED: usize = 10 * size_of::<u64>();
 /// Within that frame: `rsi`, which a function finds its second argument in.
 const SECOND_ARGUMENT: usize = 48;
@@ -291,7 +292,7 @@ fn value(operand: usize, size: u8) -> u64 {
 /// A thread that so often finds the same at the same instruction, and changes nothing, spins.
 const LOOKS: u64 = 3;
 
-/// A thread that lets others go first after it has looked in vain spins if it looks again.
+/// A thread that yields after a failed load spins if it loads again.
 pub(crate) fn note_yield(thread: &Thread) {
     let [site, operand, found, times] = thread.in_vain.get();
     let [looked_at, looked, looks] = thread.looked.get();
@@ -335,7 +336,8 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
     rust_mutex::watch(operand);
 }
 
-/// An exchange that found what it then left there, and finds it again and again, waits for a change.
+/// An exchange that found what it then left there, and finds it again and again, waits for a
+/// change.
 fn exchange(operand: usize, site: &Site) {
     let now = value(operand, site.size);
     if now != 0 && times_in_vain(site, operand, now) >= LOOKS {

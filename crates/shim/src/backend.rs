@@ -1,8 +1,8 @@
 //! The backends: all threads as fibers on one kernel thread, or one kernel thread each.
 //!
 //! Either way a thread's registers are saved in its own memory whenever it does not run, so
-//! snapshots know nothing of carriers. A kernel thread that carries waits on a stack of ours and
-//! holds no state of the program: it outlives executions.
+//! snapshots know nothing of kernel threads. A kernel thread waits on a stack of the shim and holds
+//! no state of the program: it outlives executions.
 
 use crate::context::Context;
 use crate::memory::map;

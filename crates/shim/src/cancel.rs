@@ -16,7 +16,7 @@ use everypath_shim_abi::Operation;
 /// What joining a thread that was cancelled gives.
 const CANCELED: usize = usize::MAX;
 
-/// Whoever only tests so often in a row waits to be cancelled.
+/// A thread that only tests so often in a row waits to be cancelled.
 const PATIENCE: u8 = 64;
 
 /// Whether a thread is in a call that is a cancellation point.
@@ -119,7 +119,7 @@ pub(crate) fn elsewhere(call: impl FnOnce()) {
     within(Place::Elsewhere, call);
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_cancel(handle: usize) -> i32 {
     point(Operation::Cancel, handle, 0);
@@ -133,7 +133,7 @@ extern "C" fn pthread_cancel(handle: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_testcancel() {
     let thread = state().current();
@@ -168,13 +168,13 @@ fn change(
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_setcancelstate(new: i32, old: usize) -> i32 {
     change((new, old), |it| it.disabled, |it, disabled| Cancellation { disabled, ..it })
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_setcanceltype(new: i32, old: usize) -> i32 {
     let set = |it, asynchronous| Cancellation { asynchronous, ..it };

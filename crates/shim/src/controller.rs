@@ -20,15 +20,15 @@ use everypath_shim_abi::{
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 static RUNNING: AtomicBool = AtomicBool::new(false);
-/// Whether the program has moved since it was put back.
+/// Whether the program has taken a step since it was restored.
 static MOVED: AtomicBool = AtomicBool::new(false);
 /// Whether the program has left its start: then it stands before a choice.
 pub(crate) static BEGUN: Common<AtomicBool> = Common::at(offset_of!(RunState, begun));
 /// Whether somebody was chosen who did not go on yet.
 pub(crate) static CHOSEN: Common<AtomicBool> = Common::at(offset_of!(RunState, chosen));
-/// Whether whoever gets the turn shall only describe its threads.
+/// Whether the next process to run shall only describe its threads.
 static DESCRIBING: Common<AtomicBool> = Common::at(offset_of!(RunState, describing));
-/// The number of the present execution, and the one that this process was put back for.
+/// The number of the present execution, and the one that this process was restored for.
 static EXECUTION: Common<AtomicU64> = Common::at(offset_of!(RunState, execution));
 static PUT_BACK: AtomicU64 = AtomicU64::new(0);
 /// The process that runs the present execution, while forking.

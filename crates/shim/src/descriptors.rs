@@ -1,8 +1,8 @@
 //! The descriptor table: files, sockets, pipes, events.
 //!
 //! Numbers follow from who opens, not from the order in which threads do: every thread has numbers
-//! of its own, and a number that another thread has closed is not given out again. So opening in one
-//! thread commutes with opening and closing in another, and `main` still sees the lowest free
+//! of its own, and a number that another thread has closed is not given out again. So opening in
+//! one thread commutes with opening and closing in another, and `main` still sees the lowest free
 //! number, as long as it closes what it opens.
 
 use crate::fail::stop;
@@ -246,7 +246,7 @@ pub(crate) fn close_objects() {
     }
 }
 
-/// Closes what is open on objects, at once, whoever still uses it.
+/// Closes descriptors of objects at once, even if they are in use.
 pub(crate) fn drop_objects() {
     for number in slots().given_out() {
         let open = &slot(number).open;
@@ -459,7 +459,7 @@ fn replace(descriptor: i32, is_written_file: bool) {
     point(Operation::DescriptorClose, place(descriptor), is_written_file.into());
 }
 
-/// Keeps something open while a call uses it, whoever closes its descriptors.
+/// Keeps an object open while a call uses it, even if its descriptors are closed.
 pub(crate) fn hold(description: usize) {
     let slot = &slot(description).open;
     slot.set(Open { references: slot.get().references + 1, ..slot.get() });

@@ -58,7 +58,7 @@ pub(crate) extern "C" fn on_system_call(_signal: i32, _info: usize, machine: &Ma
     state().current().at.set(outer);
 }
 
-/// Stands in for libc's function, which takes any number of arguments: they are in the registers
+/// Interposes libc's function, which takes any number of arguments: they are in the registers
 /// in which these six are.
 #[unsafe(no_mangle)]
 extern "C" fn syscall(
@@ -365,8 +365,8 @@ fn harmless(number: i64, arguments: [usize; 6]) -> Option<isize> {
     }
 }
 
-/// Whether libc's function for a call is a cancellation point. What libc calls for itself is not, but
-/// for `read` and `write`, in which its streams end.
+/// Whether libc's function for a call is a cancellation point. What libc calls for itself is not,
+/// but for `read` and `write`, in which its streams end.
 const fn is_cancellation_point(number: i64) -> bool {
     matches!(
         number,
@@ -401,7 +401,7 @@ const fn is_cancellation_point(number: i64) -> bool {
 macro_rules! wrappers {
     ($($name:ident($($argument:ident),*) = $number:ident,)*) => {
         $(
-            /// Stands in for libc's function, to save a trap.
+            /// Interposes libc's function, to save a trap.
             #[unsafe(no_mangle)]
             pub(crate) extern "C" fn $name($($argument: usize),*) -> isize {
                 let given = [$($argument),*];
@@ -476,25 +476,25 @@ wrappers! {
     fstat64(a, b) = FSTAT,
 }
 
-/// Stands in for libc's function, to save a trap: sending to whom a socket is connected to.
+/// Interposes libc's function, to save a trap: sending to whom a socket is connected to.
 #[unsafe(no_mangle)]
 extern "C" fn send(descriptor: usize, address: usize, length: usize, flags: usize) -> isize {
     sendto(descriptor, address, length, flags, 0, 0)
 }
 
-/// Stands in for libc's function, to save a trap.
+/// Interposes libc's function, to save a trap.
 #[unsafe(no_mangle)]
 extern "C" fn recv(descriptor: usize, address: usize, length: usize, flags: usize) -> isize {
     recvfrom(descriptor, address, length, flags, 0, 0)
 }
 
-/// Stands in for libc's function, to save a trap.
+/// Interposes libc's function, to save a trap.
 #[unsafe(no_mangle)]
 extern "C" fn eventfd(value: usize, flags: usize) -> isize {
     result(perform(number::EVENTFD2, [value, flags, 0, 0, 0, 0]))
 }
 
-/// Stands in for libc's function, which hands the mask over together with its length.
+/// Interposes libc's function, which hands the mask over together with its length.
 #[unsafe(no_mangle)]
 extern "C" fn pselect(
     count: usize,

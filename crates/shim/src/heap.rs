@@ -131,13 +131,13 @@ fn or_no_memory(pointer: usize) -> usize {
     pointer
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn malloc(size: usize) -> usize {
     or_no_memory(allocate(size))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn free(pointer: usize) {
     if pointer != 0 {
@@ -145,13 +145,13 @@ extern "C" fn free(pointer: usize) {
     }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn calloc(count: usize, size: usize) -> usize {
     or_no_memory(count.checked_mul(size).map_or(0, allocate))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn realloc(pointer: usize, size: usize) -> usize {
     if pointer == 0 {
@@ -173,7 +173,7 @@ extern "C" fn realloc(pointer: usize, size: usize) -> usize {
     or_no_memory(new)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn reallocarray(pointer: usize, count: usize, size: usize) -> usize {
     match count.checked_mul(size) {
@@ -182,19 +182,19 @@ extern "C" fn reallocarray(pointer: usize, count: usize, size: usize) -> usize {
     }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn memalign(alignment: usize, size: usize) -> usize {
     or_no_memory(allocate_aligned(alignment.next_power_of_two(), size))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn aligned_alloc(alignment: usize, size: usize) -> usize {
     memalign(alignment, size)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn posix_memalign(result: usize, alignment: usize, size: usize) -> i32 {
     if !alignment.is_power_of_two() || alignment < 8 {
@@ -208,25 +208,25 @@ extern "C" fn posix_memalign(result: usize, alignment: usize, size: usize) -> i3
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn valloc(size: usize) -> usize {
     memalign(PAGE, size)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pvalloc(size: usize) -> usize {
     memalign(PAGE, round_up(size, PAGE))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn malloc_usable_size(pointer: usize) -> usize {
     if pointer == 0 { 0 } else { usable(pointer) }
 }
 
-/// Stands in for libc's function: nothing is ever given back to the system.
+/// Interposes libc's function: memory is never returned to the kernel.
 #[unsafe(no_mangle)]
 extern "C" fn malloc_trim(_keep: usize) -> i32 {
     0

@@ -1,22 +1,23 @@
 //! The library that everypath preloads into a program.
 //!
-//! It runs the program's threads one at a time, in the order the checker asks for, and puts the
-//! program back to its start between executions.
+//! It runs the program's threads one at a time, following the checker's schedule, and restores the
+//! snapshot taken at the start of `main` between executions.
 //!
-//! - `memory`, `sys`, `fail`: addresses, system calls, the ways to give up.
+//! - `memory`, `sys`, `fail`: the memory map, syscalls, giving up.
 //! - `state`: what is part of every snapshot. Everything static in this library is not.
-//! - `context`, `backend`: fibers, and kernel threads as the other way to carry them.
-//! - `scheduler`: points, choices, waits and wakes. `controller`: executions and commands.
+//! - `context`, `backend`: context switches between fibers, or between kernel threads.
+//! - `scheduler`: scheduling points, choices, blocking, wakeups. `controller`: executions and
+//!   commands.
 //! - `batch`: several executions of one command. `trace_hash`: which executions are equivalent.
-//! - `snapshot`, `dirty_pages`, `write_protect`: copies of the program, whole, by written pages, or without
-//!   those that were never written. `fingerprint`: the hash of its state.
-//! - `output_digest`: what an execution leaves behind, to be judged.
-//! - `start`: from the loader to the first snapshot. `libc`: what we need of libc's insides.
+//! - `snapshot`, `dirty_pages`, `write_protect`: snapshots, restored as a whole, by dirty pages, or
+//!   without the pages that were never written. `fingerprint`: the hash of a state.
+//! - `output_digest`: the digest of an execution's output and files, to be judged.
+//! - `start`: from the loader to the first snapshot. `libc`: internals of libc.
 //! - `thread`, `cancel`, `sync`, `futex`, `time`, `alarm`, `random`, `signals`, `files`, `output`,
-//!   `process`, `heap`, `mapping`, `unwind`: the functions that stand in for libc's, by subject.
-//! - `verify`: what programs ask of us by the library `everypath-verify`.
-//! - `dispatch`: every other system call. `detour`: libc's own calls of its functions.
-//! - `atomics`: patched instructions. `xsave`: what they save of the processor.
+//!   `process`, `heap`, `mapping`, `unwind`: interposed libc functions, by subject.
+//! - `verify`: the functions of the library `everypath-verify`.
+//! - `dispatch`: every other syscall. `detour`: internal calls of libc.
+//! - `atomics`: patch sites. `xsave`: the vector registers that they save.
 
 #![no_std]
 

@@ -125,7 +125,7 @@ pub(crate) fn advise(address: usize, length: usize, advice: i32) -> isize {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn mmap(
     address: usize,
@@ -138,7 +138,7 @@ extern "C" fn mmap(
     result(map(Request { address, length, protection, flags, descriptor, offset }))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn mmap64(
     address: usize,
@@ -151,19 +151,19 @@ extern "C" fn mmap64(
     result(map(Request { address, length, protection, flags, descriptor, offset }))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn munmap(address: usize, length: usize) -> i32 {
     result(unmap(address, length)) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn mprotect(address: usize, length: usize, protection: i32) -> i32 {
     result(protect(address, length, protection)) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn madvise(address: usize, length: usize, advice: i32) -> i32 {
     result(advise(address, length, advice)) as i32

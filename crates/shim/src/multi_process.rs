@@ -1,10 +1,10 @@
 //! Several processes as one closed system: shared tables, and the hand-off between them.
 //!
-//! Their threads stand in one table and their sockets in another, and who goes on is chosen among
-//! all of them. All of that lies in memory that the processes share, at the same addresses. One
-//! process has the turn: if the next step is that of a thread in another process, the turn is passed
-//! on, and whoever passed it on waits. The first process, the program that is checked, talks to the
-//! checker. Each process puts its own memory back, when it first gets the turn in an execution.
+//! There is one thread table and one table of sockets for all, and the scheduler chooses among all
+//! threads. All of that lies in memory that the processes share, at the same addresses. One process
+//! runs at a time: if the next step belongs to a thread of another process, it hands off by a futex
+//! and waits. The first process, the program that is checked, talks to the checker. Each process
+//! restores its own memory when it first runs in an execution.
 //!
 //! A program that is alone is a system of one process.
 
@@ -35,7 +35,7 @@ static PROCESSES: AtomicUsize = AtomicUsize::new(1);
 /// How many threads each process may have.
 static EACH: AtomicU16 = AtomicU16::new(MAX_THREADS as u16);
 
-/// Who has the turn: a baton for each process.
+/// The hand-off: a baton for each process.
 static TURNS: Common<[Baton; MAX_PROCESSES]> = Common::at(offset_of!(RunState, turns));
 
 /// Finds out which process this is, and maps what it shares with others, or has for itself.
@@ -190,8 +190,8 @@ pub(crate) fn await_turn() {
     TURNS[process()].take(&SysFutex);
 }
 
-/// What stands for the end of this process in the footprint of that step: 0, which is everything, if
-/// it ends threads that could have gone on.
+/// What stands for the end of this process in the footprint of that step: 0, which is everything,
+/// if it ends threads that could have gone on.
 pub(crate) fn end_object() -> usize {
     if is_one_of_several() && state().own_unjoined[process()].get() == 0 {
         return own_object(1);

@@ -1,10 +1,11 @@
 //! Network partitions between two processes, and their healing.
 //!
-//! The network is a thread that runs no code, as the fates of processes are (`process_faults.rs`). Its steps
-//! touch everything, so every place of them among the steps of all threads is explored. What is cut
-//! is mended at the latest when nothing else can happen any more; what was sent over a stream arrives
-//! then (`net/crossing.rs`). Whatever the processes do, the network takes its steps until it comes to
-//! rest by itself: the search relies on that.
+//! The network is a thread without code, as the fault injectors of processes are
+//! (`process_faults.rs`). Its steps are dependent on everything, so every placement of them among
+//! the steps of all threads is explored. A partition is healed at the latest when nothing else can
+//! happen any more; stream data in flight arrives then (`net/partitioned.rs`). Whatever the
+//! processes do, the network takes its steps until it comes to rest by itself: the search relies on
+//! that.
 
 use crate::multi_process;
 use crate::net;

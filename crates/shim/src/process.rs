@@ -37,7 +37,7 @@ fn is_panic(code: i32) -> bool {
     !multi_process::is_first() && code == PANICKED
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn _exit(code: i32) -> ! {
     if !crate::region::is_open() {
@@ -48,13 +48,13 @@ pub(crate) extern "C" fn _exit(code: i32) -> ! {
     finish(code)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn _Exit(code: i32) -> ! {
     _exit(code)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn abort() -> ! {
     const SIGABRT: i32 = 6;
@@ -62,7 +62,7 @@ extern "C" fn abort() -> ! {
     ended(Outcome::Aborted, SIGABRT)
 }
 
-/// Stands in for libc's function: says what failed, then aborts.
+/// Interposes libc's function: says what failed, then aborts.
 #[unsafe(no_mangle)]
 extern "C" fn __assert_fail(expression: usize, file: usize, line: u32, function: usize) -> ! {
     let text = |address| core::str::from_utf8(crate::memory::c_string(address)).unwrap_or("?");
@@ -82,25 +82,25 @@ extern "C" fn __assert_fail(expression: usize, file: usize, line: u32, function:
     )
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn getpid() -> i32 {
     first_tid()
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn gettid() -> i32 {
     FIRST_TID + i32::from(state().current.get())
 }
 
-/// Stands in for libc's function: one thread runs at a time, on one processor.
+/// Interposes libc's function: one thread runs at a time, on one processor.
 #[unsafe(no_mangle)]
 extern "C" fn sched_getcpu() -> i32 {
     0
 }
 
-/// Stands in for libc's function: hides the kernel's own clock from programs that look for it.
+/// Interposes libc's function: hides the kernel's own clock from programs that look for it.
 #[unsafe(no_mangle)]
 extern "C" fn getauxval(kind: u64) -> u64 {
     const KERNEL_CODE: u64 = 33;
@@ -115,7 +115,7 @@ extern "C" fn getauxval(kind: u64) -> u64 {
 macro_rules! refused {
     ($($name:ident: $what:literal,)*) => {
         $(
-            /// Stands in for libc's function.
+            /// Interposes libc's function.
             #[unsafe(no_mangle)]
             extern "C" fn $name() -> isize {
                 stop!(concat!(stringify!($name), " is not modelled: ", $what))
@@ -139,7 +139,7 @@ refused! {
     dlmopen: "libraries must be loaded before main; name it in LD_PRELOAD",
 }
 
-/// Stands in for libc's function: a library that comes later would come uncontrolled.
+/// Interposes libc's function: a library that comes later would come uncontrolled.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn dlopen(name: usize, flags: i32) -> usize {
     const NO_LOAD: i32 = 4;

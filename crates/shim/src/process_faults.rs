@@ -1,7 +1,8 @@
 //! Process faults: crash and restart.
 //!
-//! The fate of a process is a thread that runs no code: its only step is to strike or not to strike.
-//! That step touches everything, so every place of it among the steps of all threads is explored.
+//! The fault injector of a process is a thread without code: its only step is to kill or not to
+//! kill. That step is dependent on everything, so every placement of it among the steps of all
+//! threads is explored.
 
 use crate::descriptors::{self, RANGES};
 use crate::memory::copy;
@@ -26,7 +27,7 @@ pub(crate) fn is_possible() -> bool {
     setup().kills > 0 && multi_process::is_one_of_several()
 }
 
-/// Whether a thread runs no code: it is the fate of its process, or of the network.
+/// Whether a thread runs no code: it is the fault injector of its process, or of the network.
 pub(crate) fn is_one(thread: &Thread) -> bool {
     matches!(thread.operation.get(), Operation::Kill | Operation::Partition)
 }
@@ -35,8 +36,8 @@ fn kills(thread: &Thread) -> bool {
     thread.operation.get() == Operation::Kill
 }
 
-/// Gives this process a fate, if it is one of those that may be killed. The first one, which may not,
-/// has the fate of the network instead.
+/// Adds a fault injector to this process, if it may be killed. The first one, which may not, has
+/// that of the network instead.
 pub(crate) fn appoint(state: &State) {
     let operation = match multi_process::is_first() {
         true if partition::is_possible() => Operation::Partition,
@@ -85,7 +86,7 @@ pub(crate) fn remember_start() {
     descriptors::keep_used(&START.descriptors);
 }
 
-/// A fate of this process was chosen: lets it happen.
+/// The fault injector of this process was chosen: injects the fault.
 pub(crate) fn meet(fate: &Thread) {
     match fate.operation.get() {
         Operation::Partition => partition::meet(fate),

@@ -16,14 +16,14 @@ pub(crate) fn fill(address: usize, length: usize) {
     thread.random.set(random);
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn getrandom(address: usize, length: usize, _flags: u32) -> isize {
     fill(address, length);
     length as isize
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn getentropy(address: usize, length: usize) -> i32 {
     const MOST: usize = 256;
@@ -34,7 +34,7 @@ extern "C" fn getentropy(address: usize, length: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn arc4random() -> u32 {
     let thread = state().current();
@@ -44,13 +44,13 @@ extern "C" fn arc4random() -> u32 {
     value
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn arc4random_buf(address: usize, length: usize) {
     fill(address, length);
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn arc4random_uniform(bound: u32) -> u32 {
     if bound < 2 { 0 } else { arc4random() % bound }

@@ -58,7 +58,7 @@ pub(crate) fn holds(address: usize) -> bool {
         || within(TREES, size_of::<Memory>())
 }
 
-/// The region of the first process, in which executions are written down.
+/// The region of the first process, in which executions are recorded.
 pub(crate) fn region() -> &'static Region {
     crate::memory::view(REGION)
 }

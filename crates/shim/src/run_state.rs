@@ -1,8 +1,7 @@
 //! The scheduler's and controller's state between steps; shared by the processes of a closed
 //! system.
 //!
-//! It is no part of snapshots. All processes of a system have it in common: whoever has the turn goes
-//! on with it.
+//! It is no part of snapshots.
 
 use crate::memory::view;
 use crate::scheduler::{Counter, Setting};

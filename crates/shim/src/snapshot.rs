@@ -28,7 +28,7 @@ pub(crate) struct Span {
 
 const MAX_SPANS: usize = 1024;
 
-/// What does not live in the program's memory and must be put back with it.
+/// State outside the program's memory that must be restored with it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Book {
@@ -125,7 +125,7 @@ pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
     for (address, length) in crate::descriptors::spans() {
         each(Span { address, length });
     }
-    // What processes have in common, the first of them puts back.
+    // The first process restores what all share.
     let common = crate::descriptors::object_spans().chain(crate::net::spans());
     for (address, length) in common.filter(|_| multi_process::is_first()) {
         each(Span { address, length });

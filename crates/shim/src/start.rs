@@ -73,7 +73,7 @@ impl Module {
     }
 }
 
-/// Stands in for libc's function: our `main` runs before the program's.
+/// Interposes libc's function: our `main` runs before the program's.
 #[unsafe(no_mangle)]
 extern "C" fn __libc_start_main(
     main: usize,

@@ -115,7 +115,7 @@ pub(crate) struct Thread {
     pub(crate) want: Cell<crate::net::Want>,
     /// What it is about to send or receive.
     pub(crate) transfer: Cell<crate::net::Transfer>,
-    /// How often in a row it looked at a socket in vain, without waiting.
+    /// How many non-blocking calls in a row found nothing.
     pub(crate) vain_looks: Cell<u16>,
     /// Whether the network does nothing to the datagrams that it looks for.
     pub(crate) undisturbed: Cell<bool>,
@@ -227,15 +227,15 @@ pub(crate) struct State {
     pub(crate) unjoined: Cell<u16>,
     /// One more than the highest number of a thread that there is.
     pub(crate) limit: Cell<u16>,
-    /// Who can take a step.
+    /// The runnable threads.
     pub(crate) ready: Threads,
-    /// Who waits.
+    /// The blocked threads.
     pub(crate) blocked: Threads,
-    /// Who found nothing new and stands back until another thread has moved.
+    /// Threads that have yielded: blocked until another thread has taken a step.
     pub(crate) standing: Threads,
     /// How many wait with a deadline.
     pub(crate) deadlines: Cell<u16>,
-    /// How many wait for somebody who chooses whom to wake, or choose by themselves.
+    /// How many wait for a wakeup that chooses its waiter, or choose by themselves.
     pub(crate) selectable: Cell<u16>,
     /// How often each fault has happened.
     pub(crate) spent: Cell<[u8; Fault::ALL.len()]>,
@@ -366,8 +366,8 @@ impl State {
     }
 
     /// Whether what a thread does could have happened before something that another one did or will
-    /// do: if not, nothing is a step. Threads that have ended count until they are joined, because a
-    /// search must see that the one that is left races with them.
+    /// do: if not, nothing is a step. Threads that have ended count until they are joined, because
+    /// a search must see that the one that is left races with them.
     pub(crate) fn is_concurrent(&self) -> bool {
         self.unjoined.get() > 0
     }
@@ -377,8 +377,8 @@ impl State {
         self.alive.get() == 1
     }
 
-    /// The part that processes have in common, as a snapshot holds it. No two parts share a page, or
-    /// tracking would lose one of them.
+    /// The part that processes have in common, as a snapshot holds it. No two parts share a page,
+    /// or tracking would lose one of them.
     pub(crate) fn common_span(&self) -> Span {
         let used = usize::from(self.limit.get()) * size_of::<Thread>();
         Span { address: STATE, length: offset_of!(State, threads) + used }

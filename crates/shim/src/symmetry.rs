@@ -1,9 +1,9 @@
 //! Symmetry reduction among processes with the same command.
 //!
-//! Whoever is the first of them to use the network might as well be the one with the lowest number:
-//! so the others may not do so before it has, and after it the next one. Whatever they do before
-//! that, nobody sees. A process that ends or is killed before it has used the network keeps nobody
-//! waiting any longer.
+//! Up to a permutation, the first of them to use the network is the one with the lowest number: so
+//! the others may not do so before it has, and after it the next one. Their steps before that are
+//! private. A process that exits or is killed before it has used the network blocks no other any
+//! longer.
 
 use crate::multi_process;
 use crate::region::setup;
@@ -50,8 +50,8 @@ pub(crate) fn be_seen(state: &State, process: usize) {
     state.seen.set(state.seen.get() | 1 << process);
 }
 
-/// If somebody is held back while nobody can go on, another one of its kind waits for ever before it
-/// uses the network. That is explored with the two in each other's place.
+/// If somebody is held back while nobody can go on, another one of its kind waits for ever before
+/// it uses the network. That is explored with the two in each other's place.
 pub(crate) fn stuck(state: &State) -> Option<Ending> {
     let is_held = |it: &Thread| it.status() == Status::Ready && holds_back(state, it);
     let ending = Ending { outcome: Outcome::Abandoned, detail: 0 };

@@ -243,7 +243,7 @@ pub(crate) fn find(handle: usize) -> Option<&'static Thread> {
     state.own_threads().find(|thread| thread.status() != Status::Free && thread.tcb.get() == handle)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_create(
     handle: usize,
@@ -313,31 +313,31 @@ fn join_until(handle: usize, result: usize, clock: i32, until: usize) -> i32 {
     cancel::at_point(|| join(handle, result, crate::time::deadline(clock, until), false))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_join(handle: usize, result: usize) -> i32 {
     cancel::at_point(|| join(handle, result, None, false))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_tryjoin_np(handle: usize, result: usize) -> i32 {
     join(handle, result, None, true)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_timedjoin_np(handle: usize, result: usize, until: usize) -> i32 {
     join_until(handle, result, crate::time::REALTIME, until)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_clockjoin_np(handle: usize, result: usize, clock: i32, until: usize) -> i32 {
     join_until(handle, result, clock, until)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_detach(handle: usize) -> i32 {
     point(Operation::Detach, handle, 0);
@@ -352,7 +352,7 @@ pub(crate) extern "C" fn pthread_detach(handle: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function: the real one unwinds to our own first frame.
+/// Interposes libc's function: the real one unwinds to our own first frame.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_exit(result: usize) -> ! {
     let thread = state().current();
@@ -363,7 +363,7 @@ pub(crate) extern "C" fn pthread_exit(result: usize) -> ! {
     unreachable!("pthread_exit does not return")
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_getattr_np(handle: usize, attributes: usize) -> i32 {
     let Some(thread) = find(handle) else { return errno::ESRCH };
@@ -378,7 +378,7 @@ extern "C" fn pthread_getattr_np(handle: usize, attributes: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function: there is one policy, since the order of threads is ours.
+/// Interposes libc's function: there is one policy, since the order of threads is ours.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_getschedparam(handle: usize, policy: usize, parameters: usize) -> i32 {
     const OTHER: i32 = 0;
@@ -390,13 +390,13 @@ extern "C" fn pthread_getschedparam(handle: usize, policy: usize, parameters: us
     0
 }
 
-/// Stands in for libc's function: a wish that changes nothing.
+/// Interposes libc's function: a hint without effect.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_setschedparam(handle: usize, _policy: i32, _parameters: usize) -> i32 {
     if find(handle).is_none() { errno::ESRCH } else { 0 }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_setname_np(handle: usize, name: usize) -> i32 {
     let Some(thread) = find(handle) else { return errno::ESRCH };
@@ -410,7 +410,7 @@ extern "C" fn pthread_setname_np(handle: usize, name: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_getname_np(handle: usize, name: usize, length: usize) -> i32 {
     let Some(thread) = find(handle) else { return errno::ESRCH };
@@ -421,20 +421,20 @@ extern "C" fn pthread_getname_np(handle: usize, name: usize, length: usize) -> i
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn sched_yield() -> i32 {
     give_way();
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_yield() -> i32 {
     sched_yield()
 }
 
-/// Stands in for libc's function: destructors are ours to call, in our own order.
+/// Interposes libc's function: destructors are ours to call, in our own order.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_key_create(key: usize, destructor: usize) -> i32 {
     let real = libc::real_cached!("pthread_key_create", "GLIBC_2.34", "GLIBC_2.2.5");
@@ -447,7 +447,7 @@ pub(crate) extern "C" fn pthread_key_create(key: usize, destructor: usize) -> i3
     failed
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_key_delete(key: u32) -> i32 {
     let real = libc::real_cached!("pthread_key_delete", "GLIBC_2.34", "GLIBC_2.2.5");

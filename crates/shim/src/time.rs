@@ -156,13 +156,13 @@ pub(crate) fn emulate_counter(info: usize, machine: &crate::signals::Machine) ->
     true
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn clock_gettime(clock: i32, address: usize) -> i32 {
     crate::libc::result(get(clock, address)) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn clock_getres(clock: i32, address: usize) -> i32 {
     if !matches!(clock, REALTIME..=BOOTTIME | TAI) {
@@ -174,7 +174,7 @@ extern "C" fn clock_getres(clock: i32, address: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn timespec_get(address: usize, base: i32) -> i32 {
     const TIME_UTC: i32 = 1;
@@ -185,7 +185,7 @@ extern "C" fn timespec_get(address: usize, base: i32) -> i32 {
     base
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn gettimeofday(address: usize, _zone: usize) -> i32 {
     let now = read(REALTIME);
@@ -193,7 +193,7 @@ pub(crate) extern "C" fn gettimeofday(address: usize, _zone: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn time(address: usize) -> i64 {
     let seconds = (read(REALTIME) / SECOND) as i64;
@@ -203,25 +203,25 @@ pub(crate) extern "C" fn time(address: usize) -> i64 {
     seconds
 }
 
-/// Stands in for libc's function: processor time in microseconds.
+/// Interposes libc's function: processor time in microseconds.
 #[unsafe(no_mangle)]
 extern "C" fn clock() -> i64 {
     (state().clock.get() / 1000) as i64
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(export_name = "nanosleep")]
 extern "C" fn libc_nanosleep(request: usize, left: usize) -> i32 {
     crate::libc::result(nanosleep(MONOTONIC, 0, request, left)) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn clock_nanosleep(clock: i32, flags: i32, request: usize, left: usize) -> i32 {
     -nanosleep(clock, flags, request, left) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn usleep(microseconds: u32) -> i32 {
     match sleep_for(u64::from(microseconds) * 1000) {
@@ -230,13 +230,13 @@ extern "C" fn usleep(microseconds: u32) -> i32 {
     }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sleep(seconds: u32) -> u32 {
     sleep_for(u64::from(seconds) * SECOND).div_ceil(SECOND) as u32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn settimeofday(_address: usize, _zone: usize) -> i32 {
     fail(errno::EPERM) as i32

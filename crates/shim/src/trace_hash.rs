@@ -1,14 +1,14 @@
 //! The trace hash: equal for executions with the same happens-before order.
 //!
 //! Two executions are equivalent if they differ only in the order of steps that do not depend on
-//! each other. The hash of a part of a step is made of what its thread did before and of all earlier
-//! parts that it depends on; those are added up, so their own order does not matter. The hash of the
-//! execution is the sum over its parts. Which parts depend on each other is asked of the one table,
-//! [`Part::relation`].
+//! each other. The hash of a part of a step is made of what its thread did before and of all
+//! earlier parts that it depends on; those are added up, so their own order does not matter. The
+//! hash of the execution is the sum over its parts. Which parts depend on each other is asked of
+//! the one table, [`Part::relation`].
 //!
-//! Whether a lock was given back before or after somebody asked for it makes no difference. So to get
-//! a lock is the same part, be it in the step that asks or in one of its own. Nor does it make a
-//! difference how often somebody looked who only wanted others to move.
+//! Whether a lock was released before or after it was requested makes no difference. So acquiring a
+//! lock is the same part, be it in the step of the request or in one of its own. Nor does it matter
+//! how often a yielding thread has polled.
 
 use crate::region::{count, region};
 use crate::scheduler::Counter;
@@ -42,7 +42,8 @@ const PLACES: [Option<usize>; Mode::Nothing as usize + 1] = {
     places
 };
 
-/// For each mode of a part, all bits of those modes whose later parts of the same object depend on it.
+/// For each mode of a part, all bits of those modes whose later parts of the same object depend on
+/// it.
 const CONCERNS: [[u64; MODES.len()]; MODES.len()] = {
     let mut concerns = [[0; MODES.len()]; MODES.len()];
     let mut i = 0;

@@ -15,7 +15,7 @@ const RUST_PANIC: u64 = u64::from_ne_bytes(*b"MOZ\0RUST");
 /// What `std::thread::scope` says when it carries on the panic of a thread that nobody joined.
 const CARRIED_ON: &[u8] = b"a scoped thread panicked";
 
-/// Stands in for libgcc's function: notes which frame a panic must not leave.
+/// Interposes libgcc's function: notes which frame a panic must not leave.
 #[unsafe(no_mangle)]
 extern "C" fn _Unwind_RaiseException(exception: usize) -> i32 {
     if crate::controller::is_running() {
@@ -29,7 +29,7 @@ extern "C" fn _Unwind_RaiseException(exception: usize) -> i32 {
     call!(real, fn(usize) -> i32, exception)
 }
 
-/// Stands in for libgcc's function: an exception is about to go on in a frame.
+/// Interposes libgcc's function: an exception is about to go on in a frame.
 #[unsafe(no_mangle)]
 extern "C" fn _Unwind_SetIP(context: usize, address: usize) {
     if crate::controller::is_running() {

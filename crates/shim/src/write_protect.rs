@@ -1,12 +1,12 @@
 //! Write protection: pages that no execution has written so far need not be restored.
 //!
-//! Most of what a small program has in memory are variables of libc that nobody ever changes. Their
-//! pages are made read-only before the first execution. The first write to one faults: from then on
-//! the page can be written, and is put back with all the others. So a page costs one fault in the
-//! life of a worker, and nothing after that.
+//! Most memory of a small program are variables of libc that are never written. Their pages are
+//! made read-only before the first execution. The first write to one faults: from then on the page
+//! is writable, and is restored with all the others. So a page costs one fault in the life of a
+//! worker, and nothing after that.
 //!
-//! The kernel does not fault in our favour but fails, so whoever lets it write to the program's
-//! memory says so before ([`expect_write`]).
+//! A syscall that writes to a protected page fails with `EFAULT`, so the shim unprotects its
+//! buffers before ([`expect_write`]).
 
 use crate::memory::{copy, round_up};
 use crate::multi_process;
@@ -21,7 +21,7 @@ use everypath_shim_abi::address_space::PAGE;
 const MAX_PAGES: usize = 512;
 const MAX_RUNS: usize = 1024;
 
-/// Neighbouring bytes that are put back at once, and where they are kept.
+/// Adjacent bytes that are restored at once, and their copy.
 #[derive(Clone, Copy)]
 struct Run {
     to: usize,
@@ -29,7 +29,7 @@ struct Run {
     length: usize,
 }
 
-/// What is read-only, and what is put back.
+/// What is read-only, and what is restored.
 struct Pages {
     /// In ascending order within each mapping; 0 if it was written.
     untouched: [AtomicUsize; MAX_PAGES],
@@ -127,7 +127,7 @@ pub(crate) fn restore() {
     }
 }
 
-/// Finds out what is to be put back from now on.
+/// Computes what is restored from now on.
 fn find_runs() {
     PAGES.run_count.store(0, Relaxed);
     first_image(|span, image| {
@@ -152,7 +152,7 @@ fn is_untouched(address: usize) -> bool {
     untouched().iter().any(|untouched| untouched.load(Relaxed) == page)
 }
 
-/// Adds what is put back, to the last run if it continues that.
+/// Adds bytes to restore, to the last run if they continue it.
 fn add_run(run: Run) {
     let runs = PAGES.run_count.load(Relaxed);
     if let Some(last) = runs.checked_sub(1).map(|last| &PAGES.runs[last]) {

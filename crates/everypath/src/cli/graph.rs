@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Using what an earlier version's exploration has left.
+/// Options of incremental exploration.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Incremental exploration")]
 pub(crate) struct GraphArgs {
@@ -11,7 +11,7 @@ pub(crate) struct GraphArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) save_graph: Option<PathBuf>,
 
-    /// Use the graph of an earlier version: what it knows is not executed again
+    /// Use the graph of an earlier version: its transitions are not executed again
     #[arg(long, value_name = "FILE")]
     pub(crate) load_graph: Option<PathBuf>,
 
@@ -27,11 +27,11 @@ pub(crate) struct GraphArgs {
     #[arg(long)]
     pub(crate) verify: bool,
 
-    /// Find out within two seconds whether the graph pays, and print what operations cost
+    /// Measure for two seconds whether the graph pays, and print the cost of each operation
     #[arg(long)]
     pub(crate) pilot: bool,
 
-    /// Stop at once if a counterexample that is kept with the graph still violates
+    /// Stop at once if a counterexample stored in the graph still violates
     #[arg(long)]
     pub(crate) stop_if_known: bool,
 }

@@ -20,17 +20,17 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) build: BuildArgs,
 
-    /// How much time is simulated, in seconds
+    /// Simulated time, in seconds
     #[arg(long, value_name = "S", default_value = "100", allow_negative_numbers = true)]
     #[arg(value_parser = duration)]
     pub(crate) duration: Duration,
 
-    /// How long a packet takes over a link, in milliseconds
+    /// Link delay, in milliseconds
     #[arg(long, value_name = "MS", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = delay)]
     pub(crate) delay: Duration,
 
-    /// How much longer it may take, evenly distributed from 0 to this, in milliseconds
+    /// Jitter: additional delay, uniformly distributed from 0 to this, in milliseconds
     #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true)]
     #[arg(value_parser = jitter)]
     pub(crate) jitter: Duration,
@@ -40,25 +40,25 @@ pub(crate) struct SimulateArgs {
     #[arg(value_parser = probability)]
     pub(crate) loss: f64,
 
-    /// How many random pairs of source and destination [default: 5, or as many as there are]
+    /// Number of random pairs of source and destination [default: 5, or as many as there are]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) traffic: Option<u32>,
 
-    /// How much time is between two packets of a pair, in milliseconds [default: 250]
+    /// Interval between two packets of a pair, in milliseconds [default: 250]
     #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = delay)]
     pub(crate) interval: Option<Duration>,
 
-    /// Whether they come at equal or at exponentially distributed intervals [default: constant]
+    /// Constant intervals, or a Poisson process [default: constant]
     #[arg(long, value_enum)]
     pub(crate) arrivals: Option<ArrivalsName>,
 
-    /// How often a node loses its state, on average, in a minute
+    /// Reboots of each node per minute, on average
     #[arg(long, value_name = "RATE", default_value_t = 0.0, allow_negative_numbers = true)]
     #[arg(value_parser = rate)]
     pub(crate) failures: f64,
 
-    /// Run with R seeds in a row; the results are means with 95 % confidence intervals
+    /// Run with R consecutive seeds; the results are means with 95 % confidence intervals
     #[arg(long, value_name = "R", default_value_t = 5, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) replications: u32,

@@ -1,9 +1,10 @@
 //! Plain loads of the expected value of a futex wait, which become scheduling points.
 //!
-//! Who waits at a futex says what it has found in the word before: if that has changed, it does not
-//! sleep. Where it looked is an ordinary `mov`, and yet whether a change comes before or after it
-//! decides whether a wake-up is lost. So wherever the system call waits, we go back to the
-//! instructions that may have loaded what it expects, through registers and the stack of the function.
+//! A futex wait passes the expected value of the word: if the word has changed, it does not block.
+//! The expected value was loaded by an ordinary `mov`, and whether a store comes before or after
+//! that load decides whether a wakeup is lost. So from each futex syscall that waits, data flow is
+//! followed back to the loads of its expected value, through registers and the stack of the
+//! function.
 
 use iced_x86::{
     FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,

@@ -1,7 +1,7 @@
 //! Recognising the inlined lock and unlock instructions of Rust's standard library.
 //!
-//! Such a mutex is a word: 0 is free, 1 is held, 2 is held and awaited. The code for the simple case
-//! is inlined wherever a program locks:
+//! Such a mutex is a word: 0 is unlocked, 1 locked, 2 locked with waiters. The uncontended path is
+//! inlined wherever a program locks:
 //!
 //! ```text
 //! lock cmpxchg [mutex], reg   ; from 0 to 1        xchg [mutex], reg      ; to 0
@@ -11,18 +11,20 @@
 //! call Mutex::lock_contended                       call Mutex::wake      ; or the system call
 //! ```
 //!
-//! What is slow is a function of the standard library, by whose name the rest is recognised. In code
-//! that was not optimised, the instruction is in a function of its own, `atomic_compare_exchange`; then
-//! the site is before the call. Where nothing is recognised, the instruction is a site like any other;
-//! but whoever does not get the mutex comes to `lock_contended`, and asks for it there.
+//! The contended path is a function of the standard library, by whose name the rest is recognised.
+//! In unoptimised code the instruction is in a function of its own, `atomic_compare_exchange`; then
+//! the site is before the call. Where nothing is recognised, the instruction is a site like any
+//! other; a thread that fails to acquire the mutex comes to `lock_contended`, and requests it
+//! there.
 //!
-//! A read-write lock is a word too: how many read, or all of those bits if somebody writes, and two bits
-//! that say who waits. It is taken by `lock cmpxchg` and given back by `lock xadd`, and what is slow is
-//! `read_contended`, `write_contended` and `wake_writer_or_readers`.
+//! A read-write lock is a word too: the number of readers, or all of those bits if it is
+//! write-locked, and two bits for waiting readers and writers. It is acquired by `lock cmpxchg` and
+//! released by `lock xadd`, and the contended path is `read_contended`, `write_contended` and
+//! `wake_writer_or_readers`.
 //!
-//! A condition variable of the standard library is a word as well: who notifies adds one, and wakes; who
-//! waits looks at it before it gives its mutex back, and goes to sleep only if it is still the same.
-//! The functions that do so are sites where they begin, if they look as they should; what they do
+//! A condition variable of the standard library is a word as well: a notification increments it and
+//! wakes; a wait loads it before it releases the mutex, and blocks only if it is still the same.
+//! The functions that do so are sites at their entry, if their code is as expected; everything
 //! inside belongs to the same step.
 
 use super::futexes::names_futex;
@@ -43,7 +45,7 @@ pub(super) const HORIZON: usize = 16;
 enum Role {
     /// Takes one that is held.
     LockContended,
-    /// Wakes one who waits for one that was given back.
+    /// Wakes a waiter of an unlocked mutex.
     Wake,
     /// Takes one.
     Lock,
@@ -53,7 +55,7 @@ enum Role {
     Wait,
     /// The same for some time.
     WaitTimeout,
-    /// Wakes one who waits on a condition variable.
+    /// Wakes one waiter of a condition variable.
     NotifyOne,
     /// Wakes all.
     NotifyAll,
@@ -61,7 +63,7 @@ enum Role {
     ReadContended,
     /// Takes one to write, the slow way.
     WriteContended,
-    /// Wakes those who wait for one that was given back.
+    /// Wakes waiters of an unlocked read-write lock.
     WakeReadersOrWriter,
     /// Takes one to read.
     Read,
@@ -235,8 +237,8 @@ impl Locks {
         code.iter().enumerate().filter_map(site).collect()
     }
 
-    /// What the start of the function is as a site by which a lock is waited for, if the first branch of
-    /// what follows leads there.
+    /// What the start of the function is as a site by which a lock is waited for, if the first
+    /// branch of what follows leads there.
     fn taken_after(&self, image: &Image<'_>, from: u64) -> Option<SiteKind> {
         let mut following = image.decode(from, 0).take(HORIZON);
         let branch = following.find(|next| next.flow_control() != FlowControl::Next);
@@ -267,8 +269,8 @@ impl Locks {
         self.calls(instruction) == Some(Role::Initialise)
     }
 
-    /// Where a function looks whether something is initialised, and otherwise sees to it: the word is 0
-    /// then.
+    /// Where a function looks whether something is initialised, and otherwise sees to it: the word
+    /// is 0 then.
     ///
     /// ```text
     /// mov  reg, [once]        or        cmp  [once], 0
@@ -356,7 +358,7 @@ impl Locks {
         }
     }
 
-    /// Whether the functions that take and give back read-write locks are known.
+    /// Whether the functions that lock and unlock read-write locks are known.
     fn knows_rwlocks(&self) -> bool {
         let mut roles = self.functions.values().chain(self.pointers.values());
         roles.any(|&role| role == Role::ReadContended || role == Role::WriteContended)
@@ -436,8 +438,8 @@ impl Locks {
     }
 }
 
-/// The last instruction before a call from which on the first argument is where it shall be, with room
-/// for a jump if possible.
+/// The last instruction before a call from which on the first argument is where it shall be, with
+/// room for a jump if possible.
 fn last_with_argument(before: &[Instruction]) -> Option<u64> {
     let with_argument = before.iter().rev().take_while(|before| {
         before.flow_control() == FlowControl::Next && !sets(before, Register::RDI)
@@ -474,8 +476,8 @@ fn is_as_expected(image: &Image<'_>, address: u64, role: Role) -> bool {
     }
 }
 
-/// Whether a function looks at the word that its first argument points to, and then exchanges the one
-/// that its second argument points to; or is another name of such a function.
+/// Whether a function looks at the word that its first argument points to, and then exchanges the
+/// one that its second argument points to; or is another name of such a function.
 fn waits_on_first(image: &Image<'_>, address: u64) -> bool {
     let mut code = image.decode(address, 0).take(2 * HORIZON).peekable();
     let jump = code.peek().filter(|first| first.mnemonic() == Mnemonic::Jmp).copied();

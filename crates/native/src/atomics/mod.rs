@@ -7,22 +7,22 @@
 //!
 //! - `image`: the file: functions, code, data, landing pads.
 //! - `code`: decodes the functions once; finds candidates and everything a jump may lead to.
-//! - `landing_pads`: where exceptions are caught.
-//! - `statics`: static variables that are changed atomically somewhere, and who else uses them.
-//! - `unoptimised`: which of them code uses through the stack.
-//! - `futexes`: plain instructions that load what a wait at a futex expects.
-//! - `locks`: which of them take and give back the mutexes and read-write locks of Rust's standard
-//!   library, and which functions wait on its condition variables and notify.
-//! - `rwlocks`: who looks whether a read-write lock of it can be taken, before trying to.
-//! - `usage`: whether anybody looks at the result of an atomic instruction.
-//! - `stub`: the code that is run instead of a patched instruction.
+//! - `landing_pads`: the landing pads of exceptions.
+//! - `statics`: static variables that are modified atomically, and plain accesses to them.
+//! - `unoptimised`: those that unoptimised code accesses through the stack.
+//! - `futexes`: plain loads of the expected value of a futex wait.
+//! - `locks`: lock and unlock of the mutexes and read-write locks of Rust's standard library, and
+//!   the functions that wait on its condition variables and notify.
+//! - `rwlocks`: the loads that decide whether a read-write lock is tried.
+//! - `usage`: whether the result of an atomic instruction is used.
+//! - `stub`: trampolines, which run instead of a patched instruction.
 //!
 //! An atomic load, and a store that is not sequentially consistent, is a `mov` like any other. It
 //! is a site if it names a static variable that other instructions of the module change atomically,
-//! be it by an address on the stack, if it loads what a wait at a futex expects, if it decides that a
-//! read-write lock is not even tried, or whether a function of the standard library is called that
-//! initialises something. What else is reached through a pointer cannot be told from plain memory, and
-//! is not seen.
+//! be it by an address on the stack, if it loads the expected value of a futex wait, if it decides
+//! that a read-write lock is not even tried, or whether a function of the standard library is
+//! called that initialises something. Other accesses through a pointer cannot be told from plain
+//! memory, and are not seen.
 
 mod code;
 mod futexes;

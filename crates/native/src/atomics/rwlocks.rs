@@ -1,11 +1,11 @@
 //! Recognising read-write locks of Rust's standard library, by the constants in the code.
 //!
-//! The word of such a lock counts readers, or has all of those bits set if somebody writes; the two
-//! bits above say that readers and writers wait. Whoever takes it looks first:
+//! The word of such a lock counts readers, or has all of those bits set if it is write-locked; the
+//! two bits above say that readers and writers wait. Every acquisition loads the word first:
 //!
 //! ```text
 //! mov  reg, [lock]                                 mov  reg, [lock]
-//! cmp  reg, 0x3ffffffd   ; one more may read       test reg, 0x3fffffff   ; nobody reads or writes
+//! cmp  reg, 0x3ffffffd   ; one more may read       test reg, 0x3fffffff   ; unlocked
 //! ja   slow, or fail                               jne  fail
 //! …                                                …
 //! lock cmpxchg [lock], other                       lock cmpxchg [lock], other
@@ -38,15 +38,16 @@ fn is_straight(instruction: &Instruction) -> bool {
     instruction.flow_control() == FlowControl::Next && !instruction.has_lock_prefix()
 }
 
-/// Whether what follows an addition looks at what it found as somebody does who gave such a lock back.
+/// Whether what follows an addition looks at what it found as somebody does who gave such a lock
+/// back.
 pub(super) fn follows_unlock(image: &Image<'_>, from: u64) -> bool {
     let left_to_writers = [!READERS_WAIT, WRITTEN.wrapping_neg()];
     let mut straight = image.decode(from, 0).take(HORIZON).take_while(is_straight);
     straight.any(|next| has_number(&next, &left_to_writers))
 }
 
-/// Where a function looks whether it can take a lock, and does not try if it cannot. Of an instruction
-/// that is known to take a lock, nothing is asked: it waits until it can.
+/// Where a function looks whether it can take a lock, and does not try if it cannot. Of an
+/// instruction that is known to take a lock, nothing is asked: it waits until it can.
 pub(super) fn looks_before(
     image: &Image<'_>,
     function: u64,

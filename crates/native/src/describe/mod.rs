@@ -199,7 +199,7 @@ impl<'a> Names<'a> {
         steps
     }
 
-    /// What passed between sockets; `outside` is the name of whoever is not under control.
+    /// The messages between sockets; `outside` is the name of the peer.
     pub fn messages(&self, outside: &str) -> Vec<Message> {
         crate::messages::messages(self.replayed, outside)
     }
@@ -269,7 +269,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether what an operation is in words says how it went.
+/// Whether the description of an operation contains its outcome.
 fn tells_its_outcome(operation: Operation) -> bool {
     matches!(
         operation,

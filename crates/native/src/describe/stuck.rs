@@ -69,7 +69,7 @@ impl Names<'_> {
         events.filter(is_there).rfind(is_use).map(|event| event.thread)
     }
 
-    /// The thread that another one waits for, if it can be told.
+    /// The thread that another one waits for, if it is known.
     fn awaited_by(&self, entry: &ThreadEntry) -> Option<u16> {
         match entry.waiting {
             Waiting::Network => self.at_other_end(entry),

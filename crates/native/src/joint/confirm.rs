@@ -1,10 +1,10 @@
 //! Confirming a joint violation by one execution of all programs together.
 //!
-//! The histories come with an order in which they happen, and each with an execution of its program.
-//! Its steps are put into that order, as far as they depend on each other, and a closed system is led
-//! along: whoever has the next step takes it. Where the system has steps that a program on its own
-//! does not have, they are taken when they come. What comes of it is looked at, so nothing rests on
-//! how well it was led.
+//! The histories come with an order in which they happen, and each with an execution of its
+//! program. Its steps are put into that order, as far as they depend on each other, and a closed
+//! system is scheduled along it. Steps of the system that a program explored alone does not have
+//! are taken when they come. The outcome is checked, so soundness does not depend on how well the
+//! order was followed.
 
 use super::{JointSearch, Record};
 use crate::closed::{Companion, MAX_COMPANIONS, System};
@@ -95,8 +95,8 @@ impl JointSearch {
 }
 
 impl Claim<'_> {
-    /// The steps of all programs, in an order that respects both what depends on what inside of each
-    /// and in which order they do something with each other.
+    /// The steps of all programs, in an order that respects both what depends on what inside of
+    /// each and in which order they do something with each other.
     fn plan(&self, system: &System) -> VecDeque<Planned> {
         let mut sides: Vec<Steps<'_>> =
             self.records.iter().map(|record| Steps::of(record)).collect();
@@ -148,7 +148,7 @@ impl<'a> Steps<'a> {
         let events = &record.execution.events;
         let mut order = HappensBefore::default();
         taken(events, &Symmetry::default()).iter().for_each(|step| order.push(step));
-        // Which of several ways a wish was granted is no step of a system.
+        // The choice among several answers is no step of a closed system.
         let chosen: BTreeSet<usize> = record.chosen.iter().copied().collect();
         let left = (0..events.len()).filter(|step| !chosen.contains(step)).collect();
         Steps { record, order, left }

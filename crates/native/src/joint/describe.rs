@@ -5,7 +5,7 @@ use everypath_commtree::joint::{
 };
 use std::collections::BTreeMap;
 
-/// What happened, a line for each event; in the end who waits, if nobody can go on.
+/// The events, a line each; in a deadlock, the blocked requests at the end.
 pub(super) fn messages(
     sides: &[Side],
     names: &[&str],

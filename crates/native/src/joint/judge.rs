@@ -104,7 +104,7 @@ pub(super) enum Deserted {
 }
 
 impl Deserted {
-    /// What is asked in vain, by whom.
+    /// The request without a server, and its program.
     pub(super) fn text(&self, names: &[&str]) -> String {
         match self {
             Deserted::Connection(Link { side, port, .. }) => {
@@ -231,7 +231,7 @@ impl Judge<'_> {
         let expected = self.search.programs[program].1.setup.exit_code;
         match end.outcome {
             Outcome::Exited => program == 0 && end.detail != expected,
-            // Whoever waits for nobody outside is not helped by anybody there.
+            // A request that waits for nothing outside cannot be unblocked from there.
             Outcome::Deadlock | Outcome::Idle => waits == Waits::Nobody,
             _ => true,
         }

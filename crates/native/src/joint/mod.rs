@@ -1,9 +1,9 @@
 //! Joint exploration: several communicating programs, each explored alone.
 //!
-//! The theory is [`everypath_commtree::joint`]. Here, `requests` answers a program in the middle of an
-//! execution and writes its history down, `judge` says which histories are wrong together, `confirm`
-//! lets all programs run together to show it, `script` repeats to one program what the others did,
-//! and `describe` tells people about it.
+//! The theory is [`everypath_commtree::joint`]. Here, `requests` answers a program in the middle of
+//! an execution and records its history, `judge` decides which combinations of histories are
+//! violations, `confirm` runs all programs together to show one, `script` replays the answers of
+//! the others to one program, and `describe` turns events into text.
 
 mod confirm;
 mod describe;
@@ -89,7 +89,7 @@ impl JointSearch {
 /// How many points there may be at which a program is killed.
 const MOST_KILLS: usize = 20_000;
 
-/// How many events a history may have if nobody says. Whoever needs more talks for ever.
+/// How many events a history may have by default; more are taken for a conversation without end.
 const DEFAULT_EVENTS: u32 = 500;
 
 /// What was found.
@@ -105,14 +105,14 @@ pub struct JointExplored {
     pub histories: Vec<u64>,
     /// How many steps were taken.
     pub steps: u64,
-    /// How many combinations of histories were held against each other.
+    /// How many combinations of histories were compared.
     pub combinations: u64,
     /// How many atomic instructions were patched.
     pub sites: usize,
     /// Histories that are wrong together, if there are any.
     pub found: Option<Together>,
-    /// All histories of the first program, and whether each was seen to happen together with others;
-    /// only if they were looked for.
+    /// All histories of the first program, and whether each was seen to happen together with
+    /// others; only if they were looked for.
     pub shown: Vec<(Script, bool)>,
     /// How many combinations of histories have each combination of exit codes, of those that happen
     /// together to the end; only if the search goes on after what is wrong, and comes to its end.
@@ -218,8 +218,8 @@ pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointE
         },
     };
     for (side, (_, launch)) in search.programs.iter().enumerate() {
-        let wishes = JointRequests::new(&exploration.programs, side, most, &places);
-        let outside = Environment::of_programs(wishes);
+        let requests = JointRequests::new(&exploration.programs, side, most, &places);
+        let outside = Environment::of_programs(requests);
         let mut launch = Launch { outside: outside.clone(), ..launch.clone() };
         launch.setup.joint = true;
         let runner = Runner::start(&launch, control)?;
@@ -461,7 +461,7 @@ impl Exploration<'_> {
         if self.possible.contains(&own) {
             return;
         }
-        // Who waits for ever does so when nobody else goes on either.
+        // A request blocks for ever only when no other program can go on.
         let events = &sides[0].history(own).events;
         let waits = events.iter().any(|&event| sides[0].get(event).act.answer == Answer::Never);
         match combination.linearise(|side| side == 0, waits, &|| self.control.stopped()) {
@@ -512,8 +512,8 @@ fn endless() -> String {
     )
 }
 
-/// Writes the history of an execution down; whether it was stopped because of the bound. Fails if it
-/// says nothing about the program.
+/// Writes the history of an execution down; whether it was stopped because of the bound. Fails if
+/// it says nothing about the program.
 fn note(
     runner: &Runner<'_>,
     outside: &Environment,
@@ -523,8 +523,8 @@ fn note(
     let reply = runner.reply();
     let execution = || Execution::of(runner.worker(), reply, 0);
     let mut world = outside.lock();
-    let wishes = world.wishes().ok_or("there are no other programs")?;
-    let shown = wishes.finish(judge::has_ended(reply.outcome))?;
+    let requests = world.requests().ok_or("there are no other programs")?;
+    let shown = requests.finish(judge::has_ended(reply.outcome))?;
     drop(world);
     judge::check(reply.outcome, execution)?;
     let is_cut = shown.is_cut;

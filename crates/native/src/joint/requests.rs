@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// that nobody ever waits for space.
 const CAPACITY: usize = 1 << 18;
 
-/// How many bytes of datagrams one socket can hold, so that none is ever lost for want of space, and
-/// how many come with each at most.
+/// How many bytes of datagrams one socket can hold, so that none is ever lost for want of space,
+/// and how many come with each at most.
 const MAILBOX: usize = 212_992;
 const HEAD: usize = 128;
 
@@ -74,7 +74,7 @@ struct Execution {
     sent: BTreeMap<Link, usize>,
     /// How many bytes of datagrams, with all that comes with them.
     sent_to: BTreeMap<u16, usize>,
-    /// What threads wish that can be granted in several ways.
+    /// The requests of threads that have several answers.
     offers: BTreeMap<u64, Offer>,
     /// Threads that wait for ever.
     waiting: BTreeSet<u64>,
@@ -108,7 +108,7 @@ pub(crate) struct Shown {
     pub(crate) events: Vec<Vec<EventId>>,
     /// Whether it was stopped because there were too many.
     pub(crate) is_cut: bool,
-    /// All that it was told.
+    /// All answers that it got.
     pub(crate) script: Vec<Reply>,
     /// The step of each event, but for those with which its process ended.
     pub(crate) log: Vec<(usize, EventId)>,
@@ -146,7 +146,7 @@ impl JointRequests {
         events: &[Event],
     ) -> Result<Reply, String> {
         let reply = match question.asked {
-            Asked::JointRequest => self.wish(question, message, events)?,
+            Asked::JointRequest => self.requested(question, message, events)?,
             Asked::Way => self.choose(question.thread, question.position as usize)?,
             _ => return Err("the shim made an upcall for a peer, but --joint has none".into()),
         };
@@ -154,7 +154,7 @@ impl JointRequests {
         Ok(reply)
     }
 
-    fn wish(
+    fn requested(
         &mut self,
         question: &Upcall,
         message: &[u8],
@@ -166,7 +166,7 @@ impl JointRequests {
             return Ok(Reply::never());
         }
         let request = self.request(question, message)?;
-        let step = (question.step as usize).checked_sub(1).ok_or("a wish without a step")?;
+        let step = (question.step as usize).checked_sub(1).ok_or("a request without a step")?;
         let past = self.past(step, &taken(events, &Symmetry::default()));
         self.refuse_to_close(&request, step, events)?;
         if self.execution.log.len() >= self.most {
@@ -180,7 +180,7 @@ impl JointRequests {
             self.execution.offers.insert(thread, Offer { step, request, ways });
             return Ok(Reply { ways: count, ..Reply::never() });
         }
-        let way = ways.pop().ok_or("a wish without an answer")?;
+        let way = ways.pop().ok_or("a request without an answer")?;
         Ok(self.settle(thread, step, request, way))
     }
 
@@ -212,7 +212,7 @@ impl JointRequests {
         ways
     }
 
-    /// What the program wishes, in the words of histories.
+    /// The program's request, as an event of its history.
     fn request(&mut self, question: &Upcall, message: &[u8]) -> Result<Request, String> {
         let [_, number, waits, _] = question.name;
         let waits = waits != 0;
@@ -361,7 +361,7 @@ impl JointRequests {
         }
     }
 
-    /// Lets a wish be granted, and says how.
+    /// Answers a request, and records the answer.
     fn settle(&mut self, thread: u64, step: usize, request: Request, way: Way) -> Reply {
         let Way { past, broken, answer } = way;
         let act = Act { request, answer };
@@ -411,7 +411,8 @@ impl JointRequests {
         reply
     }
 
-    /// What the execution showed to the others. If its process ended, that closed whatever was open.
+    /// What the execution showed to the others. If its process ended, that closed whatever was
+    /// open.
     pub(crate) fn finish(&mut self, has_ended: bool) -> Result<Shown, String> {
         let execution = std::mem::take(&mut self.execution);
         let mut programs = lock(&self.programs);

@@ -3,7 +3,7 @@
 use everypath_shim_abi::Granted;
 use std::fmt::Write;
 
-/// What a program is told about one wish.
+/// The answer to one request of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
     /// In how many ways it can be granted.

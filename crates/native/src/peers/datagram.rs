@@ -64,7 +64,7 @@ impl Datagrams {
         }
     }
 
-    /// Whether something that we sent was not read, or is on its way.
+    /// Whether a message of ours is unread or in flight.
     pub(super) fn is_moving(&self, own: SocketAddr, diagnosis: &Diagnosis) -> bool {
         let has_unread = match self {
             Datagrams::WithServer(contact) => contact.has_unread(own, diagnosis),
@@ -110,7 +110,7 @@ impl Contact {
             self.named.push(to);
         }
         match sendto(socket, frame.content, SendFlags::NOSIGNAL, &real) {
-            // That nobody received an earlier one is told by silence.
+            // A refused earlier datagram shows as silence.
             Ok(_) | Err(Errno::CONNREFUSED) => Ok(frame.length()),
             Err(Errno::AGAIN) => Ok(0),
             Err(error) => Err(error),

@@ -84,7 +84,7 @@ impl Peers {
         }
     }
 
-    /// Who gets datagrams that are sent to an address.
+    /// The process that receives datagrams to an address.
     fn receiver(&self, to: SocketAddr) -> Option<Receiver> {
         // Any port that is not theirs will do.
         let from = SocketAddr::new(to.ip(), if to.port() == 1 { 2 } else { 1 });
@@ -99,7 +99,7 @@ impl Peers {
         }
     }
 
-    /// Connects to whoever listens now.
+    /// Connects to the process that listens now.
     pub(super) fn attempt(&mut self, address: &Address) -> Result<Option<Socket>, PeerError> {
         if let Address::Udp(to) = address {
             let open = |_| Socket::datagrams(address);

@@ -23,7 +23,7 @@ pub(super) enum Message {
 
 /// Whether an answer is complete.
 enum State {
-    /// The peer works, or something is on its way.
+    /// The peer is running, or something is in flight.
     Open,
     Complete,
     /// The peer rests, but it has not even accepted the connection.
@@ -100,8 +100,8 @@ impl Peers {
         Ok(answer)
     }
 
-    /// Says nothing for a while, or until a peer says something by itself. None will unless it waits
-    /// for some time only.
+    /// Says nothing for a while, or until a peer says something by itself. None will unless it
+    /// waits for some time only.
     fn keep_silent(
         &mut self,
         connection: &Connection,
@@ -256,7 +256,7 @@ impl Peers {
         })
     }
 
-    /// Whether the time is over. Whoever had to wait for a processor could do nothing about that,
+    /// Whether the timeout has expired. A peer that had to wait for a processor is not to blame,
     /// and gets the time back.
     pub(super) fn is_over(
         &mut self,
@@ -302,7 +302,7 @@ impl Peers {
         PeerError::System { what: "use", address: self.describe(connection.name), error }
     }
 
-    /// Who is at the other end, in words.
+    /// The name of the other end.
     fn peer(&self, connection: &Connection) -> String {
         match &self.origins.get(&connection.name) {
             Some(Origin::Client(number)) => self.peers[*number].command.clone(),

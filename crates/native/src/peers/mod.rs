@@ -2,18 +2,17 @@
 //!
 //! The program's sockets are virtual; what it sends is looked up in the communication trees
 //! (`commtree`). Only what was never sent before comes here, to [`Peers::send`]: it is sent on a
-//! real connection that stands where the program stands, or on a new one on which the way there is
-//! repeated first, comparing every byte. The answer goes into the tree.
+//! real connection at the same position in the tree, or on a new one on which the path there is
+//! replayed first, comparing every byte. The answer goes into the tree.
 //!
-//! - `process`: a peer that we started, and how it ends with us, always.
-//! - `watch`, `diagnosis`, `patience`: whether a peer rests and nothing is on its way, so that its answer is
-//!   complete. Nothing is guessed from time.
+//! - `process`: a peer process that the checker started; it ends with the checker, always.
+//! - `quiescence`, `diagnosis`, `timed_wait`: whether a peer is quiescent and nothing is in flight,
+//!   so that its answer is complete. Nothing is guessed from time.
 //! - `exchange`: sending something and waiting for the answer.
-//! - `dial`: reaching a server, and letting clients reach us.
-//! - `socket`, `address`, `trouble`: our ends, where they lead to, and what can go wrong.
-//!
-//! - `datagram`: connections that consist of datagrams; their trees have the same nodes. `caller`:
-//!   those that clients begin.
+//! - `dial`: connecting to servers, and accepting clients.
+//! - `socket`, `address`, `error`: the checker's sockets, their addresses, and what can go wrong.
+//! - `datagram`: connections that consist of datagrams; their trees have the same nodes.
+//!   `udp_clients`: those that clients begin.
 
 mod address;
 mod datagram;
@@ -111,7 +110,7 @@ pub struct Statistics {
 pub struct Peers {
     options: Options,
     peers: Vec<Peer>,
-    /// Who is behind the addresses that the program connected to.
+    /// The processes behind the addresses that the program connected to.
     hosts: BTreeMap<Address, Host>,
     listeners: BTreeMap<Address, Listener>,
     /// Those that are open, the least recently used first.
@@ -123,7 +122,7 @@ pub struct Peers {
 }
 
 impl Default for Peers {
-    /// None of ours; whoever runs on this machine can be reached.
+    /// A server that the checker did not start but that runs on this machine.
     fn default() -> Self {
         Peers {
             options: Options::default(),
@@ -496,7 +495,7 @@ impl Peers {
         PeerError::Branches { connection, sent: position, expected, actual }
     }
 
-    /// A connection in words.
+    /// The name of a connection.
     fn describe(&self, name: Name) -> String {
         match self.origins.get(&name) {
             Some(Origin::Server { address, number }) => format!("connection {number} to {address}"),
@@ -540,8 +539,8 @@ fn stops(memory: &Memory, at: Position) -> Vec<Position> {
 }
 
 /// Whether a connection that stands at a position can be of use to a later execution: not if
-/// nothing can be sent on it any more. Whether a schedule that is still to come sends something else
-/// from there, nobody can know; connections are kept for that as long as there is room.
+/// nothing can be sent on it any more. Whether a schedule that is still to come sends something
+/// else from there, nobody can know; connections are kept for that as long as there is room.
 fn is_needed(memory: &Memory, at: Position) -> bool {
     memory.edge(at) != Some(Edge::End) && memory.peer_end(at) != End::Reset
 }

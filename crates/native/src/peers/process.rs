@@ -98,7 +98,7 @@ impl Process {
         command: &str,
         may_end: fn(ExitStatus) -> bool,
     ) -> Result<Look, PeerError> {
-        // Whoever prints shall not have to wait for us.
+        // A peer that prints must not block on its pipe.
         self.output.read();
         let look = self.watch.look();
         if look != Look::Gone {
@@ -160,7 +160,7 @@ impl Drop for Process {
             }
         }
         let _ = self.child.wait();
-        // Whoever left the group; and whoever those started before they ended.
+        // Processes that left the group, and their descendants.
         for _ in 0..SWEEPS {
             let left = all_processes().filter(|&process| is_marked(process, &self.mark));
             if left.map(end).count() == 0 {
@@ -204,7 +204,7 @@ impl Watcher {
     }
 }
 
-/// How a process ended, in words.
+/// How a process ended.
 fn ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(127), _) => "could not be started: there is no such command".to_string(),

@@ -6,7 +6,8 @@
 //! count changed, all threads rested from the end of the first look to the start of the second.
 //!
 //! A thread that was woken has not run until a processor takes it, which may be a while. Only its
-//! state tells that it will: what the kernel says of its system call is still the call it waited in.
+//! state tells that it will: what the kernel says of its system call is still the call it waited
+//! in.
 
 use super::timed_wait;
 use std::collections::btree_map::Entry;
@@ -174,7 +175,7 @@ impl Thread {
     }
 }
 
-/// `nanosleep` and `clock_nanosleep`: whoever is in them will do something, and soon.
+/// `nanosleep` and `clock_nanosleep`: a thread in them is not quiescent.
 const SLEEPS: [i64; 2] = [35, 230];
 
 fn open(process: u32, number: u32) -> Option<Thread> {

@@ -40,7 +40,7 @@ pub(super) struct Socket {
 /// What happens between the ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wire {
-    /// Something is on its way.
+    /// Something is in flight.
     Moving,
     /// Nothing is.
     Still,
@@ -211,12 +211,12 @@ impl Socket {
         if self.contact.is_some() { datagram::content(answer) } else { answer.len() }
     }
 
-    /// Whether a server has said something without being asked, because it waited in vain.
+    /// Whether a server has retransmitted because its timeout expired.
     pub(super) fn has_been_impatient(&mut self) -> bool {
         self.contact.is_some() && !matches!(self.drain(&mut Vec::new(), 0), Ok(false))
     }
 
-    /// What is on its way: a busy machine may deliver late, even to itself.
+    /// Whether data is in flight: a busy machine may deliver late, even on loopback.
     pub(super) fn wire(&self, diagnosis: &Diagnosis) -> Wire {
         let Some((peer, own)) = self.ends else { return Wire::Still };
         if let Some(contact) = &self.contact {
@@ -395,7 +395,7 @@ mod tests {
     use std::io::Write;
     use std::net::TcpListener;
 
-    /// The end of a connection is on its way until we have read it, and so is what precedes it.
+    /// The end of a connection is in flight until it was read, and so is what precedes it.
     #[test]
     fn an_end_that_we_do_not_know_of_is_on_its_way() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

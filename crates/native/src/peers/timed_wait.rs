@@ -4,15 +4,15 @@ use rustix::net::sockopt::{self, Timeout};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, Signal, pidfd_getfd, pidfd_open};
 use std::fs;
 
-/// Whether a thread waits for some time only, as far as its system call, its socket and what it does
-/// about alarms tell.
+/// Whether a thread waits for some time only, as far as its system call, its socket and what it
+/// does about alarms tell.
 pub(super) fn is_limited(process: u32, thread: u32) -> bool {
     let folder = format!("/proc/{process}/task/{thread}");
     let Ok(call) = fs::read_to_string(format!("{folder}/syscall")) else { return false };
     let Some(call) = Call::parse(&call) else { return false };
     call.has_limit() || call.socket().is_some_and(|socket| is_impatient(process, socket)) || {
         let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
-        // Whoever waits for nothing but others would have no use for alarms.
+        // A process without timeouts would have no use for alarms.
         call.waits_for_others() && handles_alarms(&status)
     }
 }

@@ -1,9 +1,9 @@
 //! UDP clients that send to the program: real sockets stand for all sockets of the program.
 //!
 //! A client sends to the door, which is bound where the program's socket is. From then on a line
-//! leads from each of the program's ports to each of the client's: a socket of ours that is connected
-//! to the client, so that the kernel keeps clients apart that run at the same time. The program knows
-//! a client's ports by which client it is and by the order in which it used them.
+//! leads from each of the program's ports to each of the client's: a socket of ours that is
+//! connected to the client, so that the kernel keeps clients apart that run at the same time. The
+//! program knows a client's ports by which client it is and by the order in which it used them.
 
 use super::datagram::{Frame, push, split};
 use super::diagnosis::Diagnosis;
@@ -80,7 +80,7 @@ fn next(socket: &OwnedFd) -> Result<Option<(SocketAddr, Vec<u8>)>, Errno> {
 }
 
 impl Caller {
-    /// Who has sent something to a door, if anybody has.
+    /// The sender of a datagram to a door, if there is one.
     pub(super) fn arrived(door: &OwnedFd) -> Result<Option<Self>, Errno> {
         let Some((from, content)) = next(door)? else { return Ok(None) };
         let ready = epoll::create(epoll::CreateFlags::CLOEXEC)?;
@@ -161,7 +161,7 @@ impl Caller {
         let far = usize::from(client_ports::source(frame.far.port()));
         let place = self.line(frame.near, far)?;
         match send(&self.lines[place].socket, frame.content, SendFlags::NOSIGNAL) {
-            // That nobody received an earlier one is told by silence.
+            // A refused earlier datagram shows as silence.
             Ok(_) | Err(Errno::CONNREFUSED) => Ok(frame.length()),
             Err(Errno::AGAIN) => Ok(0),
             Err(error) => Err(error),

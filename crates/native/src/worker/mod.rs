@@ -47,7 +47,7 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// The folder it runs in; `None` is ours. The path of the program must be absolute then.
     pub folder: Option<PathBuf>,
-    /// How its threads are carried, how it is put back, and the like.
+    /// Its backend, its restore method, and the like.
     pub setup: Setup,
     /// After so many tenths of a second without a scheduling point an execution is stopped.
     pub watchdog: u32,
@@ -353,7 +353,7 @@ impl Worker {
         self.first.region.go_on();
     }
 
-    /// Says what came of a wish.
+    /// Sends the answer to a request.
     fn grant(&self, question: Upcall, reply: &GrantedWish) {
         for (cell, &byte) in self.first.region.message.iter().zip(&reply.bytes) {
             cell.set(byte);
@@ -408,8 +408,8 @@ impl Worker {
     }
 
     /// Begins executions that follow a schedule each and then go on by themselves, without what
-    /// sleeps, one after the other as long as they are as expected. What could be taken in the first
-    /// steps that are known is not told. An attentive worker does not sleep between commands.
+    /// sleeps, one after the other as long as they are as expected. What could be taken in the
+    /// first steps that are known is not told. An attentive worker does not sleep between commands.
     pub(crate) fn explore(&mut self, orders: &[Order], attentive: bool) {
         let region = &self.first.region;
         region.recorded.store(0, Ordering::Relaxed);
@@ -482,15 +482,15 @@ impl Worker {
     }
 
     /// Runs one execution that follows a schedule as far as it can, and then goes on by itself.
-    pub(crate) fn attempt(&mut self, wish: &[Choice]) -> Result<Reply, Error> {
+    pub(crate) fn attempt(&mut self, schedule: &[Choice]) -> Result<Reply, Error> {
         self.first.region.sleep_count.set(0);
-        let (policy, lenient, known) = (Policy::First, true, wish.len() as u32);
-        self.follow(wish, Command { policy, lenient, known, ..Command::default() })
+        let (policy, lenient, known) = (Policy::First, true, schedule.len() as u32);
+        self.follow(schedule, Command { policy, lenient, known, ..Command::default() })
     }
 
     /// Makes the choices of the last execution again, another one after so many of its steps, and
-    /// stops before the next choice; without another one, before the first. None if somebody stopped
-    /// the search meanwhile.
+    /// stops before the next choice; without another one, before the first. None if somebody
+    /// stopped the search meanwhile.
     pub(crate) fn walk(
         &mut self,
         from: From,

@@ -26,7 +26,7 @@ pub(crate) fn lock(descriptor: i32, how: i32) -> isize {
     }
 }
 
-/// Takes a lock or gives it back, in one step; false if another has it.
+/// Locks or unlocks, in one step; false if another owner has it.
 fn try_lock(descriptor: i32, how: i32) -> Result<bool, i32> {
     let wanted = match how {
         1 => 1,
@@ -57,7 +57,7 @@ fn try_lock(descriptor: i32, how: i32) -> Result<bool, i32> {
     Ok(is_free)
 }
 
-/// A lock was given back: all who wait for one look again.
+/// A lock was released: all waiters retry.
 pub(crate) fn given_back() {
     grant_all(Waiting::FileLock, LOCKS);
 }

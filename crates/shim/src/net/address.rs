@@ -219,7 +219,7 @@ impl Address {
         }
     }
 
-    /// Whether what is sent to `destination` reaches whoever is bound to this.
+    /// Whether a datagram to `destination` reaches a socket bound to this.
     pub(crate) fn receives(&self, destination: &Address) -> bool {
         if !self.is_inet() || !destination.is_inet() {
             return self == destination && self.length > 2;

@@ -120,7 +120,7 @@ fn try_until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Resu
             return Err(Unfinished::Interrupted);
         }
         if poll::is_satisfied(call.want) {
-            // What was there was lost on its way, and there is more.
+            // The datagram was lost, and there is another.
             call = udp_clients::widened(call);
             request(call.operation, call.touches, call.value, deadline);
             continue;
@@ -158,11 +158,11 @@ fn try_until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Resu
     }
 }
 
-/// So often a thread looks in vain before it counts as spinning.
+/// After so many failed polls a thread counts as spinning.
 const PATIENT_LOOKS: u16 = 3;
 
-/// A thread that looks again and again without waiting lets others move first. The first looks are no
-/// reason: what it does next may depend on its being first.
+/// A thread that looks again and again without waiting lets others move first. The first looks are
+/// no reason: what it does next may depend on its being first.
 fn looked_in_vain(thread: &Thread, call: Call) {
     let looks = thread.vain_looks.get();
     thread.vain_looks.set(looks.saturating_add(1));
@@ -171,8 +171,8 @@ fn looked_in_vain(thread: &Thread, call: Call) {
     }
 }
 
-/// The descriptor that a call is made with, what it is open on, and how long calls wait there. A call
-/// begins with its step: what it was prepared for may be different then.
+/// The descriptor that a call is made with, what it is open on, and how long calls wait there. A
+/// call begins with its step: what it was prepared for may be different then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Through {
     descriptor: i32,
@@ -204,7 +204,8 @@ impl Through {
     }
 }
 
-/// The step of a call that never waits; nothing is done if another thread closed the descriptor before.
+/// The step of a call that never waits; nothing is done if another thread closed the descriptor
+/// before.
 pub(super) fn step_of_call(
     descriptor: i32,
     operation: Operation,

@@ -63,7 +63,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
     Ok(0)
 }
 
-/// Who gets what a socket sends to an address.
+/// The receivers of a datagram to an address.
 fn receivers<'a>(sender: &'a Object, to: &'a Address) -> impl Iterator<Item = usize> + use<'a> {
     let from = sender.local.get();
     let to_many = to.is_broadcast() || to.is_multicast();
@@ -198,7 +198,7 @@ fn source(socket: &Object, to: &Address) -> Address {
     }
 }
 
-/// A message on its way to a socket, or in an outbox.
+/// A message in flight to a socket, or in a send queue.
 fn on_its_way(from: Side, receiver: usize, head: &Head, content: Pieces) -> Load {
     let socket = object(receiver);
     let to = match socket.kind.get() {

@@ -1,8 +1,8 @@
 //! Faults of connections to peers: choices within a budget.
 //!
 //! How many bytes a call moves is the outcome of the step that moves them. What does not depend on
-//! bytes is a step of its own before that. A budget is a limit of the whole execution, whoever
-//! exceeds it and in whatever order, so steps that spend it do not depend on each other.
+//! bytes is a step of its own before that. A budget limits the whole execution, in
+//! whatever order it is spent, so steps that spend it are independent.
 
 use super::{Object, joint, peer};
 use crate::region::setup;

@@ -5,9 +5,9 @@
 //! `perturb` allows it. What was decided stays decided until it is read: a packet that `poll` has
 //! seen is in the queue of its socket, and nothing overtakes it there.
 //!
-//! If packets keep their order, their fates are decided one by one, so that nothing depends on what
-//! is sent later. Otherwise all that was sent is looked at; from an outbox, all that was sent when
-//! the first of them leaves, which is a batch: what is sent later goes out after it.
+//! If packets keep their order, their fates are decided one by one, independently of later sends.
+//! Otherwise all sent packets are candidates; in a send queue, all that were sent when the first of
+//! them leaves, which is a batch: later sends leave after it.
 
 use super::address::Address;
 use super::datagram::mark;
@@ -32,14 +32,15 @@ pub(super) struct Head {
 }
 
 pub(super) const HEAD: usize = size_of::<Head>();
-/// How many packets may be on their way to a socket at a time.
+/// How many packets may be in flight to a socket.
 const PACKETS: usize = 64;
 
 /// What precedes the messages of a socket if something may happen to them.
 #[derive(Clone, Debug)]
 #[repr(C)]
 struct Transit {
-    /// What may happen to them, whatever becomes of the socket meanwhile, and whose faults that are.
+    /// What may happen to them, whatever becomes of the socket meanwhile, and whose faults that
+    /// are.
     rules: Cell<Rules>,
     account: Cell<u32>,
     /// The number of the first message in the buffer.
@@ -94,7 +95,7 @@ pub(super) fn crossing(socket: &Object, port: u16) -> (usize, Crossing) {
     setup().datagrams.at(ports)
 }
 
-/// What may happen to the messages that are on their way to a socket.
+/// What the network may do to the messages in flight to a socket.
 fn rules(socket: &Object) -> (usize, Rules) {
     let (account, crossing) = crossing(socket, socket.first_peer.get());
     // What a program sends to itself crosses one network.
@@ -134,7 +135,7 @@ pub(super) enum Later {
     Seen,
 }
 
-/// That, for who waits until a message arrives.
+/// The same for a blocking receive.
 pub(super) fn later(number: usize) -> Later {
     let socket = object(number);
     if socket.waiting() == 0 || !socket.unreliable.get() {
@@ -201,7 +202,7 @@ pub(super) fn oldest(number: usize) -> Option<Head> {
     (socket.waiting() > start).then(|| load(place()))
 }
 
-/// The next message that arrives. What becomes of those that are on their way is decided now.
+/// The next message that arrives. The fates of those in flight are decided now.
 pub(super) fn look(number: usize) -> Found {
     let socket = object(number);
     if socket.waiting() == 0 {
@@ -340,8 +341,8 @@ fn decide(number: usize) {
     forget(number, keep_from);
 }
 
-/// Writes down which message it is that arrives, for the step that looks: the how many-th of those that
-/// are there. If there was a choice, that was the step after it.
+/// Writes down which message it is that arrives, for the step that looks: the how many-th of those
+/// that are there. If there was a choice, that was the step after it.
 fn tell_which(number: usize, index: u32, was_chosen: bool) {
     let message = |index: u32| moved(mark(number, object(number).left.get() + index + 1), 1);
     let start = object(number).contents(number).as_ptr() as usize;
@@ -364,7 +365,7 @@ fn choose(number: usize, ways: usize) -> usize {
     usize::from(chosen)
 }
 
-/// Writes down what was chosen, for whoever reads the trace.
+/// Records what was chosen, for the trace.
 fn tell(next: Next, normal: Next, (before, after): (&Account, &Account), to_peer: bool) {
     let lost = after.lost - before.lost;
     let delivery = match next {

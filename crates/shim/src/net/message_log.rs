@@ -35,7 +35,7 @@ impl Side {
     }
 }
 
-/// What is on its way from one side to the other.
+/// A message in flight from one side to the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub(super) from: Side,
@@ -47,7 +47,7 @@ pub(super) struct Load {
     pub(super) content: Pieces,
 }
 
-/// Something is on its way.
+/// A message is in flight.
 pub(super) fn sent(load: Load) {
     note(MessageEventKind::Sent, load);
 }
@@ -60,7 +60,7 @@ pub(super) fn lost(load: Load) {
     }
 }
 
-/// Something was sent and received at once: by whoever is outside, or from there.
+/// A message was sent and received at once: to a peer, or from it.
 pub(super) fn handed(from: Side, to: Side, content: Pieces) {
     if content.length() > 0 || is_datagram(from, to) {
         let waits_in = socket_of(from, to);
@@ -68,12 +68,12 @@ pub(super) fn handed(from: Side, to: Side, content: Pieces) {
     }
 }
 
-/// So many messages, or bytes, from `first` on were received by whoever has the object.
+/// So many messages, or bytes, from `first` on were received by the owner of the object.
 pub(super) fn received(number: usize, first: u64, count: usize) {
     pass(MessageEventKind::Received, number, (first, count));
 }
 
-/// A message is not on its way any more.
+/// A message is not in flight any more.
 pub(super) fn gone(number: usize, which: u64) {
     pass(MessageEventKind::Gone, number, (which, 1));
 }

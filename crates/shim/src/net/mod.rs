@@ -126,7 +126,7 @@ pub(crate) struct Object {
     /// Whether this end neither receives nor sends any more.
     shut_receiving: Cell<bool>,
     shut_sending: Cell<bool>,
-    /// Whether the network may do something to the messages that are on their way here.
+    /// Whether the network is unreliable for messages in flight to here.
     unreliable: Cell<bool>,
     /// Whether it was freed by a thread that it does not belong to.
     retired: Cell<bool>,
@@ -138,9 +138,9 @@ pub(crate) struct Object {
     family: Cell<u16>,
     /// One more than the number of the other end, if that is in this program.
     partner: Cell<u16>,
-    /// The port of whoever outside it first sent a datagram to.
+    /// The port of the peer that it first sent a datagram to.
     first_peer: Cell<u16>,
-    /// One more than the number of its outbox.
+    /// One more than the number of its send queue.
     outbox: Cell<u16>,
     /// How many connections may wait to be accepted.
     backlog: Cell<u16>,
@@ -150,8 +150,8 @@ pub(crate) struct Object {
     error: Cell<i32>,
     /// Goes up whenever something happens that may let somebody go on.
     activity: Cell<u32>,
-    /// An event's counter; when a timer expires; the number of a listener, or the port of a datagram
-    /// socket, that other programs know it by.
+    /// An event's counter; when a timer expires; the number of a listener, or the port of a
+    /// datagram socket, that other programs know it by.
     counter: Cell<u64>,
     /// Whether an event is a semaphore; how often a timer expires after that.
     interval: Cell<u64>,
@@ -304,7 +304,7 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
             Some((Operation::AwaitBytes, 0))
         }
         Operation::Send => Some(transfer::sending(number, length)),
-        // Who does not wait sees that nothing is there, so whatever comes makes a difference.
+        // A non-blocking call observes that nothing is there, so every arrival is dependent.
         Operation::Receive if waits => Some(transfer::receiving(number, length)),
         _ => None,
     }
@@ -426,7 +426,7 @@ fn free(number: usize) {
     descriptors::object_is_free(number);
 }
 
-/// Who is bound to an address; `kind` says to which sort of socket.
+/// The socket of a `kind` that is bound to an address.
 fn bound(kind: Kind, accepts: impl Fn(&Object) -> bool) -> Option<usize> {
     descriptors::object_numbers().find(|&number| {
         let object = object(number);
@@ -442,8 +442,8 @@ fn waits(descriptor: i32, flags: i32) -> bool {
 }
 
 /// Everybody waits, and somebody for the network: nothing more can come. Says whether the program
-/// listens, and nobody waits to be accepted or for room to send, which whoever listens would have to
-/// give; none if a thread waits for anything else but the end of another thread.
+/// listens, and nobody waits to be accepted or for room to send, which whoever listens would have
+/// to give; none if a thread waits for anything else but the end of another thread.
 pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
     let is_its = |thread: &Thread| multi_process::owner(thread.number.get()) == process;
     let blocked = || {

@@ -1,8 +1,7 @@
 //! Sockets during a network partition: see `partition.rs`.
 //!
-//! What is sent over a stream is on its way until the network is mended, and so is its end. What has
-//! arrived before is there to be received. Datagrams are lost. Sockets of the Unix family do not use
-//! the network.
+//! Stream data is in flight until the partition is healed, and so is the end of a connection. Data
+//! that arrived before can be received. Datagrams are lost. Unix sockets do not use the network.
 
 use super::{End, Kind, Object, Want, happened, is_unix, key, object, partner, stream, wake};
 use crate::descriptors;
@@ -83,7 +82,7 @@ pub(super) fn is_reachable(from: usize, key: usize) -> bool {
     })
 }
 
-/// The network between two processes works again: what was on its way arrives.
+/// The partition between two processes is healed: data in flight arrives.
 pub(crate) fn mended(one: usize, other: usize) {
     for number in descriptors::object_numbers() {
         let end = object(number);

@@ -156,8 +156,8 @@ pub(super) fn is_satisfied(want: Want) -> bool {
 static WATCHED: Common<[[AtomicU64; MAX_WATCHED]; MAX_THREADS]> =
     Common::at(offset_of!(RunState, watched));
 
-/// What a thread waits for, in terms that every process understands: that descriptors and the memory
-/// of this one do not mean anything to others.
+/// What a thread waits for, in terms that every process understands: that descriptors and the
+/// memory of this one do not mean anything to others.
 pub(super) fn known_to_all(want: Want) -> Want {
     if !crate::multi_process::is_one_of_several() {
         return want;
@@ -281,7 +281,7 @@ pub(super) fn is_about_datagrams(want: Want) -> bool {
     found
 }
 
-/// Whether something is on its way to clients from what a wait is about.
+/// Whether messages to clients are in flight from a polled socket.
 pub(super) fn speaks_to_clients(want: Want) -> bool {
     let mut found = false;
     each_watched(want, &mut |number| found |= send_queue::speaks_to_clients(number));
@@ -310,7 +310,7 @@ pub(super) fn is_about(want: Want, number: usize) -> bool {
     found
 }
 
-/// Decides what becomes of the messages that are on their way to what a wait is about.
+/// Decides the fates of the messages in flight to a polled socket.
 pub(super) fn settle(want: Want) {
     each_watched(want, &mut |number| {
         if object(number).kind.get() == Kind::Datagram {

@@ -14,12 +14,12 @@ use crate::scheduler::{amend, point};
 use crate::sys::errno;
 use everypath_shim_abi::{Event, Operation, client_ports, moved};
 
-/// The outbox of a socket, if it has one.
+/// The send queue of a socket, if it has one.
 pub(super) fn of(number: usize) -> Option<usize> {
     usize::from(object(number).outbox.get()).checked_sub(1)
 }
 
-/// The outbox of a socket, if something waits there.
+/// The send queue of a socket, if it is not empty.
 pub(super) fn waiting(number: usize) -> Option<usize> {
     of(number).filter(|&outbox| object(outbox).waiting() > 0)
 }
@@ -29,18 +29,18 @@ pub(super) fn speaks_to_clients(number: usize) -> bool {
     of(number).is_some_and(|outbox| client(outbox).is_some())
 }
 
-/// The client that the oldest message in an outbox goes to, if it goes to one.
+/// The client that the oldest message in a send queue goes to, if it goes to one.
 fn client(outbox: usize) -> Option<usize> {
     in_flight::oldest(outbox).and_then(|head| udp_clients::at(&head.from))
 }
 
-/// The outboxes in which something waits that goes to clients: their sockets may be closed.
+/// The send queues with messages to clients: their sockets may be closed.
 pub(super) fn to_clients() -> impl Iterator<Item = usize> {
     let all = udp_clients::are_there().then(descriptors::object_numbers).into_iter().flatten();
     all.filter(|&it| object(it).kind.get() == Kind::Outbox && client(it).is_some())
 }
 
-/// The outbox of a socket, which is made if there is none.
+/// The send queue of a socket, which is created if there is none.
 fn made(number: usize, to: &Address) -> Result<usize, i32> {
     if let Some(outbox) = of(number) {
         return Ok(outbox);
@@ -116,11 +116,11 @@ pub(super) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize,
 #[repr(u32)]
 pub(super) enum Put {
     BySender,
-    /// It answers what left the outbox because somebody looked.
+    /// It answers a message that left the send queue because of a poll.
     ByReceiver,
 }
 
-/// Lets the next message leave an outbox, or be lost; whether there was one.
+/// Lets the next message leave a send queue, or be lost; whether there was one.
 fn forward(outbox: usize, speaker: Speaker) -> bool {
     match in_flight::look(outbox) {
         Found::Nothing => false,
@@ -132,7 +132,7 @@ fn forward(outbox: usize, speaker: Speaker) -> bool {
             in_flight::tell_received(outbox);
             let said = udp_clients::say(object(outbox).local.get(), &head.from, pieces, speaker);
             if let (None, Speaker::Socket(number)) = (said, speaker) {
-                // Whoever sent it was told that it is on its way.
+                // The send call has returned success.
                 let _ = peer::datagram(number, &head.from, pieces, Put::ByReceiver);
             }
             in_flight::take(outbox);
@@ -174,7 +174,7 @@ pub(super) fn later(number: usize) -> Later {
 }
 
 /// The next message that arrives at a socket. What was sent goes out one by one, as soon as nothing
-/// else is there, unless a look [empties] the outbox.
+/// else is there, unless a poll [empties] the send queue.
 ///
 /// [empties]: empties
 pub(super) fn look(number: usize) -> Found {
@@ -191,7 +191,7 @@ pub(super) fn look(number: usize) -> Found {
     }
 }
 
-/// Decides what becomes of all that is on its way to a socket, up to the first that arrives.
+/// Decides the fates of all messages in flight to a socket, up to the first that arrives.
 pub(super) fn settle(number: usize) {
     while look(number) == Found::Lost {}
 }

@@ -314,7 +314,7 @@ pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize
     let (touches, touched) = (super::touches(number), super::touched(number));
     step_of_call(descriptor, Operation::Shutdown, touches, touched)?;
     if socket.kind.get() == Kind::Stream && socket.stage.get() == Stage::Listening {
-        // Who waits to accept is told.
+        // Blocked accepts are woken.
         socket.stage.set(Stage::Over);
         joint::unlisten(socket);
         connect::turn_away(socket);
@@ -375,7 +375,7 @@ pub(super) fn close(number: usize) {
     let Some(other) = partner(socket) else { return };
     let far = object(other);
     let lingers = socket.options.get().linger() == Some(0);
-    // Whoever leaves bytes behind breaks the connection, and so does who asked for it.
+    // Closing with unread bytes resets the connection, and so does SO_LINGER with 0.
     let breaks = socket.kind.get() == Kind::Stream && (socket.filled() > 0 || lingers);
     far.partner.set(0);
     partitioned::end(other, if breaks { End::Gone } else { End::Finished });

@@ -1,13 +1,13 @@
 //! UDP clients among the peers.
 //!
-//! A client is one conversation, whichever sockets take part in it: what the program says to it from
-//! one may be answered to another. Answers to the socket that speaks, and to one that clients know
-//! from the beginning, are part of what steps are said to touch; others make the check inconclusive.
-//! If the network is unreliable, what speaks to clients is a look at the socket from which something
-//! was sent, or a time that is over: then whatever waits is decided.
+//! A client has one history, whichever sockets take part in it: a message from one socket may be
+//! answered to another. Answers to the sending socket, and to one that clients know from the
+//! beginning, are in the footprint of the step; others make the check inconclusive. If the network
+//! is unreliable, messages leave for clients at a poll of the socket from which they were sent, or
+//! when a timeout fires: then the fates of all messages in the send queue are decided.
 //!
-//! Clients are there from the beginning, and are asked what they send first when the program first
-//! looks at the socket that they know. Before that nobody could tell whether they are.
+//! Clients exist from the beginning, and are asked for their first message when the program first
+//! polls the socket that they know. Before that no step could observe them.
 
 use super::address::Address;
 use super::datagram::deliver;

@@ -74,8 +74,8 @@ pub(super) fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
     }
 }
 
-/// Whether a thread waits for others to go first, but need not: all that it would do is to yield, and
-/// not because it has looked at something in vain.
+/// Whether a thread waits for others to go first, but need not: all that it would do is to yield,
+/// and not because it has looked at something in vain.
 pub(super) fn yields(state: &State, thread: &Thread) -> bool {
     thread.status() == Status::Ready
         && state.standing.contains(thread.number.get())
@@ -84,7 +84,7 @@ pub(super) fn yields(state: &State, thread: &Thread) -> bool {
         && !symmetry::holds_back(state, thread)
 }
 
-/// Who can take a step and does not stand back, a bit each.
+/// The threads that are runnable and have not yielded, a bit each.
 pub(super) fn can_run(state: &State) -> u128 {
     let ready = state.ready.bits() & !state.standing.bits();
     match state.exclusive.get() {

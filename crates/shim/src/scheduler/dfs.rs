@@ -1,8 +1,8 @@
 //! Choices in an exhaustive search: the checker gives a prefix, the shim continues depth-first.
 //!
-//! The thread that runs goes on while it can. What the checker has explored before from the same
-//! state sleeps until something happens that it depends on (sleep sets, Godefroid 1996). All that
-//! could have been chosen is written down.
+//! The running thread continues while it can. Steps that the checker has explored before from the
+//! same state sleep until a dependent step is taken (sleep sets, Godefroid 1996). All alternatives
+//! are recorded.
 
 use super::alternatives::yields;
 use super::{Ending, offers};
@@ -16,7 +16,7 @@ use everypath_shim_abi::{
     TIMEOUT, TimeMode,
 };
 
-/// How many alternatives were written down in this execution.
+/// How many alternatives were recorded in this execution.
 static WRITTEN: Common<AtomicU32> = Common::at(offset_of!(RunState, written));
 /// Of so many steps the checker knows what can be chosen.
 static KNOWN: Common<AtomicU32> = Common::at(offset_of!(RunState, known));
@@ -115,7 +115,7 @@ fn each_alternative(
     Ok(())
 }
 
-/// Chooses, and writes down what else could have been chosen.
+/// Chooses, and records the alternatives.
 #[inline(never)]
 pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
     let current = state.current.get();

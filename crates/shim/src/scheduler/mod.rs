@@ -1,13 +1,13 @@
 //! The scheduler: scheduling points, choices, blocking and wakeups.
 //!
-//! `alternatives`: what can be chosen. `given`: choices that the checker gives. The others are made as
-//! a [`Policy`] says, one file each: `systematic` (a search of all schedules), `pct`, `pos`; those at
-//! random are here.
+//! `alternatives`: the enabled steps and their outcomes. `replay`: choices that the checker gives.
+//! Others are made by a [`Policy`], one file each: `dfs` (exhaustive search), `pct`, `pos`; random
+//! ones are here.
 //!
-//! A thread announces its next visible operation and then asks who goes on. Whoever is chosen
-//! performs what it announced. A blocking call is two steps: the request, which is always possible,
-//! and going on once it was granted. Nothing here depends on anything but the program's own past
-//! and the choices.
+//! A thread announces its next visible operation and then calls the scheduler. The chosen thread
+//! performs what it announced. A blocking call is two steps: the request, which is always enabled,
+//! and resuming once it was granted. Everything here is a function of the program's own past and
+//! the choices.
 
 mod alternatives;
 mod dfs;
@@ -96,7 +96,7 @@ pub(crate) fn begin() {
     }
 }
 
-/// How far virtual time goes on when every thread that could run stands back.
+/// How far the virtual clock advances when every runnable thread has yielded.
 const IDLE_ROUND_NANOSECONDS: u64 = 1_000_000;
 /// After so many rounds in which nobody changed anything that we see, nobody ever will: spinning
 /// that is meant to end does so after tens or hundreds. A program that does nothing but yield and
@@ -107,7 +107,7 @@ const LONELY_ROUNDS: u32 = 50_000_000;
 /// In an atomic section nobody else can change what a thread waits for.
 const SECTION_ROUNDS: u32 = 1000;
 
-/// The deadline of whoever gives up only when nothing else can happen any more.
+/// The deadline of a call that fails only when nothing else can happen any more.
 pub(crate) const LAST: u64 = u64::MAX;
 
 /// A scheduling point: any thread may go on, this one with `operation`. Returns the outcome.
@@ -155,7 +155,7 @@ fn take_part(operation: Operation, phase: Phase, (object, value): (usize, u64)) 
     thread.outcome.get()
 }
 
-/// A point at which the thread only looks: that lets nobody go on who waits for a change.
+/// A scheduling point of a read: it wakes no thread that waits for a change.
 pub(crate) fn glance(operation: Operation, object: usize, value: u64) {
     let state = state();
     if state.is_concurrent() && controller::is_running() {
@@ -169,9 +169,9 @@ pub(crate) fn glance(operation: Operation, object: usize, value: u64) {
 /// So often a thread lets others go first before it counts as spinning.
 const PATIENT_YIELDS: u16 = 3;
 
-/// A point at which the thread lets others go first. Only who does nothing else that others could see,
-/// again and again, has to wait for them: the first few times it may go first itself, and what it does
-/// then may make a difference.
+/// A point at which the thread lets others go first. Only who does nothing else that others could
+/// see, again and again, has to wait for them: the first few times it may go first itself, and what
+/// it does then may make a difference.
 pub(crate) fn give_way() {
     let thread = state().current();
     crate::atomics::note_yield(thread);
@@ -246,8 +246,8 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
     }
 }
 
-/// The place of who is the next to wait. Not inlined: what it looks at would stay on the stack of the
-/// thread that waits, and become part of its state.
+/// The place of who is the next to wait. Not inlined: what it looks at would stay on the stack of
+/// the thread that waits, and become part of its state.
 #[inline(never)]
 fn next_place(state: &State, object: usize) -> u16 {
     let last = state.waiters_on(object).map(|other| other.place.get()).max();
@@ -276,7 +276,7 @@ pub(crate) fn withdraw(thread: &Thread) {
     thread.set_status(Status::Ended);
 }
 
-/// Whether whoever ends such a wait chooses among those who wait.
+/// Whether a wakeup of such a wait chooses among the waiters.
 fn is_selectable(waiting: Waiting) -> bool {
     matches!(waiting, Waiting::Cond | Waiting::Futex)
 }
@@ -288,7 +288,7 @@ fn set_deadline(thread: &Thread, deadline: u64) {
     deadlines.set(deadlines.get() + u16::from(deadline != 0) - u16::from(before != 0));
 }
 
-/// The one who has waited longest for something.
+/// The thread that has waited longest for something.
 pub(crate) fn first_waiter(waiting: Waiting, object: usize) -> Option<&'static Thread> {
     state().waiters(waiting, object).min_by_key(|thread| thread.place.get())
 }
@@ -305,7 +305,7 @@ pub(crate) struct Ending {
     pub(crate) detail: i32,
 }
 
-/// Lets the thread that runs wait until it is chosen; whoever is chosen goes on.
+/// Suspends the running thread until it is chosen, and resumes the chosen one.
 pub(crate) fn reschedule(state: &'static State) {
     state.current().context.yield_to(decide);
     crate::signals::deliver_pending(state);
@@ -589,7 +589,7 @@ fn moved() {
     progress.store(progress.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
-/// Everybody who could run stands back: time goes on, and they may look again.
+/// Every runnable thread has yielded: the clock advances, and they may retry.
 fn idle_round(state: &State) -> Result<(), Ending> {
     let rounds = state.idle_rounds.get() + 1;
     state.idle_rounds.set(rounds);

@@ -335,19 +335,19 @@ pub(crate) fn kill_process(pid: i32, signal: i32) -> isize {
     })
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn raise(signal: i32) -> i32 {
     crate::libc::result(send_to_current(signal)) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_kill(handle: usize, signal: i32) -> i32 {
     -send(signal, handle, || crate::thread::find(handle)) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn kill(pid: i32, signal: i32) -> i32 {
     crate::libc::result(kill_process(pid, signal)) as i32
@@ -359,7 +359,7 @@ const FLAGS: usize = 136;
 
 extern "C" fn already_installed(_signal: i32) {}
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigaction(signal: i32, new: usize, old: usize) -> i32 {
     if !(1..SIGNALS as i32).contains(&signal) {
@@ -387,7 +387,7 @@ extern "C" fn sigaction(signal: i32, new: usize, old: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn signal(signal: i32, handler: usize) -> usize {
     if !(1..SIGNALS as i32).contains(&signal) {
@@ -419,13 +419,13 @@ pub(crate) fn change_mask(how: i32, new: usize, old: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_sigmask(how: i32, new: usize, old: usize) -> i32 {
     change_mask(how, new, old)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigprocmask(how: i32, new: usize, old: usize) -> i32 {
     match change_mask(how, new, old) {
@@ -434,7 +434,7 @@ extern "C" fn sigprocmask(how: i32, new: usize, old: usize) -> i32 {
     }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigpending(set: usize) -> i32 {
     let thread = state().current();
@@ -443,7 +443,7 @@ extern "C" fn sigpending(set: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function: faults are handled on a stack of ours.
+/// Interposes libc's function: faults are handled on a stack of ours.
 #[unsafe(no_mangle)]
 extern "C" fn sigaltstack(_new: usize, old: usize) -> i32 {
     const DISABLED: i32 = 2;

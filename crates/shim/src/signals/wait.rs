@@ -126,19 +126,19 @@ pub(crate) fn suspend(mask: usize) -> isize {
     -(errno::EINTR as isize)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigtimedwait(set: usize, info: usize, patience: usize) -> i32 {
     result(timed_wait(set, info, patience)) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigwaitinfo(set: usize, info: usize) -> i32 {
     result(timed_wait(set, info, 0)) as i32
 }
 
-/// Stands in for libc's function, which does not return because a handler ran.
+/// Interposes libc's function, which does not return because a handler ran.
 #[unsafe(no_mangle)]
 extern "C" fn sigwait(set: usize, signal: usize) -> i32 {
     loop {
@@ -153,13 +153,13 @@ extern "C" fn sigwait(set: usize, signal: usize) -> i32 {
     }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(export_name = "pause")]
 extern "C" fn libc_pause() -> i32 {
     fail((-pause()) as i32) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigsuspend(mask: usize) -> i32 {
     fail((-suspend(mask)) as i32) as i32

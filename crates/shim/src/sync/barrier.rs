@@ -16,7 +16,7 @@ struct Barrier {
 
 const SERIAL_THREAD: i32 = -1;
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_barrier_wait(address: usize) -> i32 {
     point(Operation::BarrierWait, address, 0);
@@ -36,7 +36,7 @@ extern "C" fn pthread_barrier_wait(address: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function, which would wait for those who are still leaving.
+/// Interposes libc's function, which would wait for those who are still leaving.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_barrier_destroy(_barrier: usize) -> i32 {
     0

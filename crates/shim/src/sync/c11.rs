@@ -21,13 +21,13 @@ fn result(error: i32) -> i32 {
     }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn thrd_create(handle: usize, function: usize, argument: usize) -> i32 {
     result(thread::pthread_create(handle, 0, function, argument))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn thrd_join(handle: usize, value: usize) -> i32 {
     let mut returned = 0usize;
@@ -38,31 +38,31 @@ extern "C" fn thrd_join(handle: usize, value: usize) -> i32 {
     result(error)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn thrd_detach(handle: usize) -> i32 {
     result(thread::pthread_detach(handle))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn thrd_exit(value: i32) -> ! {
     thread::pthread_exit(value as isize as usize)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn thrd_yield() {
     thread::sched_yield();
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn thrd_sleep(request: usize, left: usize) -> i32 {
     crate::time::nanosleep(crate::time::MONOTONIC, 0, request, left) as i32
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn mtx_init(address: usize, kind: i32) -> i32 {
     const RECURSIVE: i32 = 1;
@@ -71,79 +71,79 @@ extern "C" fn mtx_init(address: usize, kind: i32) -> i32 {
     result(mutex::pthread_mutex_init(address, (&raw const attributes) as usize))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn mtx_destroy(address: usize) {
     mutex::pthread_mutex_destroy(address);
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn mtx_lock(address: usize) -> i32 {
     result(mutex::pthread_mutex_lock(address))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn mtx_trylock(address: usize) -> i32 {
     result(mutex::pthread_mutex_trylock(address))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn mtx_timedlock(address: usize, until: usize) -> i32 {
     result(mutex::pthread_mutex_timedlock(address, until))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn mtx_unlock(address: usize) -> i32 {
     result(mutex::pthread_mutex_unlock(address))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_wait(address: usize, held: usize) -> i32 {
     result(pthread_cond::pthread_cond_wait(address, held))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_timedwait(address: usize, held: usize, until: usize) -> i32 {
     result(pthread_cond::pthread_cond_timedwait(address, held, until))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_signal(address: usize) -> i32 {
     result(pthread_cond::pthread_cond_signal(address))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_broadcast(address: usize) -> i32 {
     result(pthread_cond::pthread_cond_broadcast(address))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn cnd_destroy(address: usize) {
     pthread_cond::pthread_cond_destroy(address);
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn tss_create(key: usize, destructor: usize) -> i32 {
     result(thread::pthread_key_create(key, destructor))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn tss_delete(key: u32) {
     thread::pthread_key_delete(key);
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn call_once(control: usize, initialiser: usize) {
     super::once::pthread_once(control, initialiser);

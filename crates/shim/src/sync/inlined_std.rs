@@ -1,7 +1,7 @@
 //! Steps that are whole functions of Rust's standard library.
 //!
-//! Such a step is taken where the function begins; the patched instructions and the calls inside, which
-//! would be steps by themselves, belong to it.
+//! Such a step is taken where the function begins; the patched instructions and the calls inside,
+//! which would be steps by themselves, belong to it.
 
 use super::rust_mutex;
 use crate::memory::load;
@@ -14,9 +14,9 @@ pub(crate) enum Stage {
     /// Nothing.
     #[default]
     Nothing,
-    /// A lock is taken, or given back.
+    /// A lock or unlock.
     Lock,
-    /// The mutex of a condition is given back; then the thread goes to sleep there.
+    /// The mutex of a condition variable is unlocked; then the thread blocks there.
     Sleep,
     /// The mutex is taken again.
     Wake,

@@ -84,7 +84,7 @@ impl Mutex {
         }
     }
 
-    /// Frees the mutex, or hands it to the one who has asked first.
+    /// Unlocks the mutex, or grants it to the first waiter.
     fn pass_on(&self, freed: u32) {
         self.lock.set(freed);
         self.owner.set(0);
@@ -213,38 +213,38 @@ pub(super) fn set_count(address: usize, count: u32) {
     view::<Mutex>(address).count.set(count);
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_lock(mutex: usize) -> i32 {
     lock(mutex, WaitLimit::Forever)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_trylock(mutex: usize) -> i32 {
     lock(mutex, WaitLimit::Try)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_timedlock(mutex: usize, until: usize) -> i32 {
     lock_until(mutex, REALTIME, until)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_mutex_clocklock(mutex: usize, clock: i32, until: usize) -> i32 {
     if is_clock(clock) { lock_until(mutex, clock, until) } else { errno::EINVAL }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_unlock(mutex: usize) -> i32 {
     give_back(Operation::MutexUnlock, mutex, owner);
     release(mutex)
 }
 
-/// Stands in for libc's function: a scheduling point, since known bugs hide there.
+/// Interposes libc's function: a scheduling point, since known bugs hide there.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_init(mutex: usize, attributes: usize) -> i32 {
     point(Operation::MutexInit, mutex, 0);
@@ -252,7 +252,7 @@ pub(super) extern "C" fn pthread_mutex_init(mutex: usize, attributes: usize) -> 
     call!(real, fn(usize, usize) -> i32, mutex, attributes)
 }
 
-/// Stands in for libc's function: a scheduling point, since known bugs hide there.
+/// Interposes libc's function: a scheduling point, since known bugs hide there.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_destroy(mutex: usize) -> i32 {
     point(Operation::MutexDestroy, mutex, 0);
@@ -263,7 +263,7 @@ pub(super) extern "C" fn pthread_mutex_destroy(mutex: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_mutex_consistent(mutex: usize) -> i32 {
     let mutex: &Mutex = view(mutex);

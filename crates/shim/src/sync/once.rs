@@ -58,7 +58,7 @@ fn settle(control: usize, becomes: u32) {
     grant_all(Waiting::Once, control);
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_once(control: usize, initialiser: usize) -> i32 {
     if load::<u32>(control) == DONE {

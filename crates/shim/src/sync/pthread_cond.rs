@@ -46,25 +46,25 @@ fn wait_until(cond: usize, held: usize, clock: i32, until: usize) -> i32 {
         .map_or_else(|error| error, |patience| wait_on(cond, held, patience))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_cond_wait(cond: usize, held: usize) -> i32 {
     wait_on(cond, held, WaitLimit::Forever)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_cond_timedwait(cond: usize, held: usize, until: usize) -> i32 {
     wait_until(cond, held, clock_of(cond), until)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_cond_clockwait(cond: usize, held: usize, clock: i32, until: usize) -> i32 {
     wait_until(cond, held, clock, until)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_cond_signal(cond: usize) -> i32 {
     let outcome = point(Operation::CondSignal, cond, 0);
@@ -74,7 +74,7 @@ pub(super) extern "C" fn pthread_cond_signal(cond: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_cond_broadcast(cond: usize) -> i32 {
     point(Operation::CondBroadcast, cond, 0);
@@ -82,7 +82,7 @@ pub(super) extern "C" fn pthread_cond_broadcast(cond: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function, which would wait for waiters that it counts itself.
+/// Interposes libc's function, which would wait for waiters that it counts itself.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_cond_destroy(_cond: usize) -> i32 {
     0

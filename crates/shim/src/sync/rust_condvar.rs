@@ -1,12 +1,13 @@
 //! Condition variables of Rust's standard library.
 //!
-//! Such a condition is a word. Who waits looks at it, gives its mutex back, and sleeps at a futex
-//! unless the word has changed; who notifies adds one and wakes. Step by step, all of that would
-//! multiply the schedules, and yet it is nothing but a condition like those of pthreads: beginning to
-//! wait is one step, which gives the mutex back; going on is another one, which asks for it; and
-//! notifying is one, which chooses whom it wakes. So the checker tells where these functions begin,
-//! and what they do inside belongs to the step (`within`). It is still they who do it: other code that
-//! uses the same words, because a function was inlined there, finds in them what it would have found.
+//! Such a condition variable is a word. A wait loads it, unlocks the mutex, and blocks at a futex
+//! unless the word has changed; a notification increments it and wakes. Exploring these
+//! instructions one by one would multiply the schedules of what is a condition variable like those
+//! of pthreads: waiting is one step, which unlocks the mutex; resuming is another one, which
+//! requests it; and notifying is one, which chooses the waiter. So the checker finds the entries of
+//! these functions, and everything inside belongs to the step (`inlined_std`). The functions still
+//! run: other code that uses the same words, because a function was inlined there, finds in them
+//! what it would have found.
 
 use super::inlined_std::{Stage, Within, enter};
 use crate::scheduler::{ask, point};

@@ -1,11 +1,11 @@
 //! Mutexes of Rust's standard library: one memory word each.
 //!
-//! Nobody calls anything to take one that is free: it is a `lock cmpxchg` from 0 to 1, wherever the
-//! program has it. Whoever does not get it spins, marks the word and waits at a futex. Step by step,
-//! all of that would multiply the schedules, and yet it is nothing but a lock. So the checker tells
-//! which instructions take such a lock and which give it back, and they are steps of a lock: who does
-//! not get it waits here, and the part that spins is never reached. Instructions that the checker did
-//! not recognise use the same word, and find in it what they would have found.
+//! Acquiring an unlocked one makes no call: it is an inlined `lock cmpxchg` from 0 to 1. On
+//! contention a thread spins, marks the word and waits at a futex. Exploring these instructions one
+//! by one would multiply the schedules of what is a mutex. So the checker recognises the
+//! instructions that lock and unlock, and they are lock operations: a thread that does not acquire
+//! the mutex blocks here, and the spinning code is never reached. Instructions that were not
+//! recognised use the same word, and find in it what they would have found.
 
 use super::rust_rwlock;
 use crate::memory::{load, store};
@@ -19,8 +19,8 @@ use everypath_shim_abi::{AGAIN, BY_READER, Operation, Phase, Waiting};
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
-/// Before an instruction that takes a lock: when this returns, the lock is free, and the instruction
-/// is part of the same step.
+/// Before an instruction that takes a lock: when this returns, the lock is free, and the
+/// instruction is part of the same step.
 pub(crate) fn before_taking(word: usize) {
     ask(Operation::MutexLock, word, 0, None);
     take(word);
@@ -53,7 +53,7 @@ pub(crate) fn watch(word: usize) {
     state().freed.set(word);
 }
 
-/// Who has asked first for a lock that is a word. Others may sleep at the same word, by themselves.
+/// The first waiter of such a mutex. Others may wait at the same word as a futex.
 pub(super) fn first(state: &State, word: usize) -> Option<&Thread> {
     let asks = |thread: &&Thread| {
         matches!(thread.waiting.get(), Waiting::Word | Waiting::WordRead | Waiting::WordWrite)
@@ -61,7 +61,7 @@ pub(super) fn first(state: &State, word: usize) -> Option<&Thread> {
     state.waiters_on(word).filter(asks).min_by_key(|thread| thread.place.get())
 }
 
-/// After the instruction: if the lock is free now, it goes to the one who has asked first.
+/// After the instruction: an unlocked mutex is granted to its first waiter.
 pub(crate) fn hand_over(state: &State) {
     let word = state.freed.replace(0);
     let Some(first) = first(state, word) else { return };
@@ -94,8 +94,9 @@ pub(crate) fn hand_over_unseen(state: &State) -> bool {
     found.is_some()
 }
 
-/// Who holds the lock that a thread waits for, plus one; 0 if that is not known. It is the one who has
-/// asked for it once more than it gave it back; who waits on a condition gives back and asks, too.
+/// Who holds the lock that a thread waits for, plus one; 0 if that is not known. It is the one who
+/// has asked for it once more than it gave it back; who waits on a condition gives back and asks,
+/// too.
 pub(super) fn holder(waiting: &Thread) -> u16 {
     let object = waiting.object.get();
     let balance = |thread: &Thread| {

@@ -1,19 +1,19 @@
 //! Read-write locks of Rust's standard library: one memory word each.
 //!
-//! The word counts who reads, or says that somebody writes, and has two bits for those who wait. As with
-//! mutexes ([`super::rust_mutex`]), the checker tells which instructions take such a lock and give it back, and
-//! they are steps of a lock: who does not get it waits here.
+//! The word counts the readers, or says that it is write-locked, and has two bits for waiting
+//! readers and writers. As with mutexes ([`super::rust_mutex`]), the checker recognises the
+//! instructions that lock and unlock, and they are lock operations: a thread that does not acquire
+//! it blocks here.
 //!
-//! A reader does not get in while a writer waits, so threads can block each other that only read. Here,
-//! all are served in the order in which they ask. The real lock is less strict: a writer that is woken
-//! may come too late. But asking later is all that this amounts to, and that is another schedule: who
-//! asks can only be in the way of others, and nobody sees how long it has waited. Unless somebody has
-//! tried to read in vain because a writer waits: from then on that writer must ask again when it is
-//! woken, and others may be faster.
+//! Readers block while a writer waits, so readers can deadlock. Here, requests are granted in FIFO
+//! order. The real lock is less strict: a woken writer may come too late. But that is the same as a
+//! later request, which is another schedule: a waiting request can only be in the way of others,
+//! and no thread observes how long it has waited. Unless a `try_read` has failed because a writer
+//! waits: from then on that writer must request again when it is woken, and others may be faster.
 //!
-//! Others find in the word what they would have found: that a writer waits is in it whenever another
-//! thread can look. While a thread takes the lock or gives it back, the bit is not there, so that nobody
-//! does what is slow: to wait and to wake.
+//! Other threads find in the word what they would have found: the bit of a waiting writer is set
+//! whenever another thread runs. During a lock or unlock step the bit is cleared, so that the
+//! contended path is never taken.
 
 use super::rust_mutex::{first, watch};
 use crate::memory::{load, store};
@@ -31,8 +31,8 @@ fn count(word: usize) -> u32 {
     load::<u32>(word) & COUNT
 }
 
-/// Before an instruction that takes a lock to read: when this returns, nobody writes or waits, as far as
-/// the word tells, and the instruction is part of the same step.
+/// Before an instruction that takes a lock to read: when this returns, nobody writes or waits, as
+/// far as the word tells, and the instruction is part of the same step.
 pub(crate) fn before_reading(word: usize) {
     take(word, Operation::ReadLock, Waiting::WordRead);
 }
@@ -84,7 +84,7 @@ fn share(waiting: Waiting) -> u32 {
     if waiting == Waiting::WordWrite { WRITTEN } else { 1 }
 }
 
-/// Whether nobody holds the lock who is in the way.
+/// Whether the lock can be acquired.
 fn is_free(word: usize, waiting: Waiting) -> bool {
     match waiting {
         Waiting::WordWrite => count(word) == 0,
@@ -107,7 +107,7 @@ pub(crate) fn note_look(word: usize, found: u64) {
     }
 }
 
-/// After the instruction: the lock goes to whoever can have it, in the order of asking.
+/// After the instruction: the lock is granted to its waiters, in FIFO order.
 pub(super) fn hand_over(state: &State, word: usize) {
     while let Some(next) = first(state, word).filter(|next| is_free(word, next.waiting.get())) {
         match next.was_noticed.get() {

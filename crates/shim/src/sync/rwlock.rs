@@ -83,7 +83,7 @@ fn write(address: usize, patience: WaitLimit) -> i32 {
     }
 }
 
-/// Lets in whoever can be: the first to have asked, and with a reader all other readers.
+/// Grants the lock: to the first waiter, and with a reader to all other readers.
 fn admit(address: usize) {
     let lock: &RwLock = view(address);
     if lock.writer.get() != 0 {
@@ -110,55 +110,55 @@ fn admit(address: usize) {
     }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_rdlock(lock: usize) -> i32 {
     read(lock, WaitLimit::Forever)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_tryrdlock(lock: usize) -> i32 {
     read(lock, WaitLimit::Try)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_timedrdlock(lock: usize, until: usize) -> i32 {
     WaitLimit::until(REALTIME, until).map_or_else(|error| error, |patience| read(lock, patience))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_clockrdlock(lock: usize, clock: i32, until: usize) -> i32 {
     WaitLimit::until(clock, until).map_or_else(|error| error, |patience| read(lock, patience))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_wrlock(lock: usize) -> i32 {
     write(lock, WaitLimit::Forever)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_trywrlock(lock: usize) -> i32 {
     write(lock, WaitLimit::Try)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_timedwrlock(lock: usize, until: usize) -> i32 {
     WaitLimit::until(REALTIME, until).map_or_else(|error| error, |patience| write(lock, patience))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_clockwrlock(lock: usize, clock: i32, until: usize) -> i32 {
     WaitLimit::until(clock, until).map_or_else(|error| error, |patience| write(lock, patience))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_unlock(address: usize) -> i32 {
     point(Operation::RwUnlock, address, 0);

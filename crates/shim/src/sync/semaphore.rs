@@ -78,31 +78,31 @@ fn take_until(address: usize, clock: i32, until: usize) -> i32 {
     }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_wait(semaphore: usize) -> i32 {
     cancel::at_point(|| take(semaphore, WaitLimit::Forever))
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_trywait(semaphore: usize) -> i32 {
     take(semaphore, WaitLimit::Try)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_timedwait(semaphore: usize, until: usize) -> i32 {
     take_until(semaphore, REALTIME, until)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_clockwait(semaphore: usize, clock: i32, until: usize) -> i32 {
     take_until(semaphore, clock, until)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_post(semaphore: usize) -> i32 {
     let step = Step::take(Operation::SemPost, semaphore, None);
@@ -123,7 +123,7 @@ extern "C" fn sem_post(semaphore: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_getvalue(semaphore: usize, value: usize) -> i32 {
     let step = Step::take(Operation::SemTrywait, semaphore, None);

@@ -12,20 +12,20 @@ pub(super) fn owner(address: usize) -> i32 {
     load(address)
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_spin_init(lock: usize, _shared: i32) -> i32 {
     store(lock, 0i32);
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_spin_destroy(_lock: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_spin_lock(lock: usize) -> i32 {
     point(Operation::SpinLock, lock, 0);
@@ -40,7 +40,7 @@ extern "C" fn pthread_spin_lock(lock: usize) -> i32 {
     }
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_spin_trylock(lock: usize) -> i32 {
     point(Operation::SpinTrylock, lock, 0);
@@ -51,7 +51,7 @@ extern "C" fn pthread_spin_trylock(lock: usize) -> i32 {
     0
 }
 
-/// Stands in for libc's function.
+/// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_spin_unlock(lock: usize) -> i32 {
     give_back(Operation::SpinUnlock, lock, owner);

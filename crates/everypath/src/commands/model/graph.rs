@@ -81,7 +81,7 @@ impl GraphPlan {
         }
         let Some(makeup) = model.makeup() else {
             return Err(Usage::new(format!(
-                "{} does not say what it is made of, so its graphs cannot be told apart; explore \
+                "{} has no makeup, so a graph of another version could not be detected; explore \
                  it without --save-graph and --load-graph, or implement Model::makeup",
                 entry.kind.name
             )));
@@ -182,7 +182,7 @@ impl GraphPlan {
         if let Some(found) = found.as_ref().filter(|_| !self.quiet) {
             let steps = found.schedule.len();
             output::print(&format!(
-                "STILL VIOLATED: {} by the {steps} steps that are kept with the graph\n",
+                "STILL VIOLATED: {} by the {steps} steps stored in the graph\n",
                 found.property
             ));
         }
@@ -315,7 +315,7 @@ fn check(asked: &GraphArgs, args: &ModelArgs) -> Result<(), Usage> {
         );
     }
     if asked.save_graph.is_some() && args.replications > 1 {
-        return wrong("--save-graph writes the graph of one search; leave --replications away");
+        return wrong("--save-graph writes the graph of one search; leave --replications out");
     }
     let same = |path: Option<&PathBuf>| path.is_some() && path == asked.save_graph.as_ref();
     if same(Some(&args.common.trace)) || same(args.common.json.as_ref()) {

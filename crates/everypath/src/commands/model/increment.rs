@@ -108,7 +108,7 @@ fn reading(json: &JsonIncremental) -> Vec<(&'static str, String)> {
     }
     if json.damaged > 0 {
         let count = grouped(json.damaged);
-        rows.push(("damaged", format!("the graph, in {count} states, which were explored anew")));
+        rows.push(("damaged", format!("the graph, in {count} states, which were explored again")));
     }
     let Quantities { p, q, t, .. } = json.quantities;
     let shares = format!("p {p:.4}, q {q:.4}, t {t:.4}");
@@ -117,12 +117,12 @@ fn reading(json: &JsonIncremental) -> Vec<(&'static str, String)> {
     let measured = json.condition.is_some_and(|condition| !condition.holds);
     let gain = match (json.abandoned, measured) {
         (true, _) => {
-            format!("none to be had: hardly anything is in the graph, which was given up; {shares}")
+            format!("none: few events are in the graph, which was dropped; {shares}")
         }
         // The only line that depends on the clock, and only where there is nothing to lose.
         (false, true) => format!(
-            "none to be had: looking events up takes longer than it spares; explore without the \
-             graph (see --pilot); {shares}"
+            "none: a lookup costs more than it saves; explore without the graph (see --pilot); \
+             {shares}"
         ),
         (false, false) => format!("{spared:.1} % of the events were not executed; {shares}"),
     };
@@ -136,7 +136,7 @@ fn describe(JsonChange { event, same, different, worse, new }: &JsonChange) -> S
     let compared = same + changed;
     let new = match new {
         0 => String::new(),
-        new => format!("; {} times where the graph does not know it", grouped(*new)),
+        new => format!("; {} times in states that are not in the graph", grouped(*new)),
     };
     let worse = match worse {
         0 => String::new(),

@@ -1,8 +1,8 @@
 //! Datagrams between programs that are explored alone.
 //!
-//! A socket is known to others by its port, from when it has one. What was sent to it stays with the
-//! checker until somebody receives it; then it enters the socket's own buffer, where its fate is
-//! decided as always. If nothing is left of it, the next one is asked for.
+//! A socket is known to others by its port, from when it has one. A datagram to it stays with the
+//! checker until it is received; then it enters the socket's own buffer, where its fate is decided
+//! as always. If it is lost, the next one is requested.
 
 use super::{Name, is_endless, is_on, refuse_to_count, wait_in_vain, wait_out, wish};
 use crate::fail::stop;

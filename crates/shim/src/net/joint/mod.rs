@@ -1,9 +1,9 @@
 //! Connections to programs that are explored alone: every operation is a request to the checker,
 //! which answers it in one of the ways that the other programs make possible.
 //!
-//! Which ways these are follows from what the program itself did before, so a wish is one step, and
-//! if there are several ways a second one chooses among them, before anybody else moves. A wish that
-//! is never granted waits for ever: whatever could grant it would be a way.
+//! The possible answers depend on the causal past of the program alone, so a request is one step,
+//! and if there are several answers a second step chooses among them, before any other thread runs.
+//! A request without an answer blocks for ever: whatever could unblock it would be an answer.
 
 pub(super) mod datagrams;
 
@@ -77,7 +77,7 @@ fn wait_out(number: usize, operation: Operation, patience: Blocking) -> Result<(
     Ok(())
 }
 
-/// Lets the checker grant a wish. What comes of it may be in [`region`]'s message.
+/// Makes a request to the checker. The answer may be in [`region`]'s message.
 fn wish(wish: JointRequest, question: Upcall) -> (Granted, Upcall) {
     let thread = state().current().path.get();
     let step = STEPS.load(Relaxed);
@@ -415,7 +415,7 @@ pub(super) fn look(want: Want, patience: Blocking) -> Result<(), i32> {
     }
     loop {
         let is_over = look_once(want, patience)?;
-        // What was there may have been lost on its way.
+        // The datagram may have been lost.
         if is_over || poll::is_satisfied(want) {
             return Ok(());
         }
