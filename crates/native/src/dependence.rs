@@ -2,17 +2,17 @@
 
 use crate::semaphores::{self, Unit};
 use crate::symmetry::Symmetry;
-use everypath_schedules::reduction::{Alternative, Taken};
+use everypath_schedules::{Alternative, Taken};
 use everypath_shim_abi::{
     Choice, EnabledStep, Event, Footprint, Operation, Phase, TIMEOUT, footprint, may_touch, units,
 };
 use std::collections::BTreeMap;
 
 pub(crate) fn alternative(pending: EnabledStep) -> Alternative<EnabledStep> {
-    let by_itself = pending.is_timeout().then_some(TIMEOUT);
+    let timeout = pending.is_timeout().then_some(TIMEOUT);
     Alternative {
         thread: pending.thread,
-        by_itself,
+        timeout,
         outcomes: if pending.is_timeout() { 1 } else { pending.outcomes },
         step: pending,
     }

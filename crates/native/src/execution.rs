@@ -3,7 +3,7 @@
 use crate::good_turing::{GoodTuring, Promise};
 use crate::panics::Panic;
 use crate::worker::Worker;
-use everypath_schedules::reduction::Estimate;
+use everypath_schedules::Estimate;
 use everypath_shim_abi::{
     Choice, Event, Notice, Operation, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
 };

@@ -5,7 +5,7 @@ use crate::execution::{Execution, Explored, is_final};
 use crate::runner::Stop;
 use crate::speculation::Speculation;
 use crate::worker::Launch;
-use everypath_schedules::reduction::{Alternative, Ended, Finished, Reduction, Stateless};
+use everypath_schedules::{Alternative, Reduction, ScheduleSearch, SearchEnd};
 use everypath_shim_abi::{Choice, EnabledStep, Outcome};
 use everypath_trace::Control;
 use std::ops::ControlFlow;
@@ -58,12 +58,12 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
     let mut team = Speculation::start(exhaustive, control)?;
     let mut explored = Explored { sites: team.sites(), ..Explored::default() };
     let mut finished = search(exhaustive, exhaustive.reduction, &mut team, &mut explored);
-    if matches!(finished, Ok(Finished::NeedsSourceSets)) {
+    if matches!(finished, Ok(SearchEnd::NeedsSourceSets)) {
         explored.begin_anew();
         finished = search(exhaustive, Reduction::Source, &mut team, &mut explored);
     }
     match finished {
-        Ok(finished) => explored.complete = finished == Finished::Complete,
+        Ok(finished) => explored.complete = finished == SearchEnd::Complete,
         Err(Stop::Stopped) => {}
         Err(Stop::Failed(error)) => return Err(error),
     }
@@ -76,21 +76,20 @@ fn search(
     reduction: Reduction,
     team: &mut Speculation<'_>,
     explored: &mut Explored,
-) -> Result<Finished, Stop> {
+) -> Result<SearchEnd, Stop> {
     let mut cut = false;
-    let mut stateless = match exhaustive.preemptions {
-        Some(most) => Stateless::bounded(most),
-        None => Stateless::new(reduction),
+    let mut search = match exhaustive.preemptions {
+        Some(most) => ScheduleSearch::bounded(most),
+        None => ScheduleSearch::new(reduction),
     };
-    let finished = stateless.run(team, |stateless, team, executed| {
+    let finished = search.run(team, |search, team, executed| {
         explored.executions += 1;
         explored.steps += (executed.left_out + executed.steps.len()) as u64;
-        let in_vain = matches!(executed.ended, Ended::SleepSetBlocked | Ended::Diverged);
-        explored.redundant += u64::from(in_vain);
+        explored.redundant += u64::from(executed.ended.is_redundant());
         let (outcome, unexpected) = team.last();
         explored.abandoned += u64::from(outcome == Outcome::Abandoned);
         if explored.executions.is_multiple_of(64) {
-            explored.estimate = stateless.estimate();
+            explored.estimate = search.estimate();
             team.publish(&explored.progress());
         }
         if let Some(execution) = unexpected {
@@ -105,11 +104,11 @@ fn search(
             _ => ControlFlow::Continue(()),
         }
     });
-    explored.estimate = stateless.estimate();
+    explored.estimate = search.estimate();
     explored.hits = team.hits();
     explored.notices.extend(team.notices());
     match finished {
-        Ok(Finished::Complete) if cut => Ok(Finished::Stopped),
+        Ok(SearchEnd::Complete) if cut => Ok(SearchEnd::Stopped),
         finished => finished,
     }
 }

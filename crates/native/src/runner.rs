@@ -6,7 +6,7 @@ use crate::execution::Execution;
 use crate::exhaustive::Order;
 use crate::symmetry::Symmetry;
 use crate::worker::{Kept, Launch, Modules, Recorded, Worker};
-use everypath_schedules::reduction::{Alternative, Ended, Executed, Executor};
+use everypath_schedules::{Alternative, Executed, ExecutionEnd, Executor};
 use everypath_shim_abi::{
     AdaptiveSpin, Choice, EnabledStep, Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Record,
     Reply, Setup,
@@ -87,12 +87,12 @@ impl Performed {
 }
 
 /// How an execution of so many steps ended, as far as the search is concerned.
-fn ended(outcome: Outcome, steps: usize, known: usize) -> Ended {
+fn ended(outcome: Outcome, steps: usize, known: usize) -> ExecutionEnd {
     match outcome {
-        Outcome::SleepSetBlocked => Ended::SleepSetBlocked,
-        Outcome::Exited | Outcome::Deadlock | Outcome::Idle => Ended::Complete,
-        Outcome::Diverged if steps >= known => Ended::Diverged,
-        _ => Ended::Cut,
+        Outcome::SleepSetBlocked => ExecutionEnd::SleepSetBlocked,
+        Outcome::Exited | Outcome::Deadlock | Outcome::Idle => ExecutionEnd::Complete,
+        Outcome::Diverged if steps >= known => ExecutionEnd::Diverged,
+        _ => ExecutionEnd::Cut,
     }
 }
 
@@ -230,8 +230,7 @@ impl<'a> Runner<'a> {
         let Reply { outcome, detail, steps, .. } = self.reply;
         let first = if self.whole { 0 } else { Record::first_kept(order.known) };
         let ended = ended(outcome, steps as usize, order.known);
-        let in_vain = matches!(ended, Ended::SleepSetBlocked | Ended::Diverged);
-        let expected = in_vain || self.setup.expects(outcome, detail);
+        let expected = ended.is_redundant() || self.setup.expects(outcome, detail);
         Performed {
             outcome,
             first: first.min(steps as usize),

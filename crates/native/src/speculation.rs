@@ -12,7 +12,7 @@ use crate::execution::Execution;
 use crate::exhaustive::{Exhaustive, Order};
 use crate::runner::{Performed, Runner, Stop};
 use crate::worker::Modules;
-use everypath_schedules::reduction::{Alternative, Executed, Executor, Run};
+use everypath_schedules::{Alternative, Executed, Executor, Run};
 use everypath_shim_abi::{Choice, EnabledStep, Event, MAX_ORDERS, Notice, Outcome};
 use everypath_trace::{Control, Progress};
 use std::collections::BTreeSet;

@@ -7,7 +7,7 @@ use crate::dependence::alternative;
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::worker::{From, Launch, Modules, Worker};
-use everypath_schedules::reduction::stateful::{Reached, Sleep, Stateful, Walker};
+use everypath_schedules::stateful::{Reached, Sleep, StateSearch, Walker};
 use everypath_shim_abi::{Choice, EnabledStep, Outcome, Reply};
 use everypath_trace::Control;
 use std::ops::ControlFlow;
@@ -79,7 +79,7 @@ impl<'a> Path<'a> {
                 .filter(|step| !step.stands_back)
                 .map(alternative)
                 .collect(),
-            told: self.reply.detail == 0,
+            complete: self.reply.detail == 0,
         })
     }
 
@@ -134,7 +134,7 @@ impl Walker for Path<'_> {
 }
 
 impl Explored {
-    fn count(&mut self, search: &Stateful<EnabledStep>) {
+    fn count(&mut self, search: &StateSearch<EnabledStep>) {
         self.executions = search.ends;
         self.steps = search.steps;
         self.states = Some(search.states() as u64);
@@ -150,7 +150,7 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
     let worker = Worker::start(&launch, &Modules::default())?;
     let mut explored = Explored { sites: worker.sites(), ..Explored::default() };
     let mut path = Path::new(worker, control);
-    let mut search = Stateful::new(space.sleep);
+    let mut search = StateSearch::new(space.sleep);
     let mut cut = false;
     let result = search.run(&mut path, |search, path, reached| {
         if search.steps.is_multiple_of(256) {

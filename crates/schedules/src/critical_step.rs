@@ -1,20 +1,20 @@
-//! The step of a failing execution after which no good outcome is left.
+//! The critical step of a failing execution: after it, every continuation fails.
 //!
-//! Whether one is left after so many steps is found by searching all executions that begin with
-//! them. Once there is none, there is none after more steps either: so the step is found by halving.
-//! Before it, some execution ends well; what it does first and the critical step waits for there is
-//! what should have come first.
+//! Whether all continuations of a prefix fail is found by a search over them. Once they do, those of
+//! longer prefixes do as well: so the step is found by bisection. Some continuation of the prefix
+//! before it succeeds; the first step there that depends on the critical one, and comes before it, is
+//! the racing step.
 
-use crate::reduction::{
-    Alternative, Ended, Executed, Executor, Finished, Reduction, Stateless, Taken,
-};
+use crate::executor::{Alternative, Executed, ExecutionEnd, Executor, Taken};
+use crate::reduction::Reduction;
+use crate::search::{ScheduleSearch, SearchEnd};
 use everypath_dependence::{Choice, Footprint, Part, Relation};
 use std::ops::ControlFlow;
 
-/// What is to be said of one execution.
+/// The verdict on one execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// It ends well.
+    /// It succeeds.
     Good,
     /// It fails.
     Bad,
@@ -24,19 +24,19 @@ pub enum Judgement {
     Stop,
 }
 
-/// The step after which no good outcome is left.
+/// The step after which every continuation fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Critical {
-    /// How many steps there are up to it, itself included; 0 if there never was a good outcome.
+    /// How many steps there are up to it, itself included; 0 if every execution fails.
     pub steps: usize,
-    /// The choices of an execution that ends well and differs from this step on. Without it, an
-    /// earlier step may be the critical one.
+    /// The choices of an execution that succeeds and differs from this step on. Without it, an earlier
+    /// step may be the critical one.
     pub good: Option<Vec<Choice>>,
-    /// What should have come first.
+    /// The racing step.
     pub rival: Option<Rival>,
 }
 
-/// The step that comes before the critical one where all ends well, and depends on it.
+/// The step that comes before the critical one in the execution that succeeds, and depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rival {
     /// Its number in the good execution.
@@ -45,7 +45,7 @@ pub struct Rival {
     pub in_failing: Option<usize>,
 }
 
-/// Executions that begin with certain choices, to a search that knows nothing of these.
+/// Executions with a common prefix, to a search that knows nothing of it.
 struct After<'a, E> {
     executor: &'a mut E,
     prefix: &'a [Choice],
@@ -75,16 +75,18 @@ impl<E: Executor> Executor for After<'_, E> {
     }
 }
 
-/// What is known of the executions with a certain beginning.
+/// What is known of the executions with a common prefix.
 enum Outlook {
-    /// One of them ends well: its steps after the beginning.
+    /// One of them succeeds: its steps after the prefix.
     Good(Vec<Taken>),
+    /// All of them fail.
     Hopeless,
+    /// Neither was found within the limits.
     Unknown,
 }
 
-/// Finds the critical step of a failing execution, with at most so many executions for each
-/// beginning of it that is looked at.
+/// Finds the critical step of a failing execution, with at most so many executions for each prefix that
+/// is searched.
 ///
 /// `failing` are its steps. `judge` says how the last execution of the executor ended.
 pub fn critical<E: Executor>(
@@ -127,13 +129,13 @@ fn outlook<E: Executor>(
     let mut all_bad = true;
     let mut left = executions;
     // Most executions fail, often in the middle of a step.
-    let mut search = Stateless::new(Reduction::Source);
+    let mut search = ScheduleSearch::new(Reduction::Source);
     let finished = search.run(&mut After { executor, prefix }, |_, after, executed| {
         left -= 1;
         let judgement = match executed.ended {
             // Whatever it repeats was judged.
-            Ended::SleepSetBlocked | Ended::Diverged => Judgement::Bad,
-            Ended::Complete | Ended::Cut => judge(after.executor),
+            ExecutionEnd::SleepSetBlocked | ExecutionEnd::Diverged => Judgement::Bad,
+            ExecutionEnd::Complete | ExecutionEnd::Cut => judge(after.executor),
         };
         all_bad &= judgement == Judgement::Bad;
         if judgement == Judgement::Good {
@@ -146,7 +148,7 @@ fn outlook<E: Executor>(
     })?;
     Ok(match good {
         Some(steps) => Outlook::Good(steps),
-        None if finished == Finished::Complete && all_bad => Outlook::Hopeless,
+        None if finished == SearchEnd::Complete && all_bad => Outlook::Hopeless,
         None => Outlook::Unknown,
     })
 }

@@ -1,5 +1,5 @@
-//! Makes a failing schedule easy to follow: fewer switches that nothing forces, fewer outcomes that
-//! somebody had to choose, fewer switches at all, fewer steps.
+//! Minimises a failing schedule: fewer preemptions, fewer outcomes other than the usual one, fewer
+//! context switches, fewer steps.
 //!
 //! Nicholas Jalbert, Koushik Sen: A Trace Simplification Technique for Effective Debugging of
 //! Concurrent Programs. FSE 2010. A schedule is a row of blocks, each of one thread. Blocks of one

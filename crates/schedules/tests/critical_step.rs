@@ -2,7 +2,7 @@
 
 use everypath_dependence::{Choice, Footprint, Mode};
 use everypath_schedules::critical_step::{Judgement, critical};
-use everypath_schedules::reduction::{Alternative, Ended, Executed, Executor, Taken};
+use everypath_schedules::{Alternative, Executed, ExecutionEnd, Executor, Taken};
 use proptest::prelude::*;
 use std::convert::Infallible;
 
@@ -85,7 +85,7 @@ impl Executor for Program {
         let mut choices: Vec<u16> = schedule.iter().map(|choice| choice.thread).collect();
         let mut sleep = sleep.to_vec();
         let mut alternatives = Vec::new();
-        let mut ended = Ended::Complete;
+        let mut ended = ExecutionEnd::Complete;
         loop {
             let enabled = self.enabled(&choices);
             if enabled.is_empty() {
@@ -97,21 +97,21 @@ impl Executor for Program {
             };
             let these = enabled.iter().map(|&thread| Alternative {
                 thread,
-                by_itself: None,
+                timeout: None,
                 outcomes: 1,
                 step: footprint(thread),
             });
             let these: Vec<_> = these.collect();
             let awake = |of: &&Alternative<Footprint>| !sleep.iter().any(|s| s.thread == of.thread);
             let Some(chosen) = these.iter().find(awake).cloned() else {
-                ended = Ended::SleepSetBlocked;
+                ended = ExecutionEnd::SleepSetBlocked;
                 break;
             };
             sleep.retain(|sleeping| sleeping.step != chosen.step);
             choices.push(chosen.thread);
             alternatives.push(these);
         }
-        self.failed = ended == Ended::Complete && self.fails(&choices);
+        self.failed = ended == ExecutionEnd::Complete && self.fails(&choices);
         Ok(Executed { left_out: 0, steps: self.taken(&choices), alternatives, ended })
     }
 }

@@ -4,8 +4,8 @@
 //! Who receives gets one of those that were sent, which is a choice; what is sent later it could have
 //! got as well, had it come later, but for the rest that makes no difference.
 
-use everypath_schedules::reduction::{
-    Alternative, Ended, Executed, Executor, Finished, Reduction, Stateless, Taken,
+use everypath_schedules::{
+    Alternative, Executed, ExecutionEnd, Executor, Reduction, ScheduleSearch, SearchEnd, Taken,
 };
 use everypath_shim_abi::{Choice, Footprint, Operation, Phase, footprint, may_touch};
 use proptest::prelude::*;
@@ -99,7 +99,7 @@ impl<'a> Machine<'a> {
     fn alternatives(&self) -> Vec<Alternative<Footprint>> {
         let alternative = |t: usize, outcomes: usize, what| Alternative {
             thread: t as u16,
-            by_itself: None,
+            timeout: None,
             outcomes: outcomes as u16,
             step: touched(what).0,
         };
@@ -195,7 +195,7 @@ impl Executor for Interpreter<'_> {
     ) -> Result<Executed<Footprint>, Infallible> {
         let mut machine = Machine::new(self.program, self.window);
         let (mut sleep, mut alternatives) = (sleep.to_vec(), Vec::new());
-        let (mut ended, mut current) = (Ended::Complete, 0);
+        let (mut ended, mut current) = (ExecutionEnd::Complete, 0);
         loop {
             let can = machine.alternatives();
             let is_asleep =
@@ -206,7 +206,7 @@ impl Executor for Interpreter<'_> {
                 Some(&choice) => {
                     let fits = |of: &Alternative<Footprint>| choice.outcome < of.outcomes;
                     if !can.iter().any(|of| of.thread == choice.thread && fits(of)) {
-                        ended = Ended::Diverged;
+                        ended = ExecutionEnd::Diverged;
                         break;
                     }
                     choice
@@ -216,7 +216,7 @@ impl Executor for Interpreter<'_> {
                     let first =
                         awake.min_by_key(|of| (misses(of), of.thread != current, of.thread));
                     let Some(first) = first else {
-                        ended = Ended::SleepSetBlocked;
+                        ended = ExecutionEnd::SleepSetBlocked;
                         break;
                     };
                     let taken = first.step;
@@ -240,9 +240,9 @@ fn ends(program: &[Vec<Op>], window: usize, by: Reduction) -> Option<(BTreeSet<S
     const TOO_MANY: u64 = 6_000;
     let mut interpreter = Interpreter { program, window, end: String::new() };
     let (mut ends, mut executions) = (BTreeSet::new(), 0);
-    let finished = Stateless::new(by).run(&mut interpreter, |_, interpreter, executed| {
+    let finished = ScheduleSearch::new(by).run(&mut interpreter, |_, interpreter, executed| {
         executions += 1;
-        if executed.ended == Ended::Complete {
+        if executed.ended == ExecutionEnd::Complete {
             ends.insert(interpreter.end.clone());
         }
         match executions < TOO_MANY {
@@ -251,9 +251,9 @@ fn ends(program: &[Vec<Op>], window: usize, by: Reduction) -> Option<(BTreeSet<S
         }
     });
     match finished.expect("an interpreter never fails") {
-        Finished::Complete => Some((ends, executions)),
-        Finished::Stopped => None,
-        Finished::NeedsSourceSets => self::ends(program, window, Reduction::Source),
+        SearchEnd::Complete => Some((ends, executions)),
+        SearchEnd::Stopped => None,
+        SearchEnd::NeedsSourceSets => self::ends(program, window, Reduction::Source),
     }
 }
 
@@ -296,7 +296,7 @@ fn with_one_receiver_each(mut program: Vec<Vec<Op>>) -> Vec<Vec<Op>> {
 
 fn compare_with_plain(program: &[Vec<Op>], window: usize) {
     let Some((plain, most)) = ends(program, window, Reduction::None) else { return };
-    for by in [Reduction::Source, Reduction::Optimal] {
+    for by in [Reduction::SleepSets, Reduction::Source, Reduction::Optimal] {
         let (reduced, executions) = ends(program, window, by).expect("it is no larger");
         assert_eq!(reduced, plain, "{program:?} with a window of {window} by {by:?}");
         assert!(executions <= most, "{program:?}: {executions} by {by:?}");

@@ -2,8 +2,8 @@
 //! programs with locks, shared variables, choices, loops and failures.
 
 use everypath_dependence::{Choice, Footprint, Mode, Part};
-use everypath_schedules::reduction::Alternative;
-use everypath_schedules::reduction::stateful::{Reached, Sleep, Stateful, Walker};
+use everypath_schedules::Alternative;
+use everypath_schedules::stateful::{Reached, Sleep, StateSearch, Walker};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -61,7 +61,7 @@ impl Machine {
                 Op::Add(x) | Op::BackIfZero(x) | Op::FailIfTwo(x) => (vec![x], 1),
             };
             let step = writes(&objects);
-            Some(Alternative { thread: thread as u16, by_itself: None, outcomes, step })
+            Some(Alternative { thread: thread as u16, timeout: None, outcomes, step })
         })
         .collect()
     }
@@ -109,7 +109,7 @@ impl<'a> Interpreter<'a> {
         }
         let number = self.seen.len() as u128;
         let fingerprint = *self.seen.entry(machine).or_insert(number);
-        Ok(Reached::State { fingerprint, alternatives, told: true })
+        Ok(Reached::State { fingerprint, alternatives, complete: true })
     }
 }
 
@@ -156,7 +156,7 @@ fn oracle(program: &Program) -> (BTreeSet<Machine>, BTreeSet<Machine>) {
 /// The states and ends that a search finds, and how many steps it takes for that.
 fn search(program: &Program, sleep: Sleep) -> (BTreeSet<Machine>, BTreeSet<Machine>, u64) {
     let mut interpreter = Interpreter::new(program);
-    let mut search = Stateful::new(sleep);
+    let mut search = StateSearch::new(sleep);
     let finished = search.run(&mut interpreter, |_, _, _| ControlFlow::Continue(()));
     assert!(finished.expect("an interpreter never fails"));
     assert_eq!(search.states(), interpreter.seen.len());
@@ -212,7 +212,7 @@ fn independent_steps_need_as_many_steps_as_states() {
 fn going_round_is_noticed() {
     for sleep in [Sleep::Never, Sleep::Independent] {
         let cycles = |program: Program| {
-            let mut search = Stateful::new(sleep);
+            let mut search = StateSearch::new(sleep);
             let mut interpreter = Interpreter::new(&program);
             let finished = search.run(&mut interpreter, |_, _, _| ControlFlow::Continue(()));
             assert!(finished.expect("an interpreter never fails"));
@@ -241,13 +241,13 @@ fn steps_that_footprints_do_not_tell_of_never_sleep() {
     fn untold(reached: Reached<Footprint>) -> Reached<Footprint> {
         match reached {
             Reached::State { fingerprint, alternatives, .. } => {
-                Reached::State { fingerprint, alternatives, told: false }
+                Reached::State { fingerprint, alternatives, complete: false }
             }
             Reached::End => Reached::End,
         }
     }
     let program: Program = (0..OBJECTS).map(|x| vec![Op::Add(x); 3]).collect();
-    let mut search = Stateful::new(Sleep::Independent);
+    let mut search = StateSearch::new(Sleep::Independent);
     let mut interpreter = Untold(Interpreter::new(&program));
     let walked = search.run(&mut interpreter, |_, _, _| ControlFlow::Continue(()));
     assert!(walked.expect("an interpreter never fails"));
@@ -268,12 +268,12 @@ impl Graph {
         let Some(steps) = self.steps.get(state) else { return Ok(Reached::End) };
         let alternative = |(thread, objects, _): &(u16, Vec<usize>, usize)| Alternative {
             thread: *thread,
-            by_itself: None,
+            timeout: None,
             outcomes: 1,
             step: writes(objects),
         };
         let alternatives = steps.iter().map(alternative).collect();
-        Ok(Reached::State { fingerprint: state as u128, alternatives, told: true })
+        Ok(Reached::State { fingerprint: state as u128, alternatives, complete: true })
     }
 }
 
@@ -304,7 +304,7 @@ fn a_step_that_slept_is_taken_where_it_is_met_awake() {
         vec![(0, vec![0], 3)],
     ];
     let mut graph = Graph { steps, path: Vec::new(), taken: Vec::new() };
-    let mut search = Stateful::new(Sleep::Independent);
+    let mut search = StateSearch::new(Sleep::Independent);
     let walked = search.run(&mut graph, |_, _, _| ControlFlow::Continue(()));
     assert!(walked.expect("a graph never fails"));
     assert_eq!(graph.taken, [(0, 0), (1, 1), (0, 1), (0, 2), (2, 0)]);

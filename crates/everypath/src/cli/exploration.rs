@@ -3,7 +3,7 @@
 use super::{CacheName, CheckArgs, CheckStrategy, ReductionName, RestartName};
 use crate::usage::Usage;
 use everypath_schedules::reduction::Reduction;
-use everypath_schedules::reduction::stateful::Sleep;
+use everypath_schedules::stateful::Sleep;
 
 /// What is searched depth-first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,7 @@ impl Exploration {
         match self {
             Exploration::Schedules(Reduction::None) => "dfs",
             Exploration::Bounded(_) => "dfs with bounded preemptions",
+            Exploration::Schedules(Reduction::SleepSets) => "dfs with sleep sets",
             Exploration::Schedules(Reduction::Source) => "dfs with source-dpor",
             Exploration::Schedules(Reduction::Optimal) => "dfs with dpor",
             Exploration::States(Sleep::Never) => "dfs with state matching",

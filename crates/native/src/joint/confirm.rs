@@ -14,7 +14,7 @@ use crate::execution::Execution;
 use crate::symmetry::Symmetry;
 use crate::worker::{From, Launch, Modules, Worker};
 use everypath_commtree::joint::Performed;
-use everypath_schedules::reduction::happens_before::HappensBefore;
+use everypath_schedules::HappensBefore;
 use everypath_shim_abi::{Choice, EnabledStep, Event, IdleMode, Operation, Outcome, TIMEOUT};
 use everypath_trace::Control;
 use std::collections::{BTreeSet, VecDeque};

@@ -25,7 +25,7 @@ use confirm::{Claim, confirm};
 use everypath_commtree::joint::{
     Answer, Combination, EventId, History, HistoryId, Joint, Linearised, Performed, Script, Side,
 };
-use everypath_schedules::reduction::{Ended, Finished, Reduction, Stateless};
+use everypath_schedules::{Reduction, ScheduleSearch, SearchEnd};
 use everypath_shim_abi::Outcome;
 use everypath_trace::{Control, Progress};
 use judge::{End, Judge, Judged};
@@ -303,7 +303,7 @@ impl Exploration<'_> {
         lock(&self.programs).side_mut(side).begin();
         self.explored.last_executions[side] = 0;
         let mut finished = self.search_with(side, self.search.reduction);
-        if matches!(finished, Ok(Finished::NeedsSourceSets)) {
+        if matches!(finished, Ok(SearchEnd::NeedsSourceSets)) {
             finished = self.search_with(side, Reduction::Source);
         }
         if side == 0 && self.search.kills_first {
@@ -317,16 +317,16 @@ impl Exploration<'_> {
         match finished {
             // The last execution of all may be the one that says nothing.
             Ok(_) if self.explored.reason.is_some() => Ok(ControlFlow::Break(())),
-            Ok(Finished::Complete) => Ok(ControlFlow::Continue(())),
+            Ok(SearchEnd::Complete) => Ok(ControlFlow::Continue(())),
             Ok(_) | Err(Stop::Stopped) => Ok(ControlFlow::Break(())),
             Err(Stop::Failed(error)) => Err(error),
         }
     }
 
-    fn search_with(&mut self, side: usize, reduction: Reduction) -> Result<Finished, Stop> {
+    fn search_with(&mut self, side: usize, reduction: Reduction) -> Result<SearchEnd, Stop> {
         let Exploration { search, control, runners, outsides, records, explored, programs, .. } =
             self;
-        Stateless::new(reduction).run(&mut runners[side], |_, runner, executed| {
+        ScheduleSearch::new(reduction).run(&mut runners[side], |_, runner, executed| {
             explored.executions[side] += 1;
             explored.last_executions[side] += 1;
             explored.steps += executed.steps.len() as u64;
@@ -335,8 +335,8 @@ impl Exploration<'_> {
                 let (states, events) = (executions, explored.steps);
                 control.publish(Progress { states, events, ..Progress::default() });
             }
-            let counts = !matches!(executed.ended, Ended::SleepSetBlocked | Ended::Diverged)
-                && runner.reply().outcome != Outcome::Abandoned;
+            let counts =
+                !executed.ended.is_redundant() && runner.reply().outcome != Outcome::Abandoned;
             let noted = match counts {
                 true => note(runner, &outsides[side], programs, (side, &mut records[side])),
                 false => Ok(false),

@@ -7,8 +7,7 @@ use crate::symmetry::Symmetry;
 use everypath_commtree::joint::{
     Act, Answer, EventId, Joint, Link, Port, Readiness, Request, Watched,
 };
-use everypath_schedules::reduction::Taken;
-use everypath_schedules::reduction::happens_before::HappensBefore;
+use everypath_schedules::{HappensBefore, Taken};
 use everypath_shim_abi::{
     Asked, Event, Footprint, Glance, Granted, JointRequest, MAX_THREADS, Sight, Upcall,
 };

@@ -14,7 +14,7 @@ use crate::judge::{Judge, Left, PlacedFile, placed};
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
-use everypath_schedules::reduction::Alternative;
+use everypath_schedules::Alternative;
 use everypath_shim_abi::{
     Asked, Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
     Notice, OUTPUTS, Outcome, Policy, Record, Reply, Request, Restart, Setup, ThreadEntry, Upcall,

@@ -1,37 +1,82 @@
-//! Searches over the schedules of a program.
+//! Partial-order reduction: which branches of the search are explored.
 //!
-//! - [`stateless`]: the depth-first search itself, with sleep sets; with [`Reduction::None`] it
-//!   is plain, and the oracle for all others.
-//! - [`optimal_dpor`], [`source_dpor`]: which other schedules a schedule makes necessary.
-//! - [`wakeup_tree`]: the schedules that are still to be explored from a state.
-//! - [`happens_before`]: the order that an execution's steps have among themselves.
-//! - [`estimate`]: how large a search is going to be.
-//! - [`stateful`]: another depth-first search, which goes from state to state and stops at those
-//!   that it has met before.
+//! Executions are equivalent if they differ only in the order of steps that commute. One of each class
+//! is enough. A file for each [`Algorithm`], with its citation and where we depart from it:
+//!
+//! - [`none`]: every schedule.
+//! - [`sleep_sets`]: no step again after steps that commute with it.
+//! - [`source_dpor`]: only branches that reverse a race, by source sets.
+//! - [`optimal_dpor`]: the same by wakeup trees ([`wakeup_tree`]): no execution is begun in vain.
+//! - [`preemption_bound`]: every schedule with few preemptions.
 
-pub mod estimate;
-pub mod happens_before;
+pub mod none;
 pub mod optimal_dpor;
+pub mod preemption_bound;
+pub mod sleep_sets;
 pub mod source_dpor;
-pub mod stateful;
-pub mod stateless;
 pub mod wakeup_tree;
 
-pub use estimate::Estimate;
-pub use stateless::{Alternative, Ended, Executed, Executor, Finished, Key, Run, Stateless, Taken};
+mod full_expansion;
 
-use everypath_dependence::Part;
+use crate::executor::{Executed, ExecutionEnd, Taken};
+use crate::frame::Frame;
+use everypath_dependence::{Enabled, Part};
 
-/// What is left out of a search because it can make no difference.
+/// A reduction, by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
-    /// Nothing.
+    /// Every schedule is explored.
     None,
-    /// Schedules that only swap independent steps, by source sets.
+    /// Sleep sets.
+    SleepSets,
+    /// Source-DPOR.
     Source,
-    /// The same, by wakeup trees: none of them is even begun.
+    /// Optimal DPOR.
     #[default]
     Optimal,
+}
+
+impl Reduction {
+    /// The algorithm of that name.
+    pub(crate) fn algorithm<E: Enabled>(self) -> Box<dyn Algorithm<E>> {
+        match self {
+            Reduction::None => Box::new(none::NoReduction),
+            Reduction::SleepSets => Box::new(sleep_sets::SleepSets),
+            Reduction::Source => Box::new(source_dpor::SourceDpor::default()),
+            Reduction::Optimal => Box::new(optimal_dpor::OptimalDpor::default()),
+        }
+    }
+}
+
+/// What an execution has added to the path of a search.
+#[derive(Clone, Copy, Debug)]
+pub struct Added<'a> {
+    /// The number of the first step that is new, or is another one than before.
+    pub first: usize,
+    /// The steps from that one on.
+    pub steps: &'a [Taken],
+    /// The number of the first state that is new.
+    pub entered: usize,
+    /// How the execution ended.
+    pub ended: ExecutionEnd,
+}
+
+/// Which branches a search explores.
+///
+/// It is asked twice for each execution, so that its calls need not be resolved by the compiler.
+pub trait Algorithm<E: Enabled> {
+    /// Whether a step that was explored with all of its outcomes sleeps.
+    fn uses_sleep_sets(&self) -> bool {
+        true
+    }
+
+    /// Whether the algorithm can be used for a program that has an execution like this one.
+    fn supports(&mut self, _executed: &Executed<E>) -> bool {
+        true
+    }
+
+    /// Adds the branches that an execution makes necessary to the states on its path.
+    fn add_branches(&mut self, path: &mut [Frame<E>], added: Added<'_>);
 }
 
 /// Whether a step with some parts commutes with a later one that has others.

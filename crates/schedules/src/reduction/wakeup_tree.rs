@@ -4,21 +4,22 @@
 //! for Optimal Dynamic Partial Order Reduction. J. ACM 64(4), 2017, section 6.
 //!
 //! A state's branches are explored from first to last, and what was explored sleeps. A sequence is
-//! put into the tree only if it wakes all that will sleep when its turn comes; so an execution that
-//! follows it never ends because all that could be done sleeps.
+//! inserted into the tree only if it wakes every step that will sleep when its turn comes; so an
+//! execution that follows it is never sleep-set blocked.
 //!
 //! Where we depart:
-//! - A sequence is cut to what wakes the sleepers. The rest may as well come by itself: where nothing
+//! - A sequence is cut to the steps that wake the sleepers. The rest comes by itself: where nothing
 //!   sleeps, nothing can be redundant. So trees stay small however long executions are.
 //! - A step may have outcomes. All outcomes of a step are explored side by side, before it sleeps.
-//! - A step that comes earlier than it did may do something else than it did: it gets what it then
-//!   did not get. So it counts as touching all that it might, until it was taken.
-//! - Events of the order are not steps: a lock is got in one step with asking for it if it is free
-//!   then. Which of the two it will be follows from what of the sequence comes before.
+//! - A step that comes earlier than it did may have another footprint: it gets what it then did not
+//!   get. So it counts as touching all that it might, until it was taken.
+//! - Events of the happens-before order are not steps: a free mutex is acquired in the step that
+//!   requests it. Whether it will be free follows from the steps of the sequence before.
 
-use super::happens_before::HappensBefore;
-use super::{Key, commute};
-use everypath_dependence::{Choice, Part};
+use super::commute;
+use crate::executor::{Alternative, Key};
+use crate::happens_before::HappensBefore;
+use everypath_dependence::{Choice, Enabled, Part};
 use std::mem;
 
 /// A step to be explored, and what to explore after it: anything if it is a leaf.
@@ -35,9 +36,15 @@ pub struct Branch {
 }
 
 impl Branch {
+    /// A step with an outcome, after which anything may come.
+    pub(crate) fn leaf<E: Enabled>(alternative: &Alternative<E>, outcome: u16) -> Self {
+        let parts = alternative.step.footprint().into_parts().collect();
+        Branch { key: alternative.key(), outcome, parts, then: Vec::new() }
+    }
+
     /// What is chosen by it.
     pub fn choice(&self) -> Choice {
-        Choice { thread: self.key.thread, outcome: self.key.by_itself.unwrap_or(self.outcome) }
+        Choice { thread: self.key.thread, outcome: self.key.timeout.unwrap_or(self.outcome) }
     }
 }
 
@@ -56,7 +63,7 @@ pub fn to_first_leaf(tree: &[Branch]) -> impl Iterator<Item = &Branch> {
     std::iter::successors(tree.first(), |branch| branch.then.first())
 }
 
-/// What has been explored, or will have been when it matters.
+/// A step that sleeps, or will when the sequence is explored.
 #[derive(Clone, Debug)]
 pub struct Sleeper {
     /// Whose step, and of which kind.
@@ -81,7 +88,7 @@ pub struct Planned {
 pub struct Sequence<'a> {
     order: &'a HappensBefore,
     planned: Vec<Planned>,
-    /// The event that comes earlier than it did, and may do something else.
+    /// The event that comes earlier than it did, and may touch something else.
     moved: usize,
 }
 
@@ -129,8 +136,8 @@ impl<'a> Sequence<'a> {
         })
     }
 
-    /// Takes out a step that the sequence can begin with, together with getting what it asks for if
-    /// that happens at once: if nothing that is left has to come before.
+    /// Removes a step that the sequence can begin with, and its acquisition if that is the same step:
+    /// if nothing that is left has to come before it.
     fn begin_at(&mut self, at: usize) -> Planned {
         let first = self.planned.remove(at);
         if let Some(next) = self.position(first.key)
@@ -142,7 +149,7 @@ impl<'a> Sequence<'a> {
         first
     }
 
-    /// Leaves out what no sleeper needs to wake up.
+    /// Leaves out the steps that are not needed to wake a sleeper.
     fn shorten(&mut self, sleepers: &[Sleeper]) {
         let mut needed = vec![false; self.planned.len()];
         for sleeper in sleepers {
@@ -179,7 +186,7 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// Makes sure that an execution which begins with a sequence, up to equivalence, is explored.
+/// Makes sure that an execution is explored which begins with a sequence, up to equivalence.
 pub fn insert(tree: &mut Vec<Branch>, mut sleepers: Vec<Sleeper>, mut sequence: Sequence<'_>) {
     let covered = |sleeper: &Sleeper| sequence.can_begin_with(sleeper.key, &sleeper.parts);
     if sleepers.iter().any(covered) {

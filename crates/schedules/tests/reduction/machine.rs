@@ -2,7 +2,7 @@
 //! asking for a lock is always possible, who asks first gets it first, a signal chooses whom it
 //! wakes, and of those who wait for some time only, the first to give up is always the same.
 
-use everypath_schedules::reduction::{Alternative, Ended, Executed, Executor, Taken};
+use everypath_schedules::{Alternative, Executed, ExecutionEnd, Executor, Taken};
 use everypath_shim_abi::{Choice, Footprint, Operation, Phase, TIMEOUT, footprint};
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -195,11 +195,11 @@ impl Machine {
             let footprint = footprint((operation, phase), (object, value), 0, true);
             let outcomes = self.outcomes(program, t);
             let thread = t as u16;
-            Some(Alternative { thread, by_itself: None, outcomes, step: footprint })
+            Some(Alternative { thread, timeout: None, outcomes, step: footprint })
         });
         let gives_up = self.can_give_up(program).map(|t| Alternative {
             thread: t as u16,
-            by_itself: Some(TIMEOUT),
+            timeout: Some(TIMEOUT),
             outcomes: 1,
             step: gives_up(),
         });
@@ -339,7 +339,7 @@ impl Machine {
 /// Whether a choice is one of an alternative's.
 fn offers(alternative: &Alternative<Footprint>, choice: Choice) -> bool {
     alternative.thread == choice.thread
-        && match alternative.by_itself {
+        && match alternative.timeout {
             Some(outcome) => choice.outcome == outcome,
             None => choice.outcome < alternative.outcomes,
         }
@@ -351,10 +351,10 @@ fn first_awake<'a>(
     sleep: &[Alternative<Footprint>],
     current: u16,
 ) -> Option<&'a Alternative<Footprint>> {
-    let key = |a: &Alternative<Footprint>| (a.thread, a.by_itself);
+    let key = |a: &Alternative<Footprint>| (a.thread, a.timeout);
     can.iter()
         .filter(|a| !sleep.iter().any(|s| key(s) == key(a)))
-        .min_by_key(|a| (a.by_itself.is_some(), a.thread != current, a.thread))
+        .min_by_key(|a| (a.timeout.is_some(), a.thread != current, a.thread))
 }
 
 pub(crate) struct Interpreter<'a> {
@@ -376,7 +376,7 @@ impl Executor for Interpreter<'_> {
         let mut machine = Machine::new(self.program.len());
         let mut sleep = sleep.to_vec();
         let (mut steps, mut alternatives) = (Vec::new(), Vec::new());
-        let mut ended = Ended::Complete;
+        let mut ended = ExecutionEnd::Complete;
         let mut current = 0;
         loop {
             let can = machine.alternatives(self.program);
@@ -385,18 +385,18 @@ impl Executor for Interpreter<'_> {
             }
             let choice = match schedule.get(steps.len()) {
                 Some(&choice) if !can.iter().any(|a| offers(a, choice)) => {
-                    ended = Ended::Diverged;
+                    ended = ExecutionEnd::Diverged;
                     break;
                 }
                 Some(&choice) => choice,
                 None => {
                     let Some(first) = first_awake(&can, &sleep, current) else {
-                        ended = Ended::SleepSetBlocked;
+                        ended = ExecutionEnd::SleepSetBlocked;
                         break;
                     };
                     let taken = first.step;
                     sleep.retain(|s| s.step.commutes(&taken));
-                    Choice { thread: first.thread, outcome: first.by_itself.unwrap_or(0) }
+                    Choice { thread: first.thread, outcome: first.timeout.unwrap_or(0) }
                 }
             };
             if steps.len() >= known {

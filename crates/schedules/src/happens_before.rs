@@ -1,18 +1,20 @@
-//! The order that an execution's steps have among themselves (Lamport 1978; Mattern 1989).
+//! The happens-before order of an execution's steps, by vector clocks, and its races.
 //!
-//! A step is one event or two: what it does, and getting what it asks for, which would be a step of
-//! its own if it had to wait. Events have vector clocks over threads. Two events are ordered if they
-//! are of one thread, if the first creates the thread of the second or lets it go on, or if they
-//! depend on each other.
+//! Leslie Lamport: Time, Clocks, and the Ordering of Events in a Distributed System. CACM 21(7), 1978.
+//! Friedemann Mattern: Virtual Time and Global States of Distributed Systems. 1989.
 //!
-//! An event looks only at those earlier ones that no later one stands for, a handful for each
-//! object, so the order of an execution costs no more than its length.
+//! A step is one event or two: what it does, and the acquisition of what it asks for, which would be a
+//! step of its own if the thread had to block. Two events are ordered if they are of one thread, if the
+//! first creates or unblocks the thread of the second, or if they are dependent.
+//!
+//! An event is compared only with those earlier ones that no later one covers, a handful for each
+//! object, so the order of an execution costs time in proportion to its length.
 
-use super::Taken;
+use crate::executor::Taken;
 use everypath_dependence::{Part, Relation, Scope};
 use std::collections::BTreeMap;
 
-/// Two events that could come in the other order.
+/// Two dependent events that could come in the other order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The one that came first.
@@ -28,13 +30,14 @@ struct Event {
     may_touch: (usize, usize),
     step: usize,
     thread: u16,
-    /// Which thread, by the order of creation: numbers are used again, identities are not.
+    /// Which thread, by the order of creation: thread numbers are reused, identities are not.
     identity: usize,
     /// How many events of its thread there are up to this one.
     local: u32,
-    /// For each thread, how many of its events come before this one, this one included: where that
-    /// begins and ends among the clocks of all events.
+    /// The vector clock: for each thread, how many of its events happen before this one, this one
+    /// included; where that begins and ends among the clocks of all events.
     clock: (usize, usize),
+    /// Whether it is an acquisition.
     is_grant: bool,
 }
 
@@ -44,7 +47,7 @@ impl Event {
     }
 }
 
-/// What an event touches, and its clock.
+/// What an event touches, and its vector clock.
 pub type Clocked<'a> = (&'a [Part], &'a [u32]);
 
 /// How an event uses an object.
@@ -84,8 +87,8 @@ struct StepRecord {
 
 /// The events of an execution.
 ///
-/// Executions are followed by others that begin as they do, many times a second. So what is of several
-/// lengths is kept in common, and what is added by a step can be taken off again.
+/// An execution shares its first steps with the next one, many times a second. So nothing is allocated
+/// for a single event, and what a step adds can be undone.
 #[derive(Default)]
 pub struct HappensBefore {
     events: Vec<Event>,
@@ -98,12 +101,12 @@ pub struct HappensBefore {
     identities: BTreeMap<u16, usize>,
     /// For each identity, the event that created it and its own, the last one last.
     last: Vec<Vec<usize>>,
-    /// For each object, the uses that others may depend on directly.
+    /// For each object, the uses that later ones may depend on directly.
     uses: BTreeMap<u64, Vec<Use>>,
     changes: Vec<Change>,
-    /// The events that depend on everything.
+    /// The events that conflict with everything.
     everything: Vec<usize>,
-    /// Room for what an event may depend on.
+    /// A buffer for the events that a new one may depend on.
     related: Vec<Related>,
 }
 
@@ -153,6 +156,12 @@ impl HappensBefore {
         }
     }
 
+    /// Replaces the steps from `step` on.
+    pub fn replace(&mut self, step: usize, by: &[Taken]) {
+        self.truncate(step);
+        by.iter().for_each(|taken| self.push(taken));
+    }
+
     /// Adds a step.
     pub fn push(&mut self, step: &Taken) {
         let thread = step.choice.thread;
@@ -168,7 +177,7 @@ impl HappensBefore {
         self.parts.extend(step.footprint.parts());
         let (parts, end) = (&self.parts[begin..], self.parts.len());
         let does = parts.iter().take_while(|&&part| !part.is_acquisition()).count();
-        // Who goes on may do nothing but get what it has asked for.
+        // A thread that resumes may do nothing but acquire what it asked for.
         let middle = if does == 0 { end } else { begin + does };
         let is_whole = middle == end;
         self.add_event(thread, (begin, middle), after, provided_by.filter(|_| is_whole));
@@ -207,8 +216,8 @@ impl HappensBefore {
         &self.clocks[begin..end]
     }
 
-    /// Adds an event that was possible only after another, and got what it asked for from a third:
-    /// others may have taken away what it could have got before that one came, and it races with them.
+    /// Adds an event that was enabled by one and got what it asked for from another, the provider: it
+    /// races with events that took what it could have got before the provider came.
     fn add_event(
         &mut self,
         thread: u16,
@@ -237,13 +246,13 @@ impl HappensBefore {
             if is_provided && !competes {
                 continue;
             }
-            // A step moves as a whole, so nothing races with only what it got at once.
+            // A step moves as a whole, so nothing races with an acquisition alone.
             let whole = self.steps[event.step].first;
             let races_with_it = matches!(relation, Relation::Racing | Relation::Missed);
             if races_with_it && !self.events[whole].is_within(&self.clocks[begin..]) {
                 self.races.push(Race { earlier: whole, later });
             }
-            // What was missed does not come after whoever missed it.
+            // A message that was missed does not happen after the receive that missed it.
             if relation != Relation::Missed {
                 self.join(begin, earlier);
             }
@@ -273,7 +282,7 @@ impl HappensBefore {
         self.remember_uses(later);
     }
 
-    /// Puts all that comes before an event before the one whose clock begins there, which is the last.
+    /// Joins the clock of an event into the last one, which begins there.
     fn join(&mut self, begin: usize, event: usize) {
         let (from, to) = self.events[event].clock;
         let (others, last) = self.clocks.split_at_mut(begin);
@@ -340,8 +349,8 @@ impl HappensBefore {
         self.races[from..].iter().copied()
     }
 
-    /// What does not depend on how independent steps were mixed: for each thread, by identity, its
-    /// events with their clocks. Executions with equal classes are equivalent.
+    /// What equivalent executions have in common: for each thread, by identity, its events with their
+    /// clocks. Executions with equal classes are equivalent.
     pub fn class(&self) -> Vec<Vec<Clocked<'_>>> {
         let mut class = vec![Vec::new(); self.last.len()];
         for (number, event) in self.events.iter().enumerate() {
@@ -375,8 +384,8 @@ impl HappensBefore {
         &self.parts[begin..end]
     }
 
-    /// Whether an event is that its thread gets what the event before asked for: it happens in one
-    /// step with that if it can.
+    /// Whether an event acquires what the event before of its thread asked for: both are one step if
+    /// the thread need not block.
     pub fn is_grant(&self, event: usize) -> bool {
         self.events[event].is_grant
     }
@@ -391,7 +400,7 @@ impl HappensBefore {
         self.steps[step].end..self.events.len()
     }
 
-    /// Whether an event comes before a later one in every equivalent execution.
+    /// Whether an event happens before a later one: it comes first in every equivalent execution.
     pub fn is_before(&self, earlier: usize, later: usize) -> bool {
         self.events[earlier].is_within(self.clock(later))
     }

@@ -2,9 +2,9 @@
 
 mod machine;
 
-use everypath_schedules::reduction::happens_before::{Clocked, HappensBefore};
-use everypath_schedules::reduction::{
-    Alternative, Ended, Executed, Executor, Finished, Reduction, Run, Stateless, Taken,
+use everypath_schedules::happens_before::{Clocked, HappensBefore};
+use everypath_schedules::{
+    Alternative, Executed, ExecutionEnd, Executor, Reduction, Run, ScheduleSearch, SearchEnd, Taken,
 };
 use everypath_shim_abi::{Choice, Footprint, Mode, Operation, Part, Phase, footprint};
 use machine::{Interpreter, Op};
@@ -23,16 +23,19 @@ struct Outcomes {
     classes: BTreeSet<String>,
 }
 
+const ALL: [Reduction; 4] =
+    [Reduction::None, Reduction::SleepSets, Reduction::Source, Reduction::Optimal];
+
 /// A search that is larger is not compared.
 const TOO_MANY: u64 = 4_000;
 
 fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
     let mut outcomes = Outcomes::default();
     let mut interpreter = Interpreter { program, end: String::new() };
-    let mut stateless = Stateless::new(reduction);
-    let finished = stateless.run(&mut interpreter, |_, interpreter, executed| {
+    let mut schedules = ScheduleSearch::new(reduction);
+    let finished = schedules.run(&mut interpreter, |_, interpreter, executed| {
         outcomes.executions += 1;
-        if executed.ended == Ended::Complete {
+        if executed.ended == ExecutionEnd::Complete {
             outcomes.complete += 1;
             outcomes.ends.insert(interpreter.end.clone());
             let mut order: HappensBefore = HappensBefore::default();
@@ -63,9 +66,9 @@ fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
         }
     });
     match finished.expect("an interpreter never fails") {
-        Finished::Complete => Some(outcomes),
-        Finished::Stopped => None,
-        Finished::NeedsSourceSets => search(program, Reduction::Source),
+        SearchEnd::Complete => Some(outcomes),
+        SearchEnd::Stopped => None,
+        SearchEnd::NeedsSourceSets => search(program, Reduction::Source),
     }
 }
 
@@ -88,7 +91,7 @@ fn class(order: &HappensBefore) -> Vec<Vec<Vec<usize>>> {
 /// Compares the reduced searches with the plain one, unless that is too large.
 fn compare_with_plain(program: &[Vec<Op>]) -> bool {
     let Some(plain) = search(program, Reduction::None) else { return false };
-    for reduction in [Reduction::Source, Reduction::Optimal] {
+    for reduction in [Reduction::SleepSets, Reduction::Source, Reduction::Optimal] {
         let reduced = search(program, reduction).expect("a reduced search is no larger");
         assert_eq!(reduced.ends, plain.ends, "final states of {program:?} by {reduction:?}");
         let missing = plain.classes.difference(&reduced.classes).count();
@@ -105,15 +108,15 @@ fn compare_with_plain(program: &[Vec<Op>]) -> bool {
 /// The schedules of a search, each with its number of preemptions; unless they are too many.
 fn schedules(
     program: &[Vec<Op>],
-    mut stateless: Stateless<Footprint>,
+    mut search: ScheduleSearch<Footprint>,
 ) -> Option<BTreeMap<Vec<Choice>, usize>> {
     let mut interpreter = Interpreter { program, end: String::new() };
     let mut schedules = BTreeMap::new();
-    let finished = stateless.run(&mut interpreter, |_, interpreter, executed| {
+    let finished = search.run(&mut interpreter, |_, interpreter, executed| {
         let schedule: Vec<Choice> = executed.steps.iter().map(|step| step.choice).collect();
         let Ok(whole) = interpreter.run(&schedule, 0, &[]);
         let could_go_on = |step: usize, thread: u16| {
-            whole.alternatives[step].iter().any(|of| of.thread == thread && of.by_itself.is_none())
+            whole.alternatives[step].iter().any(|of| of.thread == thread && of.timeout.is_none())
         };
         let preempts = |step: &usize| {
             let (before, now) = (schedule[step - 1].thread, schedule[*step].thread);
@@ -126,14 +129,14 @@ fn schedules(
             false => ControlFlow::Continue(()),
         }
     });
-    (finished.expect("an interpreter never fails") == Finished::Complete).then_some(schedules)
+    (finished.expect("an interpreter never fails") == SearchEnd::Complete).then_some(schedules)
 }
 
 /// Compares searches with bounded preemptions with the plain one, unless that is too large.
 fn compare_with_bounded(program: &[Vec<Op>]) {
-    let Some(all) = schedules(program, Stateless::new(Reduction::None)) else { return };
+    let Some(all) = schedules(program, ScheduleSearch::new(Reduction::None)) else { return };
     for most in 0..3 {
-        let bounded = schedules(program, Stateless::bounded(most)).expect("it is no larger");
+        let bounded = schedules(program, ScheduleSearch::bounded(most)).expect("it is no larger");
         let mut within = all.clone();
         within.retain(|_, preemptions| *preemptions <= most as usize);
         assert_eq!(bounded, within, "at most {most} preemptions of {program:?}");
@@ -285,18 +288,18 @@ fn error_of_estimates(reduction: Reduction) -> f64 {
     for _ in 0..150 {
         let program = three_threads.new_tree(&mut runner).expect("nothing is rejected").current();
         let mut interpreter = Interpreter { program: &program, end: String::new() };
-        let mut stateless = Stateless::new(reduction);
+        let mut search = ScheduleSearch::new(reduction);
         let mut estimates = Vec::new();
-        let finished = stateless.run(&mut interpreter, |stateless, _, _| {
-            estimates.extend(stateless.estimate());
+        let finished = search.run(&mut interpreter, |search, _, _| {
+            estimates.extend(search.estimate());
             match estimates.len() < 2_000 {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
         });
         let whole = estimates.len() as f64 + 1.0;
-        if finished.expect("an interpreter never fails") == Finished::Complete {
-            let end = stateless.estimate().expect("there were executions");
+        if finished.expect("an interpreter never fails") == SearchEnd::Complete {
+            let end = search.estimate().expect("there were executions");
             assert_eq!((end.share(), end.left), (1.0, 0));
             let middle = estimates.len() / 2;
             let estimate = estimates.get(middle).and_then(|of| of.whole(middle as u64 + 1));
@@ -309,6 +312,7 @@ fn error_of_estimates(reduction: Reduction) -> f64 {
 
 #[test]
 fn estimates_are_of_the_right_size() {
+    // With sleep sets alone, many branches end early, in vain: estimates are too large.
     for reduction in [Reduction::None, Reduction::Source, Reduction::Optimal] {
         let error = error_of_estimates(reduction);
         assert!(error < 1.5_f64.ln(), "by a factor of {} in the mean", error.exp());
@@ -354,7 +358,7 @@ impl Executor for Foresighted<'_> {
 
 #[test]
 fn many_executions_are_foreseen_and_none_in_vain() {
-    for reduction in [Reduction::None, Reduction::Source, Reduction::Optimal] {
+    for reduction in ALL {
         let mut runner = TestRunner::deterministic();
         let three_threads = programs(block(), 3..4, 2..3);
         let (mut runs, mut foreseen, mut heard) = (0, 0, 0);
@@ -364,11 +368,12 @@ fn many_executions_are_foreseen_and_none_in_vain() {
             let interpreter = Interpreter { program: &program, end: String::new() };
             let heard_of = BTreeSet::new();
             let mut foresighted = Foresighted { interpreter, heard_of, runs: 0, foreseen: 0 };
-            let few =
-                |_: &Stateless<Footprint>, of: &mut Foresighted<'_>, _: &Executed<Footprint>| {
-                    if of.runs < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-                };
-            let Ok(_) = Stateless::new(reduction).run(&mut foresighted, few);
+            let few = |_: &ScheduleSearch<Footprint>,
+                       of: &mut Foresighted<'_>,
+                       _: &Executed<Footprint>| {
+                if of.runs < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            let Ok(_) = ScheduleSearch::new(reduction).run(&mut foresighted, few);
             // Nobody can foresee the first.
             runs += foresighted.runs - 1;
             foreseen += foresighted.foreseen;

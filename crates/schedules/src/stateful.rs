@@ -1,18 +1,21 @@
-//! Depth-first search over states: what was met before is not explored again.
+//! Depth-first search over states: a visited state is not explored again.
 //!
 //! Patrice Godefroid: Partial-Order Methods for the Verification of Concurrent Systems, 1996,
 //! section 5.2 (sleep sets together with state matching); Visser, Havelund, Brat, Park, Lerda:
 //! Model Checking Programs, ASE 2003 (such a search over the states of running programs).
 //!
-//! With sleep sets, a state is kept with the steps that slept when it was explored. If it is met
-//! again while one of them is awake, that step is explored then. Without this rule, two states
-//! could each leave a step to the other. All states are reached either way: sleep sets alone spare
-//! only ways that lead to states which were reached by others.
+//! This is a loop of its own beside [`search`](crate::search): one turn of it is one step, not one
+//! execution, and going back means to restore a snapshot.
 //!
-//! Where we depart: in a state in which footprints do not tell everything ([`Reached::State`]),
-//! nothing sleeps; nor does a step that ends the execution, since after it nothing else can be done.
+//! With sleep sets, a visited state is stored with the sleep set in which it was explored. If it is
+//! reached again while one of those steps is awake, that step is explored then. Without this rule,
+//! two states could each leave a step to the other. All states are reached either way: sleep sets
+//! alone save transitions, not states.
+//!
+//! Where we depart: in a state in which footprints are incomplete ([`Reached::State`]), nothing
+//! sleeps; nor does a step that ends the execution, since after it nothing is enabled.
 
-use super::Alternative;
+use crate::executor::{Alternative, Key};
 use everypath_dependence::{Choice, Enabled};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,14 +24,14 @@ use std::ops::ControlFlow;
 /// Where a step leads.
 #[derive(Clone, Debug)]
 pub enum Reached<E> {
-    /// To a state in which something can be done.
+    /// To a state in which a step is enabled.
     State {
         /// States with equal fingerprints are taken to be the same.
         fingerprint: u128,
-        /// What can be done.
+        /// The steps that are enabled.
         alternatives: Vec<Alternative<E>>,
-        /// Whether footprints tell all that steps have to do with each other here.
-        told: bool,
+        /// Whether footprints are complete here: steps that share no object commute.
+        complete: bool,
     },
     /// To the end of the execution.
     End,
@@ -49,80 +52,73 @@ pub trait Walker {
     fn take(&mut self, depth: usize, choice: Choice) -> Result<Reached<Self::Step>, Self::Error>;
 }
 
-/// A thread's step, or something that happens to the thread by itself.
-type Key = (u16, Option<u16>);
-
-fn key<E>(alternative: &Alternative<E>) -> Key {
-    (alternative.thread, alternative.by_itself)
-}
-
-/// Whether steps sleep.
+/// Whether sleep sets are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sleep {
     /// Every step is taken from every state.
     Never,
-    /// A step is not taken where it could only lead to a state that is reached by another way.
+    /// A step is not taken after steps that are independent of it, if it was taken before them.
     Independent,
 }
 
-/// What is known of a state.
+/// A visited state.
 struct Known {
-    /// The steps that nobody has taken from it yet.
+    /// The steps that slept and were not taken from it yet.
     untaken: Vec<Key>,
     /// How often it is on the path.
     on_path: u32,
 }
 
-/// A state on the path, with what is left to do there.
+/// A state on the path, with the steps that are left to take.
 struct Frame<E> {
     fingerprint: u128,
     alternatives: Vec<Alternative<E>>,
-    told: bool,
+    /// Whether footprints are complete here.
+    complete: bool,
     /// Which alternatives are left, the next one last.
     left: Vec<usize>,
     /// How many outcomes of the next one were taken.
     outcomes: u16,
-    /// What could only lead to states that are reached by other ways.
+    /// The sleep set.
     sleep: Vec<Key>,
-    /// What was taken from here, in all its outcomes.
+    /// The steps that were taken from here, with all of their outcomes.
     done: Vec<Key>,
-    /// What has ended the execution.
+    /// The steps that ended the execution.
     ending: Vec<Key>,
 }
 
 impl<E: Enabled> Frame<E> {
-    /// What sleeps after a step from here: what was or need not be taken, and does not mind it.
+    /// The sleep set after a step from here.
     fn sleep_after(&self, taken: &Alternative<E>) -> Vec<Key> {
         let footprint = taken.step.footprint();
         let apart = |key: &&Key| {
-            let sleeping =
-                self.alternatives.iter().find(|alternative| self::key(alternative) == **key);
+            let sleeping = self.alternatives.iter().find(|alternative| alternative.key() == **key);
             sleeping.is_some_and(|sleeping| sleeping.step.footprint().is_apart_from(&footprint))
         };
         let done = self.done.iter().filter(|key| !self.ending.contains(key));
         self.sleep.iter().chain(done).filter(apart).copied().collect()
     }
 
-    /// The next choice to make from here, and what sleeps after it.
+    /// The next choice to make from here, and the sleep set after it.
     fn next(&mut self) -> Option<(Choice, Vec<Key>)> {
         let &index = self.left.last()?;
         let taken = &self.alternatives[index];
-        let outcome = taken.by_itself.unwrap_or(self.outcomes);
+        let outcome = taken.timeout.unwrap_or(self.outcomes);
         let choice = Choice { thread: taken.thread, outcome };
-        let asleep = if self.told { self.sleep_after(taken) } else { Vec::new() };
+        let asleep = if self.complete { self.sleep_after(taken) } else { Vec::new() };
         self.outcomes += 1;
         if self.outcomes >= taken.outcomes {
-            self.done.push(key(taken));
+            self.done.push(taken.key());
             self.left.pop();
             self.outcomes = 0;
         }
         Some((choice, asleep))
     }
 
-    /// What was taken last ended the execution.
+    /// The step that was taken last ended the execution.
     fn note_end(&mut self) {
         let key = match self.left.last() {
-            Some(&index) if self.outcomes > 0 => Some(key(&self.alternatives[index])),
+            Some(&index) if self.outcomes > 0 => Some(self.alternatives[index].key()),
             _ => self.done.last().copied(),
         };
         self.ending.extend(key);
@@ -130,35 +126,35 @@ impl<E: Enabled> Frame<E> {
 }
 
 /// A search over all states.
-pub struct Stateful<E> {
+pub struct StateSearch<E> {
     sleep: Sleep,
-    /// Every state that was met.
+    /// Every state that was reached, by its fingerprint.
     visited: BTreeMap<u128, Known>,
     path: Vec<Frame<E>>,
     /// How many steps were taken.
     pub steps: u64,
-    /// How many of them led to a state that was known.
+    /// How many of them led to a visited state.
     pub matched: u64,
-    /// How many of those led to a state on the path: the execution can go round for ever.
+    /// How many of those led to a state on the path: a cycle.
     pub cycles: u64,
     /// How many steps led to an end.
     pub ends: u64,
 }
 
-impl<E: Enabled> Stateful<E> {
+impl<E: Enabled> StateSearch<E> {
     /// A search.
     pub fn new(sleep: Sleep) -> Self {
         let visited = BTreeMap::new();
-        Stateful { sleep, visited, path: Vec::new(), steps: 0, matched: 0, cycles: 0, ends: 0 }
+        StateSearch { sleep, visited, path: Vec::new(), steps: 0, matched: 0, cycles: 0, ends: 0 }
     }
 
-    /// How many steps are known that are still to be taken. How many states lie behind them cannot be
-    /// told from that: what is met late is mostly known.
+    /// How many steps on the path are still to be taken. That does not tell how many states are left:
+    /// most of those that are reached late were visited.
     pub fn left(&self) -> usize {
         self.path.iter().map(|frame| frame.left.len()).sum()
     }
 
-    /// How many states were met.
+    /// How many states were reached.
     pub fn states(&self) -> usize {
         self.visited.len()
     }
@@ -204,11 +200,11 @@ impl<E: Enabled> Stateful<E> {
         None
     }
 
-    /// Goes on from a state, unless nothing is left to do there.
+    /// Puts a state on the path, unless no step is left to take from it.
     fn arrive(&mut self, reached: Reached<E>, asleep: Vec<Key>) {
-        let Reached::State { fingerprint, alternatives, told } = reached else { return };
-        let mut sleep = if told { asleep } else { Vec::new() };
-        let keys = || alternatives.iter().map(key).enumerate();
+        let Reached::State { fingerprint, alternatives, complete } = reached else { return };
+        let mut sleep = if complete { asleep } else { Vec::new() };
+        let keys = || alternatives.iter().map(Alternative::key).enumerate();
         let (known, mut left): (_, Vec<usize>) = match self.visited.entry(fingerprint) {
             Entry::Vacant(entry) => {
                 let left = keys().filter(|(_, key)| !sleep.contains(key));
@@ -236,7 +232,7 @@ impl<E: Enabled> Stateful<E> {
         self.path.push(Frame {
             fingerprint,
             alternatives,
-            told,
+            complete,
             left,
             outcomes,
             sleep,
