@@ -277,6 +277,10 @@ pub(crate) struct ShowForm {
     #[arg(long)]
     pub(crate) mermaid: bool,
 
+    /// As a sequence diagram for PlantUML
+    #[arg(long)]
+    pub(crate) plantuml: bool,
+
     /// As a graph of the happens-before order, for Graphviz
     #[arg(long)]
     pub(crate) dot: bool,

@@ -23,6 +23,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<u8, Usage> {
             OutputFile::new("--html", file)?.write_or_say(page.as_bytes())?;
         }
         _ if form.mermaid => output::print(&Chart::new(&trace).mermaid()),
+        _ if form.plantuml => output::print(&Chart::new(&trace).plantuml()),
         _ if form.dot => output::print(&Chart::new(&trace).dot()),
         _ => output::print(&words()),
     }

@@ -6,33 +6,104 @@ use std::fmt::Write;
 /// So many characters are quoted of a message.
 const QUOTED: usize = 60;
 
+/// A language of sequence diagrams.
+struct Language {
+    first: &'static str,
+    last: &'static str,
+    note: &'static str,
+    /// Declares a lifeline of a number and a name.
+    participant: fn(usize, &str) -> String,
+    lost: &'static str,
+    unread: &'static str,
+    again: &'static str,
+    arrives: &'static str,
+    /// What a character must be written as, if not as itself.
+    escape: fn(char) -> Option<String>,
+}
+
+const MERMAID: Language = Language {
+    first: "sequenceDiagram\n",
+    last: "",
+    note: "Note over",
+    participant: |number, name| format!("participant p{number} as {name}"),
+    lost: "-x",
+    unread: "--x",
+    again: "-->>",
+    arrives: "->>",
+    escape: |character| match character {
+        '#' | ';' | '<' | '>' | '&' | '%' | '"' => Some(format!("#{};", u32::from(character))),
+        _ => None,
+    },
+};
+
+const PLANTUML: Language = Language {
+    first: "@startuml\n",
+    last: "@enduml\n",
+    note: "note over",
+    participant: |number, name| format!("participant \"{name}\" as p{number}"),
+    lost: "->x ",
+    unread: "-->x ",
+    again: "-->",
+    arrives: "->",
+    // Everything that can be markup: links, formats, variables, directives.
+    escape: |character| match character {
+        '"' | '<' | '>' | '&' | '~' | '\\' | '*' | '_' | '-' | '/' | '%' | '$' | '!' | '[' => {
+            Some(format!("<U+{:04X}>", u32::from(character)))
+        }
+        _ => None,
+    },
+};
+
+impl Language {
+    /// Text in which the language finds nothing to act on.
+    fn plain(&self, text: &str) -> String {
+        let written = |character| (self.escape)(character).unwrap_or_else(|| character.into());
+        text.chars().map(written).collect()
+    }
+}
+
 impl Chart {
-    /// The chart as a sequence diagram of Mermaid, where arrows stand where they arrive.
+    /// The chart as a sequence diagram of Mermaid.
     pub fn mermaid(&self) -> String {
-        let mut out = String::from("sequenceDiagram\n");
+        self.sequence(&MERMAID)
+    }
+
+    /// The chart as a sequence diagram of PlantUML.
+    pub fn plantuml(&self) -> String {
+        self.sequence(&PLANTUML)
+    }
+
+    /// The chart as a sequence diagram, where arrows stand where they arrive.
+    fn sequence(&self, language: &Language) -> String {
+        let mut out = String::from(language.first);
         for (number, name) in self.lifelines.iter().enumerate() {
-            let _ = writeln!(out, "    participant p{number} as {}", entities(name));
+            let _ =
+                writeln!(out, "    {}", (language.participant)(number, &language.plain(name)));
         }
         let mut arrows: Vec<&Arrow> = self.arrows.iter().collect();
         arrows.sort_by_key(|arrow| arrow.last_row());
         for arrow in arrows {
             let Arrow { from, to, content, begins, end } = arrow;
-            let words = entities(&content.within(QUOTED));
+            let words = language.plain(&content.within(QUOTED));
             let (sent, line) = (begins.row + 1, arrow.last_row() + 1);
             let (sign, note) = match end {
                 End::Here => {
-                    let _ = writeln!(out, "    Note over p{from}: {line}. {words}");
+                    let _ = writeln!(out, "    {} p{from}: {line}. {words}", language.note);
                     continue;
                 }
-                End::Lost => ("-x", " (lost)".into()),
-                End::Unread => ("--x", " (not read)".into()),
-                End::Arrives { copies: 1.., .. } => ("-->>", format!(" (again: sent in {sent})")),
-                End::Arrives { is_late: true, .. } => ("->>", format!(" (late: sent in {sent})")),
-                End::Arrives { .. } => ("->>", String::new()),
+                End::Lost => (language.lost, " (lost)".into()),
+                End::Unread => (language.unread, " (not read)".into()),
+                End::Arrives { copies: 1.., .. } => {
+                    (language.again, format!(" (again: sent in {sent})"))
+                }
+                End::Arrives { is_late: true, .. } => {
+                    (language.arrives, format!(" (late: sent in {sent})"))
+                }
+                End::Arrives { .. } => (language.arrives, String::new()),
             };
             let _ = writeln!(out, "    p{from}{sign}p{to}: {line}. {words}{note}");
         }
-        out
+        out + language.last
     }
 
     /// The chart as a graph of what comes before what: each lifeline's events one after the other,
@@ -96,15 +167,6 @@ impl Arrow {
 
 fn node(lifeline: usize, row: usize) -> String {
     format!("e{lifeline}_{row}")
-}
-
-/// Text in which Mermaid finds nothing to act on.
-fn entities(text: &str) -> String {
-    let escape = |character: char| match character {
-        '#' | ';' | '<' | '>' | '&' | '%' | '"' => format!("#{};", u32::from(character)),
-        other => other.to_string(),
-    };
-    text.chars().map(escape).collect()
 }
 
 /// A string of the language of graphs.

@@ -114,6 +114,17 @@ fn other_tools_are_told_the_same() {
     ] {
         assert!(mermaid.lines().any(|found| found == line), "{line}\n{mermaid}");
     }
+    let plantuml = everything().plantuml();
+    for line in [
+        "    participant \"client :1\" as p0",
+        "    p0->p1: 1. <U+0022>plain<U+0022>",
+        "    p0->x p1: 3. <U+0022>lost<U+0022> (lost)",
+        "    p0-->p1: 7. <U+0022>twice<U+0022> (again: sent in 4)",
+        "    p0->p1: 8. <U+0022>overtaken<U+0022> (late: sent in 5)",
+    ] {
+        assert!(plantuml.lines().any(|found| found == line), "{line}\n{plantuml}");
+    }
+    assert!(plantuml.starts_with("@startuml\n") && plantuml.ends_with("@enduml\n"), "{plantuml}");
     let dot = everything().dot();
     assert!(dot.contains(r#"e0_0 -> e1_0 [label="\"plain\"", style=solid];"#), "{dot}");
     assert!(dot.contains("style=dashed"), "{dot}");
