@@ -152,6 +152,7 @@ pub(crate) mod number {
     pub(crate) const MUNLOCKALL: i64 = 152;
     pub(crate) const PRCTL: i64 = 157;
     pub(crate) const SETRLIMIT: i64 = 160;
+    pub(crate) const SYNC: i64 = 162;
     pub(crate) const GETTID: i64 = 186;
     pub(crate) const TKILL: i64 = 200;
     pub(crate) const TIME: i64 = 201;
@@ -192,6 +193,7 @@ pub(crate) mod number {
     pub(crate) const PIPE2: i64 = 293;
     pub(crate) const RECVMMSG: i64 = 299;
     pub(crate) const PRLIMIT64: i64 = 302;
+    pub(crate) const SYNCFS: i64 = 306;
     pub(crate) const SENDMMSG: i64 = 307;
     pub(crate) const GETCPU: i64 = 309;
     pub(crate) const RENAMEAT2: i64 = 316;

@@ -31,6 +31,8 @@ static void descriptors(void) {
     IS(pread(fd, text, 5, 0), 5);
     IS(memcmp(text, "given", 5), 0);
     IS(lseek(fd, 0, SEEK_CUR), 7);
+    sync();
+    IS(fsync(fd) + fdatasync(fd) + syncfs(fd), 0);
     FAILS(write(fd, "x", 1), EBADF);
     int copy = dup(fd);
     CHECK(copy > fd);
