@@ -117,6 +117,8 @@ const _: () = {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
 
     #[test]
@@ -126,5 +128,13 @@ mod tests {
         assert!(overflows_stack(top, bottom - 1) && overflows_stack(top, bottom));
         assert!(!overflows_stack(top, bottom + PAGE as u64));
         assert!(!overflows_stack(top, bottom - GUARD as u64 - 1));
+    }
+    #[test]
+    fn the_page_for_maintainers_shows_where_everything_lies() {
+        let page = include_str!("../../../docs/dev/life-of-an-execution.md");
+        for start in AREAS.map(|(start, _)| start).into_iter().chain([HEAP]) {
+            let row = std::format!("| `{start:#x}` |");
+            assert!(page.contains(&row), "no row {row}");
+        }
     }
 }

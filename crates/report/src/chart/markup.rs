@@ -77,8 +77,7 @@ impl Chart {
     fn sequence(&self, language: &Language) -> String {
         let mut out = String::from(language.first);
         for (number, name) in self.lifelines.iter().enumerate() {
-            let _ =
-                writeln!(out, "    {}", (language.participant)(number, &language.plain(name)));
+            let _ = writeln!(out, "    {}", (language.participant)(number, &language.plain(name)));
         }
         let mut arrows: Vec<&Arrow> = self.arrows.iter().collect();
         arrows.sort_by_key(|arrow| arrow.last_row());
