@@ -17,7 +17,7 @@
 //! - The paper takes for granted that an enabled step stays enabled until it is taken, and that
 //!   executions end when nothing is enabled. Time-outs, the end of the process, crashes and threads
 //!   that yield are not like that. Then the program must be explored by source sets, for which it does
-//!   not matter; so must it if several threads receive from one queue ([`Takers`]).
+//!   not matter; so must it if several threads receive from one queue (`Takers`).
 
 use super::full_expansion::{expand_if_cut, expand_where_steps_disable};
 use super::wakeup_tree::{self, Branch, Planned, Sequence, Sleeper};
