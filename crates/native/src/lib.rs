@@ -55,6 +55,7 @@ mod region;
 mod replay;
 mod runner;
 mod sample;
+mod schedule;
 mod semaphores;
 #[expect(unsafe_code, reason = "anonymous files need a system call that std does not have")]
 mod shim;
@@ -86,6 +87,7 @@ pub use partition::{Partition, PartitionError};
 pub use program::{Program, ProgramError};
 pub use replay::{Replayed, Stack, Standing, replay, stand};
 pub use sample::{Sampler, Sampling, sample};
+pub use schedule::{NotAChoice, schedule};
 pub use shim::anonymous_file;
 pub use states::{StateSpace, explore_states};
 pub use symmetry::leaders;

@@ -22,7 +22,7 @@ use crate::watch::{Watch, executed};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_native::peers::{Options, PeerError};
 use everypath_native::{
-    Choice, Ending, Environment, Error, Exhaustive, Explored, Launch, Names, Outcome, Program,
+    Ending, Environment, Error, Exhaustive, Explored, Launch, Names, Outcome, Program,
     ProgramError, Replayed, Sampler, Sampling, Setup, StateSpace, TimeMode,
 };
 use everypath_report::grouped;
@@ -411,11 +411,8 @@ pub(super) fn replay(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         judge,
     };
     let launch = closed::close(launch, &network)?;
-    let schedule: Vec<Choice> = recorded
-        .steps
-        .iter()
-        .map(|step| Choice { thread: step.step.actor, outcome: step.step.param as u16 })
-        .collect();
+    let schedule = everypath_native::schedule(&recorded.steps)
+        .map_err(|error| Usage::new(format!("cannot replay {path}: {error}")))?;
     if args.gdb {
         return gdb::run(&launch, &schedule);
     }

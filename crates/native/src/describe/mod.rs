@@ -7,11 +7,12 @@ mod stuck;
 pub use ending::Ending;
 
 use crate::replay::{Replayed, Stack};
+use crate::schedule::recorded;
 use everypath_shim_abi::{
     CLOSED, Delivery, Event, Fault, NetworkChange, Operation, Outcome, Phase, TIMEOUT, TO_PEER,
     ThreadEntry, Waiting, text,
 };
-use everypath_trace::{Line, Message, RacingStep, Step, TraceStep};
+use everypath_trace::{Line, Message, RacingStep, TraceStep};
 use std::collections::BTreeMap;
 
 /// The names of threads and objects in an execution.
@@ -180,11 +181,7 @@ impl<'a> Names<'a> {
         let events = execution.events.iter().enumerate().zip(execution.preempts());
         let mut steps: Vec<TraceStep> = events
             .map(|((at, event), preempts)| TraceStep {
-                step: Step {
-                    actor: event.thread,
-                    event: event.operation as u16,
-                    param: u32::from(event.outcome),
-                },
+                step: recorded(event),
                 actor: self.thread(event.thread),
                 event: event.operation.name().into(),
                 text: self.step_with_place(at, event),
