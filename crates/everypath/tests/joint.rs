@@ -458,6 +458,7 @@ fn who_connects_races_with_who_stops_listening() {
 #[test]
 fn what_is_not_modelled_is_said() {
     let programs = Programs::new(&[TALKER]);
+    let blocked = "close while another thread may be blocked";
     for (options, others, client, said) in [
         ("", vec!["./talker l7001 a"], "./talker c7000", "port 7000, on which no program listens"),
         (
@@ -486,24 +487,9 @@ fn what_is_not_modelled_is_said() {
             "./talker l7001 c7000 r1 a",
             "--max-depth bounds them",
         ),
-        (
-            "",
-            vec!["./talker l7000 a"],
-            "./talker c7000 / x / q-1",
-            "close while another thread may be blocked",
-        ),
-        (
-            "",
-            vec!["./talker l7000 a"],
-            "./talker c7000 / x / r1",
-            "close while another thread may be blocked",
-        ),
-        (
-            "",
-            vec!["./talker c7000"],
-            "./talker l7000 a / u / a",
-            "close while another thread may be blocked",
-        ),
+        ("", vec!["./talker l7000 a"], "./talker c7000 / x / q-1", blocked),
+        ("", vec!["./talker l7000 a"], "./talker c7000 / x / r1", blocked),
+        ("", vec!["./talker c7000"], "./talker l7000 a / u / a", blocked),
         (
             "",
             vec!["./talker b7001"],
