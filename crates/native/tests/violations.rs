@@ -142,7 +142,10 @@ fn panics_that_nobody_looks_at() {
 #[test]
 fn panics_in_optimised_programs() {
     let compiled = compile("panics.rs", &["--edition=2024", "-Copt-level=3"]);
-    check(&compiled, &[("thread", "panic", &["thread 1 (worker) panicked and nobody looked"])]);
+    check(
+        &compiled,
+        &[("thread", "panic", &["thread 1 (worker) panicked and its result was dropped"])],
+    );
     for case in ["caught in a thread", "caught deeper", "scoped"] {
         assert_eq!(sampled(&launch(&compiled, &[case]), 1, 200).unexpected, 0, "{case}");
     }
