@@ -136,7 +136,7 @@ refused! {
     execvp: "the other program would not be controlled; start it with --with or --peer",
     execl: "the other program would not be controlled; start it with --with or --peer",
     execlp: "the other program would not be controlled; start it with --with or --peer",
-    dlmopen: "libraries must be loaded before main; name it in LD_PRELOAD",
+    dlmopen: "libraries must be loaded before main; link the program with it",
 }
 
 /// Interposes libc's function: a library that comes later would come uncontrolled.
@@ -152,8 +152,8 @@ pub(crate) extern "C" fn dlopen(name: usize, flags: i32) -> usize {
     if found == 0 && flags & NO_LOAD == 0 {
         let name = core::str::from_utf8(crate::memory::c_string(name)).unwrap_or("?");
         stop!(
-            "dlopen of {name} is not modelled: libraries must be loaded before main; name it in \
-             LD_PRELOAD"
+            "dlopen of {name} is not modelled: libraries must be loaded before main; link \
+             the program with it"
         );
     }
     found
