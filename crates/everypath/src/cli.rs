@@ -1,21 +1,16 @@
 //! The options, as `--help` shows them.
 
 mod check;
-mod datagrams;
-mod exploration;
 mod graph;
-mod network;
 mod simulate;
 
-pub(crate) use check::{CheckArgs, CheckStrategy, Placement, ReductionName, RestartName, Setting};
-pub(crate) use datagrams::DatagramArgs;
-pub(crate) use exploration::Exploration;
+pub(crate) use check::CheckArgs;
 pub(crate) use graph::GraphArgs;
-pub(crate) use network::{CacheName, IdleName, NetworkArgs, faults};
 pub(crate) use simulate::SimulateArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use everypath_explore::{Add, SearchOrder, VisitedKind};
+use everypath_trace::{ByteSize, Seconds};
 use std::path::PathBuf;
 
 /// A model checker for networked programs: explores every path, not just the likely ones.
@@ -124,6 +119,9 @@ pub(crate) struct ModelArgs {
 
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// How a model is built, to be explored or simulated.
@@ -148,9 +146,10 @@ pub(crate) struct BuildArgs {
     pub(crate) feature: Vec<String>,
 }
 
-/// Options that every exploration has.
+/// Where the result goes.
 #[derive(Debug, Args)]
-pub(crate) struct CommonArgs {
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
     /// Write the result as JSON (`-` for standard output, which then carries nothing else)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -159,6 +158,14 @@ pub(crate) struct CommonArgs {
     #[arg(long, value_name = "FILE", default_value = "everypath-trace.json")]
     pub(crate) trace: PathBuf,
 
+    /// Print nothing but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// Options that every exploration of a model has.
+#[derive(Debug, Args)]
+pub(crate) struct CommonArgs {
     /// Check executions of up to N steps [default: the model's own bound, if it needs one]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
@@ -175,12 +182,12 @@ pub(crate) struct CommonArgs {
     pub(crate) max_executions: Option<u64>,
 
     /// Stop after S seconds
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = seconds)]
-    pub(crate) max_seconds: Option<f64>,
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) max_seconds: Option<Seconds>,
 
     /// Stop when this much memory is used, such as 500M or 8G [default: nine tenths of what is free]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size)]
-    pub(crate) max_memory: Option<u64>,
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub(crate) max_memory: Option<ByteSize>,
 
     /// The seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
@@ -191,13 +198,9 @@ pub(crate) struct CommonArgs {
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Go on after a violation and count them all
+    /// Continue after a violation and count them all
     #[arg(long)]
     pub(crate) keep_going: bool,
-
-    /// Print nothing but errors
-    #[arg(long)]
-    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -337,33 +340,6 @@ impl From<VisitedName> for VisitedKind {
     }
 }
 
-/// A number of seconds that makes sense as a limit.
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
-        _ => Err("expected a number of seconds above 0 and up to 1000000000".into()),
-    }
-}
-
-/// A number of bytes, with an optional unit of 1024.
-fn size(text: &str) -> Result<u64, String> {
-    let number_end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(number_end);
-    let shift = match unit.to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        "T" => 40,
-        _ => u32::MAX,
-    };
-    let bytes = number.parse::<u64>().ok().and_then(|n| n.checked_mul(1u64.checked_shl(shift)?));
-    match bytes {
-        Some(bytes) if bytes >= 1 << 20 => Ok(bytes),
-        _ => Err("expected a size of at least 1M, such as 500M or 8G".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -372,19 +348,5 @@ mod tests {
     #[test]
     fn the_options_are_well_formed() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_and_seconds() {
-        assert_eq!(size("500M"), Ok(500 << 20));
-        assert_eq!(size("8GiB"), Ok(8 << 30));
-        assert_eq!(size("1048576"), Ok(1 << 20));
-        for wrong in ["", "5", "M", "-5M", "5X", "99999999999999999999", "20000000T", "1.5G"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!(seconds("0.5"), Ok(0.5));
-        for wrong in ["", "0", "-1", "nan", "inf", "1e10", "soon"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -8,5 +8,5 @@ pub const VIOLATED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// No conclusion: a limit was reached, or something could not be controlled.
 pub const INCONCLUSIVE: u8 = 3;
-/// A defect of everypath itself.
+/// Internal error: a defect of everypath itself.
 pub const DEFECT: u8 = 70;

@@ -117,19 +117,6 @@ pub(crate) struct JsonCoverage {
     pub(crate) omission_probability: Option<f64>,
 }
 
-impl JsonCoverage {
-    /// A coverage without anything that only models have.
-    pub(crate) fn new(coverage: everypath_trace::Coverage) -> Self {
-        JsonCoverage {
-            kind: coverage.kind(),
-            depth: None,
-            disabled: Vec::new(),
-            must_contain: None,
-            omission_probability: None,
-        }
-    }
-}
-
 /// The counterexample.
 #[derive(Debug, Serialize, Default)]
 pub(crate) struct JsonViolation {

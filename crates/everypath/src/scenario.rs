@@ -3,12 +3,13 @@
 //! A file is turned into words of the command line, so that every option of `check` has a key by
 //! being an option. What the command line itself says comes first.
 
-use crate::cli::{Cli, Command, Placement, Setting};
+use crate::cli::{Cli, Command};
 use crate::suggest;
 use crate::usage::Usage;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory};
+use everypath_trace::FilePlacement;
 use std::any::TypeId;
 use std::ffi::OsString;
 use std::fs;
@@ -21,6 +22,13 @@ use toml::de::{DeTable, DeValue};
 const OWN_KEYS: [&str; 3] = ["program", "arguments", "environment"];
 /// Options that make no sense in a file.
 const NO_KEYS: [&str; 2] = ["help", "version"];
+
+/// What no option says: where and with what the program runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Setting {
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) environment: Vec<(String, String)>,
+}
 
 /// The words of a command line with those of its scenario file, and what no words can say; `None` if
 /// it names no file.
@@ -210,7 +218,7 @@ impl<'a> Scenario<'a> {
             _ => vec![value],
         };
         let kind = argument.get_value_parser().type_id();
-        let is_path = kind == TypeId::of::<PathBuf>() || kind == TypeId::of::<Placement>();
+        let is_path = kind == TypeId::of::<PathBuf>() || kind == TypeId::of::<FilePlacement>();
         let word = |value: &Spanned<DeValue<'_>>| {
             let text = match value.get_ref() {
                 DeValue::String(text) => text.to_string(),

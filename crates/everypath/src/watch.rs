@@ -1,12 +1,13 @@
 //! Limits of time and memory, Ctrl-C, and the progress line of a search.
 
+use everypath_check::Limits;
+use everypath_check::memory::{available_memory, memory};
 use everypath_report::{grouped, percent};
 use everypath_trace::{Control, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::fmt;
-use std::fs;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -29,10 +30,8 @@ pub(crate) enum Stopped {
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stopped::Seconds(seconds) => write!(f, "the limit of {seconds} seconds was reached"),
-            Stopped::Memory(bytes) => {
-                write!(f, "the memory limit of {} MiB was reached", grouped(bytes >> 20))
-            }
+            Stopped::Seconds(seconds) => f.write_str(&Limits::time_reached(*seconds)),
+            Stopped::Memory(bytes) => f.write_str(&Limits::memory_reached(*bytes)),
             Stopped::Interrupted => f.write_str("interrupted"),
         }
     }
@@ -196,7 +195,7 @@ pub(crate) fn executed(progress: Progress, elapsed: Duration) -> String {
 }
 
 /// How far a search has come.
-fn explored(progress: Progress, elapsed: Duration) -> String {
+pub(crate) fn explored(progress: Progress, elapsed: Duration) -> String {
     let Progress { states, events, depth, frontier, .. } = progress;
     format!(
         "{} states, {} events, depth {depth}, frontier {}, {} states/s",
@@ -225,27 +224,6 @@ pub(crate) fn now() -> Instant {
 pub(crate) fn clock() -> impl Fn() -> u64 + Sync {
     let start = now();
     move || start.elapsed().as_nanos() as u64
-}
-
-/// The memory this process uses now, in bytes.
-fn memory() -> Option<u64> {
-    proc_field("/proc/self/status", "VmRSS:")
-}
-
-/// The most memory this process ever used, in bytes.
-pub(crate) fn peak_memory() -> Option<u64> {
-    proc_field("/proc/self/status", "VmHWM:")
-}
-
-fn available_memory() -> Option<u64> {
-    proc_field("/proc/meminfo", "MemAvailable:")
-}
-
-/// A field that the kernel states in units of 1024 bytes.
-fn proc_field(file: &str, field: &str) -> Option<u64> {
-    let text = fs::read_to_string(file).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
-    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
 }
 
 #[cfg(test)]

@@ -523,11 +523,14 @@ fn limits_make_a_search_inconclusive() {
 }
 
 #[test]
-fn few_preemptions_show_most_bugs_and_prove_nothing() {
+fn few_preemptions_show_most_bugs_and_the_verdict_is_bounded() {
     let programs = Programs::new(&["philosophers.c", "buffer.c"]);
     let (code, result) = programs.check("--preemptions 0 -- ./philosophers 3");
-    assert_eq!((code, result["coverage"]["kind"].as_str()), (0, Some("sampled")), "{result}");
-    assert_eq!(result["coverage"]["preemptions"], 0);
+    let bounded = serde_json::json!({"kind": "bounded", "preemptions": 0});
+    assert_eq!((code, &result["coverage"]), (0, &bounded), "{result}");
+    let (code, result) =
+        programs.check("--preemptions 1 --max-executions 2 -- ./philosophers 3 fixed");
+    assert_eq!((code, result["coverage"]["kind"].as_str()), (3, Some("sampled")), "{result}");
     let (code, result) = programs.check("--preemptions 1 -- ./philosophers 3");
     assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
     let (code, result) = programs.check("--preemptions 0 -- ./buffer one");
@@ -549,4 +552,39 @@ fn what_is_no_program_is_refused_with_one_line() {
         assert_eq!(output.status.code(), Some(expected), "{arguments}: {output:?}");
         assert!(!output.stderr.is_empty());
     }
+}
+
+/// Replays translated the options of a check, lost `--peer-tree` and dropped what they could not read.
+#[test]
+fn a_trace_contains_the_configuration_of_its_check() {
+    let programs = Programs::new(&["philosophers.c"]);
+    programs
+        .check("--peer-tree destination --watchdog 20 --time any --threads 1 -- ./philosophers 3");
+    let path = programs.folder.path().join("everypath-trace.json");
+    let recorded = std::fs::read_to_string(&path).unwrap();
+    let mut trace: Value = serde_json::from_str(&recorded).unwrap();
+    let expected = serde_json::json!({
+        "program": "./philosophers", "arguments": ["3"], "peer-tree": "destination",
+        "watchdog": 20, "time": "any"
+    });
+    assert_eq!(trace["trace"]["target"]["config"], expected);
+    let refused = |contents: &str, expected: &str| {
+        std::fs::write(&path, contents).unwrap();
+        let output = programs.everypath("replay everypath-trace.json");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(expected), "{message}");
+    };
+    refused(&recorded.replace("\"any\"", "\"some\""), "unknown variant `some`");
+    refused(&recorded.replace("\"peer-tree\"", "\"peer-bush\""), "unknown field `peer-bush`");
+    // Version 2 had some of the options, in a form of its own: such a trace can only be shown.
+    trace["version"] = 2.into();
+    trace["trace"]["target"] = serde_json::json!({
+        "kind": "native", "program": "./philosophers", "hash": "0f", "arguments": ["3"],
+        "exit_code": 0, "time": "ordered"
+    });
+    refused(&trace.to_string(), "recorded by an older everypath");
+    let shown = programs.everypath("show everypath-trace.json");
+    assert!(shown.status.success(), "{shown:?}");
+    assert!(String::from_utf8(shown.stdout).unwrap().contains("deadlock of ./philosophers"));
 }

@@ -83,7 +83,7 @@ pub use joint::{
 };
 pub use judge::{Judge, PlacedFile};
 pub use minimise::minimise;
-pub use partition::{Partition, PartitionError};
+pub use partition::{PartitionError, partitions};
 pub use program::{Program, ProgramError};
 pub use replay::{Replayed, Stack, Standing, replay, stand};
 pub use sample::{Sampler, Sampling, sample};

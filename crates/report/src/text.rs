@@ -18,7 +18,7 @@ pub fn heading(trace: &Trace) -> String {
 /// `replay` is the command that replays traces, `path` is where this one is. Control characters in the
 /// trace are escaped, so that a file from elsewhere cannot play tricks with a terminal.
 pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
-    if let Target::Native { .. } = trace.target {
+    if !matches!(trace.target, Target::Model { .. }) {
         return crate::native::text(trace, replay, path, usize::MAX);
     }
     let mut out = String::new();
@@ -81,7 +81,8 @@ fn target(trace: &Trace) -> String {
         Target::Model { name, config } => {
             format!("{} with {}", plain(name), plain(&config.bugs.join(", ")))
         }
-        Target::Native { program, .. } => plain(program),
+        Target::Native { config, .. } => plain(&config.program.to_string_lossy()),
+        Target::Unconfigured { program } => plain(program),
     }
 }
 

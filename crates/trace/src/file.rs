@@ -5,8 +5,11 @@ use serde::{Deserialize, Serialize};
 
 /// What the first field of every trace file says.
 pub const FORMAT: &str = "everypath-trace";
-/// The version this build writes, and the newest it reads. Version 1 knew no messages.
-pub const VERSION: u32 = 2;
+/// The version this build writes, and the newest it reads. Version 1 had no messages, version 2 no
+/// configuration of a check.
+pub const VERSION: u32 = 3;
+/// The first version whose native traces contain the configuration of their check.
+const CONFIGURED: u64 = 3;
 
 /// Why bytes are not a trace we can read. The text completes "cannot read FILE: …".
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +65,7 @@ struct Body {
 pub fn to_bytes(trace: &Trace) -> Vec<u8> {
     let envelope = Envelope { format: FORMAT, version: VERSION, trace };
     let mut bytes =
-        serde_json::to_vec_pretty(&envelope).expect("a trace has string keys and no floats");
+        serde_json::to_vec_pretty(&envelope).expect("a trace has string keys, and paths in UTF-8");
     bytes.push(b'\n');
     bytes
 }
@@ -83,12 +86,28 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Trace, ReadError> {
         (Some(FORMAT), Some(version)) if version > u64::from(VERSION) => {
             Err(ReadError::Newer { found: version })
         }
-        (Some(FORMAT), Some(1..)) => serde_json::from_slice::<Body>(bytes)
-            .map(|body| body.trace)
-            .map_err(|error| ReadError::Damaged { detail: error.to_string() }),
+        (Some(FORMAT), Some(version @ 1..)) => {
+            let body = match version {
+                CONFIGURED.. => serde_json::from_slice::<Body>(bytes),
+                _ => {
+                    serde_json::from_slice(bytes).map(unconfigured).and_then(serde_json::from_value)
+                }
+            };
+            body.map(|body| body.trace)
+                .map_err(|error| ReadError::Damaged { detail: error.to_string() })
+        }
         (Some(FORMAT), _) => Err(ReadError::Damaged { detail: "it has no valid version".into() }),
         _ => Err(ReadError::Foreign { detail: "JSON, but of another kind".into() }),
     }
+}
+
+/// A file of an older version, whose native target is not a configuration.
+fn unconfigured(mut file: serde_json::Value) -> serde_json::Value {
+    let target = &mut file["trace"]["target"];
+    if target["kind"] == "native" {
+        *target = serde_json::json!({ "kind": "unconfigured", "program": target["program"] });
+    }
+    file
 }
 
 fn describe(bytes: &[u8], error: &serde_json::Error) -> String {
@@ -103,8 +122,8 @@ fn describe(bytes: &[u8], error: &serde_json::Error) -> String {
 mod tests {
     use super::*;
     use crate::{
-        Config, Explanation, Line, Message, Moment, Party, RacingStep, SearchRecord, Step, Target,
-        TraceStep, Violation,
+        CheckConfig, Config, Explanation, Line, Message, Moment, Party, RacingStep, SearchRecord,
+        Step, Target, TraceStep, Violation,
     };
     use proptest::prelude::*;
 
@@ -178,9 +197,88 @@ mod tests {
     fn traces_of_the_first_version_are_read() {
         let trace = Trace { messages: Vec::new(), ..sample() };
         let text = String::from_utf8(to_bytes(&trace)).unwrap();
-        let old = text.replace("\"version\": 2", "\"version\": 1");
-        assert_ne!(old, text);
-        assert_eq!(from_bytes(old.as_bytes()).unwrap(), trace);
+        for version in ["1", "2"] {
+            let old = text.replace("\"version\": 3", &format!("\"version\": {version}"));
+            assert_ne!(old, text);
+            assert_eq!(from_bytes(old.as_bytes()).unwrap(), trace);
+        }
+    }
+
+    fn native(config: CheckConfig) -> Trace {
+        let target =
+            Target::Native { hash: "0f".into(), script: Vec::new(), config: Box::new(config) };
+        Trace { target, ..sample() }
+    }
+
+    /// Every option, as `everypath check` would set it.
+    fn every_option() -> CheckConfig {
+        let fields = r#"{
+            "program": "bin/server", "arguments": ["-p", "7000"], "folder": "bin",
+            "environment": [["HOME", "/"]], "exit-code": 3, "expect-stdout": "out.txt",
+            "oracle": "grep -q x", "idle": "ok", "file": ["a.txt:b.txt"], "strategy": "pct",
+            "reduction": "source-dpor", "state-matching": true, "preemptions": 2, "pct-depth": 4,
+            "seed": 9, "time": "any", "keep-going": true, "verify": true, "backend": "threads",
+            "restart": "tracked", "with": ["./client"], "symmetric": true, "joint": true,
+            "emit": "f.json", "reference": "./right", "against": "g.json", "peer": ["./peer 1"],
+            "peer-ready": 80, "peer-patience": 2.5, "peer-quiet": 0.25, "peer-connections": 7,
+            "cache": "linear", "peer-tree": "destination", "verify-peers": true, "chunks": true,
+            "tcp-faults": "refuse=1,eintr=2", "kill": 1, "partition": "a:b=1",
+            "udp-multiply": "1,0,2", "udp-window": 3, "udp-direction": "send",
+            "udp-send-multiply": "1,2", "udp-receive-multiply": "1,0", "udp-send-window": 2,
+            "udp-receive-window": 4, "udp-budget": "loss=1", "udp-at": ["7000 window=2"],
+            "max-depth": 10, "max-states": 11, "max-executions": 12, "max-seconds": 13.5,
+            "max-memory": 1048576, "watchdog": 14
+        }"#;
+        serde_json::from_str(fields).unwrap()
+    }
+
+    #[test]
+    fn a_native_trace_contains_every_option() {
+        let trace = native(every_option());
+        let bytes = to_bytes(&trace);
+        assert_eq!(from_bytes(&bytes).unwrap(), trace);
+        let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let written = json["trace"]["target"]["config"].as_object().unwrap();
+        // Only the number of threads is no part of it.
+        let known = serde_json::to_value(CheckConfig::default()).unwrap();
+        assert_eq!(written.len(), known.as_object().unwrap().len());
+    }
+
+    #[test]
+    fn options_with_their_defaults_are_not_written() {
+        let trace = native(CheckConfig::new("./bank"));
+        let json: serde_json::Value = serde_json::from_slice(&to_bytes(&trace)).unwrap();
+        let expected = r#"{"config":{"program":"./bank"},"hash":"0f","kind":"native"}"#;
+        assert_eq!(json["trace"]["target"].to_string(), expected);
+    }
+
+    #[test]
+    fn options_that_cannot_be_read_are_refused() {
+        let whole = String::from_utf8(to_bytes(&native(every_option()))).unwrap();
+        for (known, unknown) in [
+            ("\"a:b=1\"", "\"a\""),
+            ("\"linear\"", "\"straight\""),
+            ("\"refuse=1,eintr=2\"", "\"refuse=many\""),
+            ("\"peer-tree\"", "\"peer-bush\""),
+        ] {
+            let text = whole.replace(known, unknown);
+            assert_ne!(text, whole);
+            let error = from_bytes(text.as_bytes()).unwrap_err();
+            assert!(matches!(error, ReadError::Damaged { .. }), "{unknown}: {error}");
+        }
+    }
+
+    #[test]
+    fn native_traces_of_older_versions_can_be_shown() {
+        let text = String::from_utf8(to_bytes(&native(CheckConfig::new("x")))).unwrap();
+        let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json["version"] = 2.into();
+        json["trace"]["target"] = serde_json::json!({
+            "kind": "native", "program": "./bank", "hash": "0f", "arguments": [], "exit_code": 0,
+            "time": "ordered"
+        });
+        let read = from_bytes(json.to_string().as_bytes()).unwrap();
+        assert_eq!(read.target, Target::Unconfigured { program: "./bank".into() });
     }
 
     #[test]
@@ -205,7 +303,7 @@ mod tests {
         check("ELF...", "not a JSON object");
         check("{\"a\": }", "not valid JSON");
         check("{\"a\": 1}", "of another kind");
-        check("{\"format\": \"everypath-trace\", \"version\": 3}", "format version 3");
+        check("{\"format\": \"everypath-trace\", \"version\": 4}", "format version 4");
         check("{\"format\": \"everypath-trace\"}", "no valid version");
         check("{\"format\": \"everypath-trace\", \"version\": 1}", "damaged");
     }

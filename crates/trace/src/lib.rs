@@ -4,9 +4,13 @@
 //! - [`Verdict`] and [`Coverage`]: what was concluded, and how much was looked at.
 //! - [`Message`]: what one party sent to another, and what became of it.
 //! - [`Trace`]: a schedule plus what became visible; the only input of reports.
+//! - [`CheckConfig`]: what a check of a native program is; a trace contains it whole.
 //! - [`Control`]: stops a search from another thread and says how far it has come ([`Progress`]).
 //! - `file` (feature `file`): traces on disk, with errors a person can act on.
+//!
+//! The feature `clap` makes options of a command line of the fields of [`CheckConfig`].
 
+mod check_config;
 mod control;
 mod message;
 mod step;
@@ -16,11 +20,16 @@ mod verdict;
 #[cfg(feature = "file")]
 pub mod file;
 
+pub use check_config::{
+    BadValue, ByteSize, CacheName, CheckConfig, FilePlacement, IdleName, Partition, PeerTree,
+    ReductionName, RestoreMethod, Seconds, Strategy, TcpFaults, ThreadBackend, TimeName, UdpAtPort,
+    UdpRules,
+};
 pub use control::{Control, Progress};
 pub use message::{Message, Moment, Party};
 pub use step::Step;
 pub use trace::{
-    Config, Explanation, Line, Network, RacingStep, SearchRecord, ShuffleRecord, Surroundings,
-    Target, Trace, TraceStep, Violation,
+    Config, Explanation, Line, RacingStep, SearchRecord, ShuffleRecord, Target, Trace, TraceStep,
+    Violation,
 };
 pub use verdict::{Coverage, Verdict};

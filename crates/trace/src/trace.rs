@@ -1,6 +1,6 @@
 //! A schedule plus what became visible.
 
-use crate::{Message, Step};
+use crate::{CheckConfig, Message, Step};
 
 /// A recorded counterexample: everything a report or a replay needs.
 ///
@@ -75,101 +75,21 @@ pub enum Target {
     },
     /// A native program.
     Native {
-        /// Where it is.
-        program: String,
-        /// 128 bits of XXH3 of its file, in hexadecimal.
+        /// 128 bits of XXH3 of the program's file, in hexadecimal.
         hash: String,
-        /// Its arguments.
-        arguments: Vec<String>,
-        /// The exit code that counts as success.
-        exit_code: i32,
-        /// When time-outs fire.
-        time: String,
-        /// What it talked to.
-        #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Network::is_default"))]
-        network: Box<Network>,
-        /// What surrounds it.
-        #[cfg_attr(
-            feature = "file",
-            serde(default, skip_serializing_if = "Surroundings::is_plain")
-        )]
-        surroundings: Surroundings,
+        /// What programs that were explored one by one did to it, a line for each answer.
+        #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+        script: Vec<String>,
+        /// The check that found it: enough to repeat it.
+        #[cfg_attr(feature = "file", serde(serialize_with = "crate::check_config::sparse"))]
+        config: Box<CheckConfig>,
     },
-}
-
-/// What a native program talked to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
-pub struct Network {
-    /// The commands of its peers.
-    pub peers: Vec<String>,
-    /// What was remembered of what they answered.
-    pub cache: String,
-    /// The commands of the other programs of a closed system.
-    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
-    pub with: Vec<String>,
-    /// How often one of them may be killed.
-    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "is_zero"))]
-    pub kills: u16,
-    /// How often the network between processes may be cut, and between whom.
-    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub partition: Option<String>,
-    /// Whether programs with the same command were taken to be in each other's place.
-    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
-    pub symmetric: bool,
-    /// What it meant that every thread waits for input; `None` if that depends on the program.
-    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub idle: Option<String>,
-    /// What might go wrong with connections, and how often.
-    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub tcp_faults: Option<String>,
-    /// Whether answers might arrive in pieces.
-    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
-    pub chunks: bool,
-    /// The options that say what the network may do to datagrams.
-    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
-    pub datagrams: Vec<String>,
-    /// What programs that were explored on their own did to it, a line for each answer.
-    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
-    pub joint: Vec<String>,
-}
-
-#[cfg(feature = "file")]
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u16) -> bool {
-    *number == 0
-}
-
-impl Network {
-    /// Whether nothing was said about it.
-    #[cfg(feature = "file")]
-    fn is_default(&self) -> bool {
-        *self == Network::default()
-    }
-}
-
-/// What surrounds a native program, as far as somebody asked for something special.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "file", serde(deny_unknown_fields, default))]
-pub struct Surroundings {
-    /// The folder it runs in; `None` is the one that the checker runs in.
-    pub folder: Option<String>,
-    /// What its environment has beside the checker's own.
-    pub environment: Vec<(String, String)>,
-    /// Files that are put into its folder: where they come from, and where they go.
-    pub files: Vec<(String, String)>,
-    /// The file that its standard output must equal.
-    pub expect_stdout: Option<String>,
-    /// The command that must agree with what it leaves behind.
-    pub oracle: Option<String>,
-}
-
-impl Surroundings {
-    /// Whether nobody asked for anything.
-    pub fn is_plain(&self) -> bool {
-        *self == Surroundings::default()
-    }
+    /// A native program, in a trace of format version 1 or 2, which did not contain the configuration
+    /// of the check: it can be shown, but not replayed.
+    Unconfigured {
+        /// Where the program was.
+        program: String,
+    },
 }
 
 /// How a model is built.

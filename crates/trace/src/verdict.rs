@@ -4,6 +4,8 @@ use std::fmt;
 
 /// The answer to "does the property hold?".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "file", derive(serde::Serialize))]
+#[cfg_attr(feature = "file", serde(rename_all = "lowercase"))]
 pub enum Verdict {
     /// No violation within the stated coverage.
     Holds,
@@ -33,6 +35,11 @@ pub enum Coverage {
         /// The bound.
         depth: u32,
     },
+    /// Every behaviour with at most so many preemptions.
+    BoundedPreemptions {
+        /// The bound.
+        preemptions: u32,
+    },
     /// Some behaviours only: the exploration stopped early or chose at random.
     Sampled,
 }
@@ -42,7 +49,7 @@ impl Coverage {
     pub fn kind(self) -> &'static str {
         match self {
             Coverage::Exhaustive => "exhaustive",
-            Coverage::Bounded { .. } => "bounded",
+            Coverage::Bounded { .. } | Coverage::BoundedPreemptions { .. } => "bounded",
             Coverage::Sampled => "sampled",
         }
     }

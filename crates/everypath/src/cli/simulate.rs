@@ -1,8 +1,9 @@
 //! The options of `everypath simulate`.
 
-use super::{BuildArgs, seconds};
+use super::BuildArgs;
 use clap::{Args, ValueEnum};
 use everypath_net::simulate::Arrivals;
+use everypath_trace::Seconds;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -68,8 +69,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) seed: u64,
 
     /// Stop after S seconds
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = seconds)]
-    pub(crate) max_seconds: Option<f64>,
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) max_seconds: Option<Seconds>,
 
     /// Write the result as JSON (`-` for standard output, which then carries nothing else)
     #[arg(long, value_name = "FILE")]

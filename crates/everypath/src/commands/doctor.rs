@@ -1,12 +1,14 @@
 //! `everypath doctor`: what this machine supports and lacks.
 
 use crate::{HOLDS, INCONCLUSIVE, output};
+use everypath_check::Host;
 use everypath_native::doctor::{Finding, examine};
 use std::fmt::Write;
 
 /// Says what this machine supports and what it lacks.
 pub(crate) fn run() -> u8 {
-    let findings = examine(&super::program_folders(), &super::program_environment());
+    let host = Host::new();
+    let findings = examine(&host.folders, &host.environment);
     output::print(&text(&findings));
     if can_check(&findings) { HOLDS } else { INCONCLUSIVE }
 }

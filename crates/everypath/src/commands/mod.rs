@@ -12,7 +12,7 @@ mod simulate;
 use crate::catalog::Catalog;
 use crate::cli::{Cli, Command};
 use crate::output;
-use crate::scenario;
+use crate::scenario::{self, Setting};
 use crate::usage::Usage;
 use crate::{HOLDS, USAGE};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -38,7 +38,8 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
                 };
                 let (mut cli, _) = parse(&words).map_err(wrong)?;
                 if let Command::Check(args) = &mut cli.command {
-                    args.setting = setting;
+                    let Setting { folder, environment } = setting;
+                    (args.config.folder, args.config.environment) = (folder, environment);
                 }
                 cli
             }
@@ -78,18 +79,6 @@ fn replay_command() -> String {
     let path = std::env::args_os().next().map(PathBuf::from);
     let name = path.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     name.unwrap_or_else(|| "everypath".into()) + " replay"
-}
-
-/// The folders where programs are looked for by name.
-fn program_folders() -> Vec<PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).collect()
-}
-
-/// The environment that a program gets: ours, without what would reach into its loader.
-fn program_environment() -> Vec<(OsString, OsString)> {
-    std::env::vars_os().filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"LD_")).collect()
 }
 
 /// Reads a trace file.

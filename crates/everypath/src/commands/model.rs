@@ -38,19 +38,19 @@ pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     }
     let plan = Plan::new(entry, model.as_ref(), args)?;
     let common = &args.common;
-    if let Some(warning) = asked.warning(seed).filter(|_| !common.quiet) {
+    if let Some(warning) = asked.warning(seed).filter(|_| !args.output.quiet) {
         output::warning(&warning);
     }
     let graph = GraphPlan::new(entry, model.as_ref(), args)?;
-    let seconds = common.max_seconds.or(graph.as_ref().and_then(GraphPlan::seconds));
-    let watch = Watch::new(seconds, common.max_memory, common.quiet);
+    let seconds = common.max_seconds.map(f64::from).or(graph.as_ref().and_then(GraphPlan::seconds));
+    let watch = Watch::new(seconds, common.max_memory.map(|size| size.0), args.output.quiet);
     let runs = match &graph {
         Some(graph) => graph.run(&plan, model.as_ref(), &watch)?,
         None => plan.run(model.as_ref(), &watch),
     };
     let report = Report::new(entry, model.as_ref(), &plan, &runs);
-    let code = finish(&plan, &report, common.quiet)?;
-    if let Some(json) = report.json.incremental.filter(|_| args.graph.pilot && !common.quiet)
+    let code = finish(&plan, &report, args.output.quiet)?;
+    if let Some(json) = report.json.incremental.filter(|_| args.graph.pilot && !args.output.quiet)
         && !matches!(plan.json, Json::Stdout)
     {
         output::print(&increment::pilot(&json));
@@ -152,8 +152,8 @@ impl Plan {
             disabled: args.disable.clone(),
         };
         let properties = choose_properties(entry, model, &args.property)?;
-        let trace = OutputFile::new("--trace", &common.trace)?;
-        if common.json.as_deref() == Some(&common.trace) && !trace.is_special() {
+        let trace = OutputFile::new("--trace", &args.output.trace)?;
+        if args.output.json.as_deref() == Some(&args.output.trace) && !trace.is_special() {
             return Err(Usage::new("--json and --trace name the same file; choose two"));
         }
         Ok(Plan {
@@ -164,7 +164,7 @@ impl Plan {
             config: model.config().clone(),
             topology: args.build.topology.clone(),
             trace,
-            json: Json::new(common.json.as_deref())?,
+            json: Json::new(args.output.json.as_deref())?,
         })
     }
 

@@ -1,10 +1,13 @@
 //! `everypath replay`: take the steps of a recorded counterexample again.
 
+mod gdb;
+
 use super::{read_trace, replay_command};
 use crate::catalog::Catalog;
 use crate::cli::ReplayArgs;
 use crate::usage::Usage;
-use crate::{INCONCLUSIVE, VIOLATED, output};
+use crate::{DEFECT, INCONCLUSIVE, VIOLATED, output};
+use everypath_check::{CheckError, Replay, Replayed};
 use everypath_explore::AnyModel;
 use everypath_explore::Found;
 use everypath_report::text;
@@ -16,7 +19,7 @@ pub(crate) fn run(catalog: &Catalog, args: &ReplayArgs) -> Result<u8, Usage> {
     let recorded = read_trace(&args.trace)?;
     let (name, config) = match &recorded.target {
         Target::Model { name, config } => (name, config),
-        Target::Native { .. } => return super::check::replay(&recorded, args),
+        Target::Native { .. } | Target::Unconfigured { .. } => return native(&recorded, args),
     };
     if args.gdb {
         return Err(Usage::new("--gdb is for native programs; this trace is of a model"));
@@ -57,5 +60,28 @@ fn repeat(model: &dyn AnyModel, recorded: &Trace) -> Result<Trace, String> {
     match steps.find(|(_, (now, then))| now.fingerprint != then.fingerprint) {
         Some((at, _)) => Err(format!("the state after step {} differs", at + 1)),
         None => Ok(trace),
+    }
+}
+
+/// Replays an execution of a native program.
+fn native(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
+    let path = args.trace.display().to_string();
+    let cannot = |error: CheckError| Usage::new(format!("cannot replay {path}: {error}"));
+    let replay = Replay::new(recorded, args.force).map_err(cannot)?;
+    if args.gdb {
+        return gdb::run(&replay);
+    }
+    let show = |trace: &Trace| output::print(&text(trace, &replay_command(), &path));
+    match replay.run() {
+        Replayed::Reproduced(trace) => {
+            show(&trace);
+            output::print("Replayed: every step as recorded, the same violation.\n");
+            Ok(VIOLATED)
+        }
+        Replayed::Different { reason, trace, internal_error } => {
+            trace.iter().for_each(show);
+            output::print(&format!("INCONCLUSIVE: {reason}\n"));
+            Ok(if internal_error { DEFECT } else { INCONCLUSIVE })
+        }
     }
 }

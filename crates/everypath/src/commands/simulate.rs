@@ -32,7 +32,7 @@ pub(crate) fn run(catalog: &Catalog, args: &SimulateArgs) -> Result<u8, Usage> {
     if let Some(warning) = plan.asked.warning(args.seed).filter(|_| !args.quiet) {
         output::warning(&warning);
     }
-    let watch = Watch::new(args.max_seconds, None, args.quiet);
+    let watch = Watch::new(args.max_seconds.map(f64::from), None, args.quiet);
     let (replications, stopped) = plan.run(&watch);
     let report = Report::new(&plan, replications, stopped);
     plan.json.write(&report.json)?;

@@ -101,7 +101,7 @@ impl GraphPlan {
             stop_if_known: asked.stop_if_known,
             makeup,
             events: entry.kind.events.iter().map(|event| event.name).collect(),
-            quiet: args.common.quiet || args.common.json.as_deref() == Some("-".as_ref()),
+            quiet: args.output.quiet || args.output.json.as_deref() == Some("-".as_ref()),
         }))
     }
 
@@ -318,7 +318,7 @@ fn check(asked: &GraphArgs, args: &ModelArgs) -> Result<(), Usage> {
         return wrong("--save-graph writes the graph of one search; leave --replications out");
     }
     let same = |path: Option<&PathBuf>| path.is_some() && path == asked.save_graph.as_ref();
-    if same(Some(&args.common.trace)) || same(args.common.json.as_ref()) {
+    if same(Some(&args.output.trace)) || same(args.output.json.as_ref()) {
         return wrong("--save-graph names the file of --trace or --json; choose another");
     }
     Ok(())

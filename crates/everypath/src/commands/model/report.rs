@@ -9,7 +9,7 @@ use crate::result::{
     JsonCoverage, JsonParameters, JsonProperty, JsonReplications, JsonResult, JsonStats,
     JsonViolation, Spread,
 };
-use crate::watch::peak_memory;
+use everypath_check::memory::peak_memory;
 use everypath_explore::AnyModel;
 use everypath_explore::{Counts, Ended, Limit, PANIC};
 use everypath_report::{built, grouped, text};
@@ -120,7 +120,7 @@ fn json(
             kind: coverage.kind(),
             depth: match coverage {
                 Coverage::Bounded { depth } => Some(*depth),
-                Coverage::Exhaustive | Coverage::Sampled => None,
+                _ => None,
             },
             disabled: plan.record.disabled.clone(),
             must_contain: plan.record.must_contain.clone(),

@@ -1,25 +1,26 @@
 //! What programs do together that are explored on their own: shown by all of them, or by one.
 
-use super::joint::Named;
-use super::report::{Confirmation, Found};
-use super::{record, target, trace_of};
-use crate::cli::CheckArgs;
+use crate::conclude::{record, target, trace_of};
+use crate::exploration::Exploration;
+use crate::finding::{Confirmation, Found};
+use crate::joint::Named;
 use everypath_native::{
     Ending, Environment, IdleMode, JointSearch, Launch, Names, Setup, Together, replay,
 };
-use everypath_trace::{Network, SearchRecord, Target, Violation};
+use everypath_schedules::reduction::Reduction;
+use everypath_trace::{CheckConfig, IdleName, SearchRecord, Target, Violation};
 
 /// What is wrong: shown by an execution of all programs if there is one, else by one of the program
 /// that fails.
-pub(super) fn wrong(
-    args: &CheckArgs,
+pub(crate) fn wrong(
+    config: &CheckConfig,
     search: &JointSearch,
     programs: &[Named],
     together: &Together,
 ) -> Found {
-    let (found, confirmation) = match confirmed(args, search, programs, together) {
+    let (found, confirmation) = match confirmed(config, search, programs, together) {
         Ok(found) => (found, Confirmation::Closed),
-        Err(reason) => (unconfirmed(args, search, programs, together), reason),
+        Err(reason) => (unconfirmed(config, search, programs, together), reason),
     };
     let confirmation = found.trace.is_some().then_some(confirmation);
     Found { messages: together.messages.clone(), confirmation, ..found }
@@ -28,7 +29,7 @@ pub(super) fn wrong(
 /// What an execution of all programs shows, repeated before anything is said of it; or why there is
 /// none.
 fn confirmed(
-    args: &CheckArgs,
+    config: &CheckConfig,
     search: &JointSearch,
     programs: &[Named],
     together: &Together,
@@ -46,18 +47,18 @@ fn confirmed(
     let Ending::Violated(violation) = names.ending(&launch.setup) else {
         return Err(unconfirmed("an execution of all of them did not repeat".into()));
     };
-    let Named { program, arguments, .. } = &programs[0];
-    let mut target = target(args, program, arguments);
-    if let (Target::Native { network, .. }, true) = (&mut target, together.is_stuck) {
-        network.idle = Some("violation".into());
+    let mut config = config.clone();
+    if together.is_stuck {
+        config.idle = Some(IdleName::Violation);
     }
-    Ok(Found::violated(trace_of(target, joint_record(args), violation, &names)))
+    let target = target(&config, &programs[0].program);
+    Ok(Found::violated(trace_of(target, joint_record(&config), violation, &names)))
 }
 
 /// What an execution of one program shows, if the others do to it what they can: repeated before
 /// anything is said of it.
 fn unconfirmed(
-    args: &CheckArgs,
+    config: &CheckConfig,
     search: &JointSearch,
     programs: &[Named],
     together: &Together,
@@ -94,15 +95,36 @@ fn unconfirmed(
         false => format!("{name}: {}", violation.message),
     };
     let violation = Violation { message, ..violation };
-    let Named { program, arguments, .. } = &programs[*program];
-    let mut target = target(args, program, arguments);
-    if let Target::Native { network, .. } = &mut target {
-        let idle = is_stuck.then(|| "violation".to_string()).or_else(|| network.idle.clone());
-        **network = Network { idle, joint: script.clone(), ..Network::default() };
+    let idle = is_stuck.then_some(IdleName::Violation).or(config.idle);
+    let config = CheckConfig { idle, ..alone(config, &programs[*program]) };
+    let mut target = target(&config, &programs[*program].program);
+    if let Target::Native { script: recorded, .. } = &mut target {
+        recorded.clone_from(script);
     }
-    Found::violated(trace_of(target, joint_record(args), violation, &names))
+    Found::violated(trace_of(target, joint_record(&config), violation, &names))
 }
 
-fn joint_record(args: &CheckArgs) -> SearchRecord {
-    SearchRecord { strategy: "joint".into(), ..record(args) }
+/// A check of one program by itself, in the same sandbox: what the others did is in the trace.
+fn alone(config: &CheckConfig, named: &Named) -> CheckConfig {
+    let config = config.clone();
+    CheckConfig {
+        program: named.program.path.clone(),
+        arguments: named.arguments.clone(),
+        folder: config.folder,
+        environment: config.environment,
+        file: config.file,
+        exit_code: config.exit_code,
+        expect_stdout: config.expect_stdout,
+        oracle: config.oracle,
+        time: config.time,
+        backend: config.backend,
+        restart: config.restart,
+        watchdog: config.watchdog,
+        ..CheckConfig::default()
+    }
+}
+
+fn joint_record(config: &CheckConfig) -> SearchRecord {
+    let record = record(config, Exploration::Schedules(Reduction::None));
+    SearchRecord { strategy: "joint".into(), ..record }
 }

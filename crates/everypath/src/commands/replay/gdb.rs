@@ -2,15 +2,15 @@
 
 use crate::usage::Usage;
 use crate::{HOLDS, INCONCLUSIVE, output};
-use everypath_native::{Choice, Launch, Standing};
+use everypath_check::{Replay, Standing};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::process::Command;
 
 /// Repeats an execution, leaves it standing at its end and attaches gdb to it.
-pub(super) fn run(launch: &Launch, schedule: &[Choice]) -> Result<u8, Usage> {
-    let standing = match everypath_native::stand(launch, schedule) {
+pub(super) fn run(replay: &Replay<'_>) -> Result<u8, Usage> {
+    let standing = match replay.stand() {
         Ok(standing) => standing,
         Err(error) => {
             output::print(&format!("INCONCLUSIVE: {error}\n"));

@@ -1,90 +1,24 @@
-//! The file that `--emit` writes and `--against` reads: all that a program does with others, and
-//! which of it is not right.
+//! One history as it is written in a file: events, and the bytes that were sent.
 
-use crate::usage::Usage;
-use everypath_native::histories::failures::{Failure, Kind};
-use everypath_native::histories::{
-    Act, Answer, Event, Link, Port, Readiness, Request, Script, Watched,
-};
-use everypath_native::{Finish, JointSetting};
-use everypath_trace::Coverage;
+use crate::error::CheckError;
+use everypath_native::histories::{Act, Answer, Event, Link, Port, Readiness, Request, Watched};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
-/// What a file of another kind, or another version, does not have.
-const FORMAT: &str = "everypath-behaviours-1";
-
-/// All that a program does with others.
+/// Something that a program did with others.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Listing {
-    format: String,
-    /// The program, by a name for people, and its command.
-    pub(super) component: String,
-    command: String,
-    /// The command that is right.
-    reference: String,
-    /// How many events behaviours may have, if that was bounded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    depth: Option<u32>,
-    pub(super) failures: Vec<Told>,
-    behaviours: Vec<Behaviour>,
-}
-
-/// What is shown to others that is not right.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Told {
-    kind: KindName,
-    port: Place,
-    after: Bytes,
-    expected: Bytes,
-    shown: Bytes,
-    /// The behaviours that show it, by their places.
-    behaviours: Vec<usize>,
-    /// Whether it makes another program fail.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) propagates: Option<bool>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum KindName {
-    WrongData,
-    EarlyClose,
-    Silence,
-}
-
-/// One history.
-#[derive(Debug, Serialize, Deserialize)]
-struct Behaviour {
-    end: EndName,
-    /// Whether it was seen to happen together with what others do.
-    happens: bool,
-    events: Vec<Happened>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum EndName {
-    Ended,
-    Waiting,
-    Cut,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Happened {
+pub(super) struct Happened {
     thread: u64,
     /// The events of this behaviour that come before, by their places.
-    past: Vec<u32>,
+    pub(super) past: Vec<u32>,
     request: Asked,
     answer: Answered,
 }
 
 /// A connection: who made it, and which of its maker's it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Connection {
-    program: String,
+pub(super) struct Connection {
+    pub(super) program: String,
     port: Place,
     maker: u64,
     which: u64,
@@ -93,7 +27,7 @@ struct Connection {
 /// Where programs find each other: a port, or a name of the Unix family, a character a byte.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Place {
+pub(super) enum Place {
     Port(u16),
     Name(String),
 }
@@ -108,7 +42,7 @@ impl From<Port> for Place {
 }
 
 impl Place {
-    fn to_port(&self) -> Port {
+    pub(super) fn to_port(&self) -> Port {
         match self {
             Place::Port(number) => Port::Inet(*number),
             Place::Name(name) => {
@@ -121,7 +55,7 @@ impl Place {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Asked {
+pub(super) enum Asked {
     Listen {
         port: Place,
         backlog: usize,
@@ -183,7 +117,7 @@ fn is_always(waits: &bool) -> bool {
 /// Something that is looked at.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Sought {
+pub(super) enum Sought {
     Connections { port: Place },
     Datagrams { port: u16 },
     Bytes { on: Connection, sees_end: bool },
@@ -192,7 +126,7 @@ enum Sought {
 /// How far it is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Seen {
+pub(super) enum Seen {
     Waits,
     Input,
     End,
@@ -202,7 +136,7 @@ enum Seen {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Answered {
+pub(super) enum Answered {
     Done,
     Bytes(Bytes),
     Datagram { from: u16, bytes: Bytes },
@@ -219,7 +153,7 @@ enum Answered {
 /// Bytes, two digits each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-struct Bytes(Vec<u8>);
+pub(super) struct Bytes(pub(super) Vec<u8>);
 
 impl From<Bytes> for String {
     fn from(Bytes(bytes): Bytes) -> String {
@@ -243,161 +177,6 @@ impl TryFrom<String> for Bytes {
     }
 }
 
-/// What a listing is about.
-pub(super) struct About<'a> {
-    /// The names of all programs, the listed one first.
-    pub(super) names: &'a [String],
-    pub(super) command: String,
-    pub(super) reference: String,
-    pub(super) coverage: Coverage,
-}
-
-impl Listing {
-    /// All histories of a program, each with whether it happens, and what is wrong with those.
-    pub(super) fn new<'f>(
-        about: &About<'_>,
-        shown: &[(Script, bool)],
-        failures: impl Iterator<Item = (&'f Failure, Vec<usize>)>,
-    ) -> Self {
-        let behaviour = |(script, happens): &(Script, bool)| Behaviour {
-            end: match Finish::of(script.end) {
-                Finish::Ended => EndName::Ended,
-                Finish::Waiting => EndName::Waiting,
-                Finish::Cut => EndName::Cut,
-            },
-            happens: *happens,
-            events: script.events.iter().map(|event| Happened::new(event, about.names)).collect(),
-        };
-        Listing {
-            format: FORMAT.into(),
-            component: about.names[0].clone(),
-            command: about.command.clone(),
-            reference: about.reference.clone(),
-            depth: match about.coverage {
-                Coverage::Bounded { depth } => Some(depth),
-                _ => None,
-            },
-            failures: failures
-                .map(|(failure, behaviours)| Told::new(failure, behaviours))
-                .collect(),
-            behaviours: shown.iter().map(behaviour).collect(),
-        }
-    }
-
-    /// The file's content.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut json = serde_json::to_vec_pretty(self).expect("it has string keys");
-        json.push(b'\n');
-        json
-    }
-
-    /// How many events behaviours may have, if that was bounded.
-    pub(super) fn bound(&self) -> Option<u32> {
-        self.depth
-    }
-
-    /// Reads a file that was written so.
-    pub(super) fn read(path: &Path) -> Result<Self, Usage> {
-        let wrong = |why: &dyn std::fmt::Display| {
-            Usage::new(format!(
-                "--against {}: {why}; expected a file that --emit wrote",
-                path.display()
-            ))
-        };
-        let text = fs::read_to_string(path)
-            .map_err(|error| Usage::new(format!("--against {}: {error}", path.display())))?;
-        let listing: Listing = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
-        if listing.format != FORMAT {
-            return Err(wrong(&format_args!("it has the format {}", listing.format)));
-        }
-        let ends = |behaviour: &Behaviour| {
-            let events = behaviour.events.iter().zip(0..);
-            events.into_iter().all(|(event, at)| event.past.iter().all(|&before| before < at))
-        };
-        if !listing.behaviours.iter().all(ends) {
-            return Err(wrong(&"an event names one that does not come before it"));
-        }
-        Ok(listing)
-    }
-
-    /// The program that was listed, for a search of programs with these names.
-    pub(super) fn environment(&self, names: &[String]) -> Result<JointSetting, Usage> {
-        let others = self.behaviours.iter().flat_map(|behaviour| &behaviour.events);
-        let others = others.flat_map(Happened::connections).map(|link| &link.program);
-        let mut unknown: Vec<&String> =
-            others.filter(|&name| *name != self.component && !names.contains(name)).collect();
-        unknown.sort_unstable();
-        unknown.dedup();
-        let side = |name: &String| match names.iter().position(|known| known == name) {
-            _ if *name == self.component => Ok(names.len()),
-            Some(known) => Ok(known),
-            // Whoever takes the place of a program that is not there.
-            None if unknown.len() == 1 => Ok(0),
-            None => Err(Usage::new(format!(
-                "--against: {} was listed together with {name}, which is not there; add it by \
-                 --with",
-                self.component
-            ))),
-        };
-        let script = |behaviour: &Behaviour| {
-            let event = |event: &Happened| event.to_event(side);
-            let events = behaviour.events.iter().map(event).collect::<Result<_, Usage>>()?;
-            let end = match behaviour.end {
-                EndName::Ended => Finish::Ended,
-                EndName::Waiting => Finish::Waiting,
-                EndName::Cut => Finish::Cut,
-            };
-            Ok(Script { events, end: end.to_word() })
-        };
-        let scripts = self.behaviours.iter().map(script).collect::<Result<_, Usage>>()?;
-        Ok(JointSetting { name: self.component.clone(), scripts })
-    }
-
-    /// The failures, and whether each is among behaviours that something is wrong with.
-    pub(super) fn judged(&self, is_wrong: impl Fn(usize) -> bool) -> Vec<Told> {
-        let judged = |told: &Told| {
-            let propagates = told.behaviours.iter().any(|&behaviour| is_wrong(behaviour));
-            Told { propagates: Some(propagates), ..told.clone() }
-        };
-        self.failures.iter().map(judged).collect()
-    }
-}
-
-impl Told {
-    fn new(failure: &Failure, behaviours: Vec<usize>) -> Self {
-        let Failure { port, kind, after, expected, shown } = failure.clone();
-        let kind = match kind {
-            Kind::WrongData => KindName::WrongData,
-            Kind::EarlyClose => KindName::EarlyClose,
-            Kind::Silence => KindName::Silence,
-        };
-        let (after, expected, shown) = (Bytes(after), Bytes(expected), Bytes(shown));
-        Told { kind, port: port.into(), after, expected, shown, behaviours, propagates: None }
-    }
-
-    /// The failure in words.
-    pub(super) fn text(&self) -> String {
-        let quoted = |Bytes(bytes): &Bytes| format!("\"{}\"", bytes.escape_ascii());
-        let expected = match self.expected.0.is_empty() {
-            true if self.kind == KindName::WrongData => "nothing".into(),
-            true => "more".into(),
-            false => quoted(&self.expected),
-        };
-        let what = match self.kind {
-            KindName::WrongData => {
-                format!("wrong data, {} instead of {expected}", quoted(&self.shown))
-            }
-            KindName::EarlyClose => format!("early close instead of {expected}"),
-            KindName::Silence => format!("silence instead of {expected}"),
-        };
-        let after = match self.after.0.is_empty() {
-            true => String::new(),
-            false => format!(" after {}", quoted(&self.after)),
-        };
-        format!("{}{after}: {what}", self.port.to_port())
-    }
-}
-
 impl Connection {
     fn new(link: Link, names: &[String]) -> Self {
         let Link { side, port, maker, which } = link;
@@ -406,7 +185,7 @@ impl Connection {
 }
 
 impl Happened {
-    fn new(event: &Event, names: &[String]) -> Self {
+    pub(super) fn new(event: &Event, names: &[String]) -> Self {
         let on = |link: &Link| Connection::new(*link, names);
         let request = match &event.act.request {
             Request::Listen { port, backlog } => {
@@ -473,7 +252,7 @@ impl Happened {
     }
 
     /// The connections that this is about, or makes.
-    fn connections(&self) -> Vec<&Connection> {
+    pub(super) fn connections(&self) -> Vec<&Connection> {
         match (&self.request, &self.answer) {
             (_, Answered::Accepted(on)) => vec![on],
             (Asked::Connect(on) | Asked::Shut(on), _) => vec![on],
@@ -492,10 +271,13 @@ impl Happened {
         }
     }
 
-    fn to_event(&self, side: impl Fn(&String) -> Result<usize, Usage>) -> Result<Event, Usage> {
+    pub(super) fn to_event(
+        &self,
+        side: impl Fn(&String) -> Result<usize, CheckError>,
+    ) -> Result<Event, CheckError> {
         let link = |on: &Connection| {
             let Connection { program, port, maker, which } = on;
-            Ok::<Link, Usage>(Link {
+            Ok::<Link, CheckError>(Link {
                 side: side(program)?,
                 port: port.to_port(),
                 maker: *maker,
@@ -527,7 +309,7 @@ impl Happened {
                         }
                     })
                 };
-                let at = at.iter().map(watched).collect::<Result<_, Usage>>()?;
+                let at = at.iter().map(watched).collect::<Result<_, CheckError>>()?;
                 Request::Look { at, waits: *waits }
             }
             Asked::Shut(on) => Request::Shut(link(on)?),
@@ -550,8 +332,8 @@ impl Happened {
 impl Answered {
     fn to_answer(
         &self,
-        link: impl Fn(&Connection) -> Result<Link, Usage>,
-    ) -> Result<Answer, Usage> {
+        link: impl Fn(&Connection) -> Result<Link, CheckError>,
+    ) -> Result<Answer, CheckError> {
         Ok(match self {
             Answered::Done => Answer::Done,
             Answered::Bytes(Bytes(bytes)) => Answer::Bytes(bytes.clone()),

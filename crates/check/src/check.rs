@@ -1,0 +1,65 @@
+//! A check, from its configuration to its report.
+
+use crate::error::CheckError;
+use crate::finding::Early;
+use crate::host::Host;
+use crate::observer::Observer;
+use crate::replay::{Replay, Replayed};
+use crate::report::Report;
+use crate::{joint, search};
+use everypath_trace::{CheckConfig, Trace};
+use std::path::PathBuf;
+
+/// A check of a native program.
+#[derive(Clone, Debug)]
+pub struct Check {
+    config: CheckConfig,
+}
+
+impl Check {
+    /// The check that a configuration describes.
+    pub fn new(config: CheckConfig) -> Self {
+        Check { config }
+    }
+
+    /// Explores the program: a violation is confirmed in a fresh process, minimised and explained.
+    /// What cannot be explored to its end is reported as inconclusive; an error is a configuration
+    /// that makes no sense.
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Report, CheckError> {
+        let config = &self.config;
+        self.validate()?;
+        let host = Host::new();
+        let found = match config.is_joint() {
+            true => joint::explore(&host, config, observer),
+            false => search::explore(&host, config, observer),
+        };
+        match found {
+            Ok(found) => Ok(Report::new(config, found)),
+            Err(Early::Found(found)) => Ok(Report::new(config, *found)),
+            Err(Early::Error(error)) => Err(error),
+        }
+    }
+
+    /// Repeats the execution of a trace and compares it with what was recorded.
+    pub fn replay(trace: &Trace) -> Result<Replayed, CheckError> {
+        Ok(Replay::new(trace, false)?.run())
+    }
+
+    /// Refuses what no check could be.
+    fn validate(&self) -> Result<(), CheckError> {
+        let config = &self.config;
+        if !config.peer.is_empty() && (config.joint || !config.with.is_empty()) {
+            return Err(CheckError::options(
+                "a --peer is a real process, which programs that are named by --with, or explored \
+                 with --joint, cannot reach: name all others with --with, or all with --peer",
+            ));
+        }
+        let named = [&config.folder, &config.expect_stdout, &config.emit, &config.against];
+        let hosts = config.file.iter().flat_map(|file| [&file.host, &file.scratch]);
+        let mut paths = named.into_iter().flatten().chain(hosts).chain([&config.program]);
+        match paths.find(|path: &&PathBuf| path.to_str().is_none()) {
+            Some(path) => Err(CheckError::NotUtf8(path.clone())),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! From what was explored to a verdict: a violation is confirmed in a fresh process, minimised and
+//! explained before it is reported.
+
+use crate::exploration::Exploration;
+use crate::finding::Found;
+use everypath_native::{
+    Ending, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed, explain, minimise,
+    replay,
+};
+use everypath_report::grouped;
+use everypath_trace::{
+    CheckConfig, Coverage, SearchRecord, ShuffleRecord, Target, Trace, Violation,
+};
+
+/// What the executions mean: the first unexpected one is repeated before anything is said of it.
+pub(crate) fn conclude(
+    config: &CheckConfig,
+    exploration: Exploration,
+    program: &Program,
+    (launch, explored): (&Launch, &Explored),
+) -> Found {
+    let coverage = coverage(exploration, explored);
+    let Some(first) = &explored.first else {
+        return unless_doubted(config, exploration, explored, coverage);
+    };
+    let replayed = match replay(launch, &first.schedule) {
+        Ok(replayed) => replayed,
+        Err(error) => return Found::failed(&error),
+    };
+    match Names::new(&replayed).ending(&launch.setup) {
+        Ending::Inconclusive(reason) => Found::inconclusive(reason),
+        // What a peer did that cannot be controlled is known, even if it does not do it again.
+        _ if first.outcome == Outcome::Uncontrolled && !first.text.is_empty() => {
+            Found::inconclusive(first.text.clone())
+        }
+        _ if let Some(difference) = first.difference(&replayed.execution) => {
+            Found::inconclusive(format!(
+                "a violation was found but did not repeat ({difference}); the program depends on \
+                 something that everypath does not control"
+            ))
+        }
+        Ending::Expected => Found::inconclusive("a violation was found but did not repeat".into()),
+        Ending::Violated(found) => {
+            let (replayed, violation) = simplest(launch, replayed, found);
+            let target = target(config, program);
+            let search = record(config, exploration);
+            let trace = trace_of(target, search, violation, &Names::new(&replayed));
+            // Without an explanation it is a violation all the same.
+            let explanation = explain(launch, &replayed).ok().flatten();
+            Found { coverage, ..Found::violated(Trace { explanation, ..trace }) }
+        }
+    }
+}
+
+/// The verdict of a search that found nothing; or why there is none.
+fn unless_doubted(
+    config: &CheckConfig,
+    exploration: Exploration,
+    explored: &Explored,
+    coverage: Coverage,
+) -> Found {
+    let is_sampled = matches!(exploration, Exploration::Sampled(_));
+    if explored.checked_nothing() {
+        return Found::inconclusive(format!(
+            "nothing was checked: all {} executions were abandoned, because their assumptions were \
+             not met",
+            grouped(explored.abandoned)
+        ));
+    }
+    match is_sampled {
+        false if explored.complete && explored.executions == 0 => {
+            Found::inconclusive("no execution comes to an end".into())
+        }
+        false if !explored.complete => Found::inconclusive(limit_reached(config, explored)),
+        _ => Found::holds(coverage),
+    }
+}
+
+/// How much of the program's behaviour the executions are.
+fn coverage(exploration: Exploration, explored: &Explored) -> Coverage {
+    match exploration {
+        _ if !explored.complete => Coverage::Sampled,
+        Exploration::Sampled(_) => Coverage::Sampled,
+        Exploration::Bounded(preemptions) => Coverage::BoundedPreemptions { preemptions },
+        Exploration::Schedules(_) | Exploration::States(_) => Coverage::Exhaustive,
+    }
+}
+
+/// Which limit ended a search.
+fn limit_reached(config: &CheckConfig, explored: &Explored) -> String {
+    match explored.states {
+        Some(states) if config.max_states.is_some_and(|most| states >= most) => {
+            format!("the limit of {} states was reached", grouped(states))
+        }
+        _ => format!("the limit of {} executions was reached", grouped(explored.executions)),
+    }
+}
+
+/// A simpler execution that violates the same, repeated; or the one that was found.
+fn simplest(launch: &Launch, found: Replayed, violation: Violation) -> (Replayed, Violation) {
+    let simpler = minimise(launch, &found.execution).and_then(|schedule| replay(launch, &schedule));
+    // What cannot be made simpler was repeated already and is told as it is.
+    let Ok(simpler) = simpler else { return (found, violation) };
+    match Names::new(&simpler).ending(&launch.setup) {
+        Ending::Violated(same) if same.property == violation.property => (simpler, same),
+        _ => (found, violation),
+    }
+}
+
+/// What was explored, for the trace.
+pub(crate) fn target(config: &CheckConfig, program: &Program) -> Target {
+    Target::Native {
+        hash: program.hash.clone(),
+        script: Vec::new(),
+        config: Box::new(config.clone()),
+    }
+}
+
+/// How the search was made, for the trace.
+pub(crate) fn record(config: &CheckConfig, exploration: Exploration) -> SearchRecord {
+    let is_sampled = matches!(exploration, Exploration::Sampled(_));
+    let shuffle =
+        is_sampled.then(|| ShuffleRecord { generator: GENERATOR.into(), seed: config.seed() });
+    SearchRecord { strategy: exploration.name(), shuffle, ..SearchRecord::default() }
+}
+
+/// The trace of a repeated execution, without an explanation.
+pub(crate) fn trace_of(
+    target: Target,
+    search: SearchRecord,
+    violation: Violation,
+    names: &Names<'_>,
+) -> Trace {
+    let steps = names.steps();
+    let initial = if steps.is_empty() { names.end() } else { Vec::new() };
+    let initial_fingerprint = String::new();
+    let messages = names.messages(&outside_name(&target));
+    Trace {
+        target,
+        search,
+        violation,
+        initial,
+        initial_fingerprint,
+        steps,
+        explanation: None,
+        messages,
+    }
+}
+
+/// What whoever is not under control is called in charts.
+fn outside_name(target: &Target) -> String {
+    let Target::Native { config, script, .. } = target else { return String::new() };
+    match config.peer.as_slice() {
+        _ if !script.is_empty() => "the others".into(),
+        [only] => {
+            // A shell that prepares something is not who is talked to.
+            let command = only.rsplit("exec ").next().unwrap_or_default();
+            let program = command.split_whitespace().next().unwrap_or_default();
+            program.rsplit('/').next().unwrap_or_default().into()
+        }
+        _ => "peer".into(),
+    }
+}

@@ -1,0 +1,233 @@
+//! A verdict in the making: what was found, and what was counted on the way.
+
+use crate::emission::Emission;
+use crate::error::CheckError;
+use crate::estimate::Remaining;
+use crate::failure_file::FailureFile;
+use crate::report::{CacheStats, JointStats};
+use crate::sample::Sample;
+use everypath_native::{
+    CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, ProgramError,
+};
+use everypath_trace::{CheckConfig, Coverage, Trace, Verdict};
+use std::collections::BTreeMap;
+
+/// Why a check ends before its search does.
+#[derive(Debug)]
+pub(crate) enum Early {
+    /// The configuration makes no sense.
+    Error(CheckError),
+    /// There is a verdict: the check is inconclusive.
+    Found(Box<Found>),
+}
+
+impl Early {
+    pub(crate) fn inconclusive(reason: impl Into<String>) -> Self {
+        Early::Found(Box::new(Found::inconclusive(reason.into())))
+    }
+}
+
+impl<E: Into<CheckError>> From<E> for Early {
+    fn from(error: E) -> Self {
+        Early::Error(error.into())
+    }
+}
+
+/// A program that cannot be controlled is no mistake of the request.
+pub(crate) fn refused(error: ProgramError) -> Early {
+    match error.is_request() {
+        true => Early::Error(CheckError::Program(error)),
+        false => Early::inconclusive(error.to_string()),
+    }
+}
+
+/// The same for another program of a closed system.
+pub(crate) fn companion_refused(error: CompanionError) -> Early {
+    match error.is_request() {
+        true => Early::Error(CheckError::Companion(error)),
+        false => Early::inconclusive(error.to_string()),
+    }
+}
+
+/// A search that could not be made.
+pub(crate) fn failed(error: &Error) -> Early {
+    Early::Found(Box::new(Found::failed(error)))
+}
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    pub(crate) executions: u64,
+    pub(crate) redundant: u64,
+    pub(crate) abandoned: u64,
+    pub(crate) steps: u64,
+    pub(crate) states: Option<u64>,
+    pub(crate) cycles: u64,
+    pub(crate) unexpected: u64,
+    pub(crate) hits: u64,
+    pub(crate) endings: Vec<(String, u64)>,
+    pub(crate) exit_codes: BTreeMap<ExitCodes, u64>,
+    pub(crate) sites: usize,
+    pub(crate) sample: Option<Sample>,
+    pub(crate) remaining: Option<Remaining>,
+    /// How many preemptions executions could have, if that was bounded.
+    pub(crate) preemptions: Option<u32>,
+    pub(crate) seconds: f64,
+    /// What was asked of peers; none if there was nobody to ask.
+    pub(crate) cache: Option<CacheStats>,
+    pub(crate) assumptions: Vec<String>,
+    /// What was strange, whatever the verdict.
+    pub(crate) notices: Vec<String>,
+    /// What was explored of each program; none unless several were.
+    pub(crate) joint: Option<JointStats>,
+}
+
+impl Counted {
+    pub(crate) fn of(explored: &Explored, seconds: f64) -> Self {
+        Counted {
+            executions: explored.executions,
+            redundant: explored.redundant,
+            abandoned: explored.abandoned,
+            steps: explored.steps,
+            states: explored.states,
+            cycles: explored.cycles,
+            unexpected: explored.unexpected,
+            endings: explored.endings.iter().map(|(name, count)| (name.clone(), *count)).collect(),
+            exit_codes: explored.exit_codes.clone(),
+            sites: explored.sites,
+            sample: Sample::of(explored),
+            remaining: Remaining::of(explored),
+            seconds,
+            hits: explored.hits,
+            ..Counted::default()
+        }
+    }
+
+    /// What was counted when programs were explored one by one.
+    pub(crate) fn jointly(explored: &JointExplored, joint: JointStats, seconds: f64) -> Self {
+        Counted {
+            executions: explored.executions.iter().sum(),
+            steps: explored.steps,
+            unexpected: u64::from(explored.found.is_some()),
+            exit_codes: explored.exit_codes.clone(),
+            sites: explored.sites,
+            seconds,
+            joint: Some(joint),
+            ..Counted::default()
+        }
+    }
+
+    /// Adds what the configuration asked for: bounds, and what was asked of peers.
+    pub(crate) fn with_options(mut self, config: &CheckConfig, outside: &Environment) -> Self {
+        self.preemptions = config.preemptions;
+        let asked = outside.statistics();
+        if asked.connections > 0 || !config.peer.is_empty() {
+            self.cache = Some(CacheStats {
+                hits: self.hits,
+                misses: asked.misses,
+                connections: asked.connections,
+                peer_starts: asked.starts,
+                replayed_bytes: asked.replayed,
+            });
+        }
+        self.assumptions = outside.assumptions();
+        self.assumptions.extend(config.tcp_faults.map(|faults| {
+            format!("no more than {faults} goes wrong with connections to peers in one execution")
+        }));
+        self.assumptions.extend(datagram_assumption(config));
+        self
+    }
+}
+
+/// What a verdict rests on, if anything was said about datagrams.
+pub(crate) fn datagram_assumption(config: &CheckConfig) -> Option<String> {
+    let options = config.udp_options();
+    (!options.is_empty())
+        .then(|| format!("datagrams fare no worse than {} allows", options.join(" ")))
+}
+
+/// What a violation of programs rests on that were explored one by one.
+#[derive(Clone, Debug)]
+pub enum Confirmation {
+    /// One execution of all of them shows it.
+    Closed,
+    /// None does, for this reason.
+    Unconfirmed(String),
+}
+
+/// The verdict and what it rests on.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) verdict: Verdict,
+    pub(crate) coverage: Coverage,
+    pub(crate) reason: Option<String>,
+    pub(crate) trace: Option<Trace>,
+    /// What programs did with each other.
+    pub(crate) messages: Vec<String>,
+    /// Whether a violation of programs that were explored one by one was seen in all together.
+    pub(crate) confirmation: Option<Confirmation>,
+    /// The externally visible failures of a program.
+    pub(crate) emission: Option<Emission>,
+    /// The same with the program's histories, to be written down.
+    pub(crate) failure_file: Option<FailureFile>,
+    pub(crate) internal_error: bool,
+    pub(crate) verified: Option<u64>,
+    pub(crate) counted: Counted,
+}
+
+impl Found {
+    pub(crate) fn holds(coverage: Coverage) -> Self {
+        Found {
+            verdict: Verdict::Holds,
+            coverage,
+            reason: None,
+            trace: None,
+            messages: Vec::new(),
+            confirmation: None,
+            emission: None,
+            failure_file: None,
+            internal_error: false,
+            verified: None,
+            counted: Counted::default(),
+        }
+    }
+
+    pub(crate) fn inconclusive(reason: String) -> Self {
+        Found {
+            verdict: Verdict::Inconclusive,
+            reason: Some(reason),
+            ..Found::holds(Coverage::Sampled)
+        }
+    }
+
+    pub(crate) fn violated(trace: Trace) -> Self {
+        Found { verdict: Verdict::Violated, trace: Some(trace), ..Found::holds(Coverage::Sampled) }
+    }
+
+    pub(crate) fn failed(error: &Error) -> Self {
+        let internal_error = matches!(error, Error::Defect(_));
+        let mut reason = error.to_string();
+        if error.may_be_the_machine() {
+            reason += "; everypath doctor says whether this machine is at fault";
+        }
+        Found { internal_error, ..Found::inconclusive(reason) }
+    }
+
+    /// What the sample says of other executions. After a violation it says nothing: how many were
+    /// run besides depends on the number of workers.
+    pub(crate) fn sample(&self) -> Option<&Sample> {
+        self.counted.sample.as_ref().filter(|_| self.verdict == Verdict::Holds)
+    }
+
+    /// What was strange. How many executions were sampled besides a violation depends on the number
+    /// of workers.
+    pub(crate) fn notices(&self) -> &[String] {
+        let is_sample = self.counted.sample.is_some();
+        if is_sample && self.verdict != Verdict::Holds { &[] } else { &self.counted.notices }
+    }
+
+    /// What is left of a search that was to explore everything and did not come to its end.
+    pub(crate) fn remaining(&self) -> Option<&Remaining> {
+        self.counted.remaining.as_ref().filter(|_| self.verdict == Verdict::Inconclusive)
+    }
+}

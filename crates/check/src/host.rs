@@ -1,0 +1,32 @@
+//! What a program gets from the process that checks it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The environment of this process, which programs inherit.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The folders where programs are looked for by name.
+    pub folders: Vec<PathBuf>,
+    /// Variables, without those that would reach into the program's loader.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where temporary folders are.
+    pub temporary: PathBuf,
+}
+
+impl Host {
+    /// Reads it.
+    #[expect(clippy::new_without_default, reason = "what it is depends on the process")]
+    pub fn new() -> Self {
+        let all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        let path = all.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
+        Host {
+            folders: path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default(),
+            temporary: std::env::temp_dir(),
+            environment: all
+                .into_iter()
+                .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"LD_"))
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! From the configuration to processes: the program, and the other programs of a closed system.
+
+use crate::datagrams::datagrams;
+use crate::error::CheckError;
+use crate::finding::{Early, companion_refused, refused};
+use crate::host::Host;
+use crate::sandbox::{self, Sandbox};
+use everypath_native::peers::{Cache, Options};
+use everypath_native::{
+    Backend, Companion, CompanionError, Environment, Fault, Faults, IdleMode, Launch, Program,
+    Restart, Setup, TimeMode, leaders, partitions,
+};
+use everypath_trace::{
+    CacheName, CheckConfig, IdleName, PeerTree, RestoreMethod, ThreadBackend, TimeName,
+};
+use std::path::Path;
+
+/// How many steps an execution may have if nobody says.
+pub(crate) const DEFAULT_STEPS: u32 = 100_000;
+/// Seconds without a scheduling point if nobody says.
+const DEFAULT_WATCHDOG: u32 = 10;
+
+/// Looks at the program of a configuration.
+pub(crate) fn open(host: &Host, program: &Path) -> Result<Program, Early> {
+    Program::open(program, &host.folders).map_err(refused)
+}
+
+/// How a program is started, if it is alone in the world.
+pub(crate) fn alone(
+    host: &Host,
+    config: &CheckConfig,
+    program: &Program,
+) -> Result<Launch, CheckError> {
+    let Sandbox { folder, environment, files, judge } = Sandbox::new(host, config)?;
+    Ok(Launch {
+        program: sandbox::seen_from(folder.as_deref(), &program.path),
+        arguments: config.arguments.iter().map(Into::into).collect(),
+        environment,
+        folder,
+        setup: setup(config)?,
+        watchdog: config.watchdog.unwrap_or(DEFAULT_WATCHDOG) * 10,
+        fresh: config.restart == RestoreMethod::Exec,
+        files,
+        judge,
+        outside: Environment::default(),
+        companions: Vec::new(),
+    })
+}
+
+/// How a program is started together with its peers, or the other programs of a closed system.
+pub(crate) fn launch(
+    host: &Host,
+    config: &CheckConfig,
+    program: &Program,
+) -> Result<Launch, Early> {
+    let alone = alone(host, config, program)?;
+    let companions =
+        companions(host, &config.with, alone.folder.as_deref()).map_err(companion_refused)?;
+    if !companions.is_empty() && config.restart != RestoreMethod::Automatic {
+        return Err(Early::from(CheckError::options(
+            "--with: each process copies its own memory back; leave --restart out",
+        )));
+    }
+    let folder = alone.folder.clone();
+    let outside =
+        Environment::new(Options { folder, ..peers(config) }).map_err(CheckError::Peer)?;
+    let mut launch = Launch { outside, companions, ..alone };
+    close(&mut launch, config)?;
+    Ok(launch)
+}
+
+fn companions(
+    host: &Host,
+    commands: &[String],
+    folder: Option<&Path>,
+) -> Result<Vec<Companion>, CompanionError> {
+    let mut companions = Companion::open_all(commands, &host.folders, folder)?;
+    for companion in &mut companions {
+        companion.program = sandbox::seen_from(folder, &companion.program);
+    }
+    Ok(companions)
+}
+
+/// What may happen to a closed system: that its network is partitioned, and that some of its
+/// processes are symmetric.
+fn close(launch: &mut Launch, config: &CheckConfig) -> Result<(), CheckError> {
+    if let Some(partition) = &config.partition {
+        if config.symmetric && !partition.pairs.is_empty() {
+            return Err(CheckError::options(
+                "--symmetric: programs are not in each other's place if the network is cut between \
+                 some of them only; say how often, such as --partition 1, or leave --symmetric out",
+            ));
+        }
+        launch.setup.partitions = partitions(partition, launch)?;
+    }
+    if config.symmetric {
+        launch.setup.leaders = leaders(&launch.companions);
+        if launch.setup.leaders.iter().all(|&leader| leader == 0) {
+            return Err(CheckError::options(
+                "--symmetric: no two programs have the same command; give --with the same command \
+                 several times, or leave --symmetric out",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What is fixed when the program starts.
+fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
+    Ok(Setup {
+        backend: match config.backend {
+            ThreadBackend::Fibers => Backend::Fibers,
+            ThreadBackend::Threads => Backend::Threads,
+        },
+        restart: match config.restart {
+            RestoreMethod::Automatic | RestoreMethod::Exec => Restart::Automatic,
+            RestoreMethod::Copy => Restart::Copy,
+            RestoreMethod::Tracked => Restart::Tracked,
+            RestoreMethod::Fork => Restart::Fork,
+        },
+        time: match config.time {
+            TimeName::Ordered => TimeMode::Ordered,
+            TimeName::Quiescent => TimeMode::Quiescent,
+            TimeName::Any => TimeMode::Any,
+        },
+        idle: match config.idle {
+            None => IdleMode::Automatic,
+            Some(IdleName::Ok) => IdleMode::Fine,
+            Some(IdleName::Violation) => IdleMode::Violation,
+        },
+        exit_code: config.exit_code,
+        kills: config.kill,
+        faults: faults(config),
+        one_tree: config.peer_tree == PeerTree::Destination,
+        max_steps: config.max_depth.unwrap_or(DEFAULT_STEPS),
+        datagrams: datagrams(config)?,
+        ..Setup::default()
+    })
+}
+
+/// What may go wrong with connections.
+pub(crate) fn faults(config: &CheckConfig) -> Faults {
+    let allowed = config.tcp_faults.unwrap_or_default();
+    let budget = Fault::ALL.map(|fault| match fault {
+        Fault::Refuse => allowed.refuse,
+        Fault::Reset => allowed.reset,
+        Fault::ShortWrite => allowed.short_write,
+        Fault::Interrupt => allowed.eintr,
+    });
+    Faults { budget, chunks: config.chunks }
+}
+
+/// Which peers there are, and how they are treated.
+fn peers(config: &CheckConfig) -> Options {
+    let default = Options::default();
+    Options {
+        commands: config.peer.clone(),
+        cache: match config.cache {
+            CacheName::Branching => Cache::Branching,
+            CacheName::Linear => Cache::Linear,
+            CacheName::None => Cache::None,
+        },
+        patience: config.peer_patience.map_or(default.patience, |time| time.duration()),
+        quiet: config.peer_quiet.map_or(default.quiet, |time| time.duration()),
+        max_open: config.peer_connections.map_or(default.max_open, usize::from),
+        alike: config.peer_tree == PeerTree::Destination,
+        ..default
+    }
+}

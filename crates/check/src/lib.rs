@@ -1,0 +1,61 @@
+//! Checks of native programs, as a library: for the command line, and for tests of your own.
+//!
+//! ```no_run
+//! use everypath_check::{Check, CheckConfig, Verdict};
+//!
+//! let config = CheckConfig::new("./bank");
+//! let report = Check::new(config).run(&mut ()).unwrap();
+//! assert_eq!(report.verdict, Verdict::Holds);
+//! ```
+//!
+//! - [`CheckConfig`]: what a check is; its fields are the options of `everypath check`.
+//! - [`Check`]: searches, confirms what it found in a fresh process, minimises and explains it.
+//! - [`Observer`]: shows the progress of a search and may stop it; `()` only enforces the limits.
+//! - [`Report`]: the verdict with its coverage, assumptions, counts and counterexample.
+//! - [`Replay`]: repeats the counterexample of a trace.
+//! - [`Host`]: what programs inherit from this process.
+//! - [`CheckError`]: a configuration that makes no sense. Everything else is a verdict.
+//!
+//! Inside: `launch`, `sandbox` and `datagrams` (from the configuration to a process), `exploration` and `search` (which search is
+//! meant, and running it), `conclude` (from what was explored to a verdict), `joint`, `confirmation`,
+//! `emission` and `failure_file` (programs that are explored one by one), `finding` (a verdict in the
+//! making), `sample` and `estimate` (what is known of executions that were not run).
+
+mod check;
+mod conclude;
+mod confirmation;
+mod datagrams;
+mod emission;
+mod error;
+mod estimate;
+mod exploration;
+mod failure_file;
+mod finding;
+mod host;
+mod joint;
+mod launch;
+pub mod memory;
+mod observer;
+mod replay;
+mod report;
+mod sample;
+mod sandbox;
+mod search;
+
+pub use check::Check;
+pub use emission::Emission;
+pub use error::CheckError;
+pub use estimate::Remaining;
+pub use failure_file::{FailureFile, VisibleFailure};
+pub use finding::Confirmation;
+pub use host::Host;
+pub use observer::{Limits, Observer, Search};
+pub use replay::{Replay, Replayed};
+pub use report::{
+    CacheStats, Counterexample, CoverageReport, EndingCount, ExitCodesCount, JointStats,
+    ProgramStats, Report, Stats,
+};
+pub use sample::{PctBound, Sample};
+
+pub use everypath_native::{Error, Standing};
+pub use everypath_trace::{CheckConfig, Coverage, Trace, Verdict};

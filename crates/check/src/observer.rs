@@ -1,0 +1,99 @@
+//! Watching a search, and stopping it.
+
+use crate::memory::memory;
+use everypath_report::grouped;
+use everypath_trace::{CheckConfig, Control, Seconds};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How often the use of memory is looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// What is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// The executions of a program.
+    Executions,
+    /// The communication histories of several programs.
+    Histories,
+}
+
+/// When a search is to be stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// After so much time.
+    pub seconds: Option<Seconds>,
+    /// When so many bytes of memory are used.
+    pub memory: Option<u64>,
+}
+
+impl Limits {
+    pub(crate) fn of(config: &CheckConfig) -> Self {
+        Limits { seconds: config.max_seconds, memory: config.max_memory.map(|size| size.0) }
+    }
+
+    /// The reason of a search that ended at the limit of time.
+    pub fn time_reached(seconds: f64) -> String {
+        format!("the limit of {seconds} seconds was reached")
+    }
+
+    /// The reason of a search that ended at the limit of memory.
+    pub fn memory_reached(bytes: u64) -> String {
+        format!("the memory limit of {} MiB was reached", grouped(bytes >> 20))
+    }
+}
+
+/// Whoever watches the searches of a check.
+pub trait Observer {
+    /// Runs a search and returns when it has ended. Its [`Control`] says how far it has come, and
+    /// stops it when a limit is reached, or for any other reason: the reason is returned then.
+    fn watch(
+        &mut self,
+        search: Search,
+        limits: Limits,
+        run: &mut dyn FnMut(&Control),
+    ) -> Option<String>;
+}
+
+/// Watches the limits, and nothing else.
+impl Observer for () {
+    fn watch(
+        &mut self,
+        _: Search,
+        limits: Limits,
+        run: &mut dyn FnMut(&Control),
+    ) -> Option<String> {
+        let control = &Control::default();
+        let (ended, end) = channel::<()>();
+        thread::scope(|scope| {
+            let watcher = scope.spawn(move || {
+                let reason = enforce(limits, &end)?;
+                control.stop();
+                Some(reason)
+            });
+            run(control);
+            // Dropped also if the search panics, so that the watcher ends.
+            drop(ended);
+            watcher.join().expect("the watcher does not panic")
+        })
+    }
+}
+
+/// Waits for the end of a search, or until a limit is reached: which one.
+fn enforce(limits: Limits, end: &Receiver<()>) -> Option<String> {
+    let mut left = limits.seconds.map(Seconds::duration);
+    loop {
+        let tick = left.unwrap_or(TICK).min(TICK);
+        if end.recv_timeout(tick) != Err(RecvTimeoutError::Timeout) {
+            return None;
+        }
+        left = left.map(|left| left.saturating_sub(tick));
+        if let Some(seconds) = limits.seconds.filter(|_| left.is_some_and(|left| left.is_zero())) {
+            return Some(Limits::time_reached(seconds.into()));
+        }
+        if let Some(most) = limits.memory.filter(|most| memory().is_some_and(|used| used > *most)) {
+            return Some(Limits::memory_reached(most));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Repeats the execution of a trace.
+
+use crate::conclude::trace_of;
+use crate::error::CheckError;
+use crate::finding::Early;
+use crate::host::Host;
+use crate::launch::{DEFAULT_STEPS, alone, launch, open};
+use everypath_native::{Choice, Ending, Environment, Error, Launch, Names, Standing, schedule};
+use everypath_trace::{Target, Trace};
+
+/// A trace of a native program that is about to be repeated.
+#[derive(Debug)]
+pub struct Replay<'a> {
+    recorded: &'a Trace,
+    launch: Launch,
+    schedule: Vec<Choice>,
+    /// The port that is awaited before the program starts.
+    peer_ready: Option<u16>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Replayed {
+    /// Every step as recorded, and the same violation.
+    Reproduced(Trace),
+    /// Something differs, or cannot be repeated.
+    Different {
+        /// What.
+        reason: String,
+        /// What happened now, if it is a violation, too.
+        trace: Option<Trace>,
+        /// Whether the reason is a defect of the checker.
+        internal_error: bool,
+    },
+}
+
+impl<'a> Replay<'a> {
+    /// Prepares to repeat a trace; `force` does so even if the program has changed since.
+    pub fn new(recorded: &'a Trace, force: bool) -> Result<Self, CheckError> {
+        let (hash, script, config) = match &recorded.target {
+            Target::Native { hash, script, config } => (hash, script, config),
+            Target::Unconfigured { program } => {
+                return Err(CheckError::Unconfigured { program: program.clone() });
+            }
+            Target::Model { .. } => return Err(CheckError::NotNative),
+        };
+        let host = Host::new();
+        let program = open(&host, &config.program).map_err(refused)?;
+        if program.hash != *hash && !force {
+            return Err(CheckError::Changed(config.program.clone()));
+        }
+        let mut launch = match script.is_empty() {
+            true => launch(&host, config, &program).map_err(refused)?,
+            false => {
+                let outside = Environment::recorded(script).ok_or(CheckError::BadScript)?;
+                Launch { outside, ..alone(&host, config, &program)? }
+            }
+        };
+        launch.setup.joint = !script.is_empty();
+        launch.setup.max_steps = recorded.steps.len() as u32 + DEFAULT_STEPS;
+        let schedule = schedule(&recorded.steps)?;
+        Ok(Replay { recorded, launch, schedule, peer_ready: config.peer_ready })
+    }
+
+    /// Repeats the execution and compares it with the recorded one.
+    pub fn run(&self) -> Replayed {
+        if let Some(port) = self.peer_ready
+            && let Err(error) = self.launch.outside.await_port(port)
+        {
+            return different(error.to_string(), None);
+        }
+        let replayed = match everypath_native::replay(&self.launch, &self.schedule) {
+            Ok(replayed) => replayed,
+            Err(error) => {
+                let internal_error = matches!(error, Error::Defect(_));
+                return Replayed::Different {
+                    reason: error.to_string(),
+                    trace: None,
+                    internal_error,
+                };
+            }
+        };
+        let names = Names::new(&replayed);
+        let violation = match names.ending(&self.launch.setup) {
+            Ending::Violated(violation) => violation,
+            Ending::Expected => {
+                return different("the execution now ends as expected".into(), None);
+            }
+            Ending::Inconclusive(reason) => return different(reason, None),
+        };
+        let Trace { target, search, explanation, .. } = self.recorded.clone();
+        let now = Trace { explanation, ..trace_of(target, search, violation, &names) };
+        match self.difference(&now) {
+            Some(reason) => different(reason, Some(now)),
+            None => Replayed::Reproduced(now),
+        }
+    }
+
+    /// Repeats the execution and leaves the program where it ended, for a debugger.
+    pub fn stand(&self) -> Result<Standing, Error> {
+        everypath_native::stand(&self.launch, &self.schedule)
+    }
+
+    fn difference(&self, now: &Trace) -> Option<String> {
+        let steps = now.steps.iter().zip(&self.recorded.steps).enumerate();
+        let mut differing =
+            steps.filter(|(_, (now, then))| now.step != then.step || now.event != then.event);
+        if let Some((at, (now, then))) = differing.next() {
+            return Some(format!("step {} was {} and is now {}", at + 1, then.text, now.text));
+        }
+        let property = &self.recorded.violation.property;
+        (now.violation.property != *property)
+            .then(|| format!("the recorded violation was of {property}"))
+    }
+}
+
+fn different(reason: String, trace: Option<Trace>) -> Replayed {
+    Replayed::Different { reason, trace, internal_error: false }
+}
+
+/// What would make a check inconclusive makes a replay impossible.
+fn refused(early: Early) -> CheckError {
+    match early {
+        Early::Error(error) => error,
+        Early::Found(found) => CheckError::Options(found.reason.unwrap_or_default()),
+    }
+}

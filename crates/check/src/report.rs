@@ -1,0 +1,298 @@
+//! What a check says in the end.
+
+use crate::emission::Emission;
+use crate::estimate::Remaining;
+use crate::failure_file::FailureFile;
+use crate::finding::{Confirmation, Found};
+use crate::memory::peak_memory;
+use crate::sample::Sample;
+use everypath_native::ExitCodes;
+use everypath_trace::{CheckConfig, Coverage, Explanation, Trace, Verdict};
+use serde::Serialize;
+
+/// What every verdict takes for granted.
+const ASSUMPTION: &str = "Assumes that threads share data only by locks, system calls and atomic \
+                          read-modify-writes: plain loads and stores are not seen.";
+
+/// The result of a check. Serialised, it is the JSON result of the command line.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The programs with their arguments.
+    pub target: String,
+    /// The answer.
+    pub verdict: Verdict,
+    /// How much was explored.
+    pub coverage: CoverageReport,
+    /// What every verdict takes for granted.
+    pub assumption: &'static str,
+    /// What this one takes for granted besides.
+    #[serde(rename = "assumptions_about_peers", skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
+    /// What was strange, whatever the verdict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+    /// Why there is no verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What was violated.
+    pub violation: Option<Counterexample>,
+    /// How many executions violate something.
+    pub violations: u64,
+    /// The externally visible failures of a program, or what becomes of them.
+    #[serde(flatten)]
+    pub emission: Option<Emission>,
+    /// What was counted.
+    pub stats: Stats,
+    /// The counterexample.
+    #[serde(skip)]
+    pub trace: Option<Trace>,
+    /// What `--emit` asked for.
+    #[serde(skip)]
+    pub failure_file: Option<FailureFile>,
+    /// Whether there is no verdict because of a defect of the checker.
+    #[serde(skip)]
+    pub internal_error: bool,
+}
+
+/// How much of the program's behaviour the verdict is about.
+#[derive(Debug, Serialize)]
+pub struct CoverageReport {
+    /// The coverage.
+    #[serde(rename = "kind", serialize_with = "kind")]
+    pub coverage: Coverage,
+    /// What a sample says of executions that are not in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
+    /// What is left of a search that did not come to its end.
+    #[serde(flatten)]
+    pub remaining: Option<Remaining>,
+    /// How many preemptions executions could have, if that was bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u32>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn kind<S: serde::Serializer>(coverage: &Coverage, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(coverage.kind())
+}
+
+/// What was violated.
+#[derive(Debug, Default, Serialize)]
+pub struct Counterexample {
+    /// The property.
+    pub property: String,
+    /// Why the execution violates it.
+    pub message: String,
+    /// How many steps it has.
+    pub depth: usize,
+    /// The file that the trace was written to; empty if it was not.
+    pub trace: String,
+    /// Context switches.
+    pub switches: usize,
+    /// Preemptions among them.
+    pub preemptions: usize,
+    /// The critical step.
+    #[serde(flatten)]
+    pub explanation: Option<Explanation>,
+    /// What programs did with each other, in an order in which it can happen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<String>,
+    /// Whether one execution of all programs shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<bool>,
+    /// Why none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<String>,
+}
+
+/// What was counted.
+#[derive(Debug, Serialize)]
+pub struct Stats {
+    /// States, if they were told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub states: Option<u64>,
+    /// How often an execution came back to a state of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<u64>,
+    /// Executions.
+    pub executions: u64,
+    /// Those that only repeated what others had done.
+    pub redundant_executions: u64,
+    /// Those that were abandoned because an assumption was not met.
+    pub abandoned_executions: u64,
+    /// Those that did not end as expected, confirmed or not.
+    #[serde(skip)]
+    pub unexpected_executions: u64,
+    /// Steps of all executions.
+    pub events: u64,
+    /// The same.
+    pub transitions: u64,
+    /// How long the search took.
+    pub seconds: f64,
+    /// The most memory that was used.
+    pub peak_rss_bytes: Option<u64>,
+    /// Atomic instructions that were patched.
+    pub atomic_sites: usize,
+    /// In which ways executions ended that were not as expected.
+    pub endings: Vec<EndingCount>,
+    /// With which codes the programs of a closed system exited.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exit_codes: Vec<ExitCodesCount>,
+    /// What was asked of peers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheStats>,
+    /// What was explored of each program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joint: Option<JointStats>,
+    /// Executions that were the same under every backend and restore method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified_executions: Option<u64>,
+}
+
+/// How often executions ended in one way.
+#[derive(Debug, Serialize)]
+pub struct EndingCount {
+    /// The way.
+    pub ending: String,
+    /// How often.
+    pub executions: u64,
+}
+
+/// How often several programs exited with these codes; none of one that did not.
+#[derive(Debug, Serialize)]
+pub struct ExitCodesCount {
+    /// The codes.
+    pub codes: ExitCodes,
+    /// How often.
+    pub executions: u64,
+}
+
+/// What was asked of peers.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CacheStats {
+    /// Messages whose answer was known.
+    pub hits: u64,
+    /// Bytes that were read from a peer.
+    pub misses: u64,
+    /// Connections that were opened, or clients started.
+    pub connections: u64,
+    /// How often a peer was started.
+    pub peer_starts: u64,
+    /// Bytes that were sent again, to come back to where the program stood.
+    pub replayed_bytes: u64,
+}
+
+/// What was explored of programs that were explored one by one.
+#[derive(Clone, Debug, Serialize)]
+pub struct JointStats {
+    /// How often programs were explored before nothing new could happen.
+    pub rounds: u32,
+    /// How many combinations of histories were compared.
+    pub combinations: u64,
+    /// Each program.
+    pub programs: Vec<ProgramStats>,
+}
+
+/// What was explored of one program.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramStats {
+    /// Its name.
+    pub name: String,
+    /// Executions over all rounds.
+    pub executions: u64,
+    /// Executions in the last round.
+    pub last_executions: u64,
+    /// What these showed to the other programs: different histories.
+    pub histories: u64,
+}
+
+impl Report {
+    pub(crate) fn new(config: &CheckConfig, found: Found) -> Self {
+        Report {
+            target: config.target(),
+            verdict: found.verdict,
+            coverage: CoverageReport {
+                coverage: found.coverage,
+                sample: found.sample().cloned(),
+                remaining: found.remaining().cloned(),
+                preemptions: found.counted.preemptions,
+            },
+            assumption: ASSUMPTION,
+            notices: found.notices().to_vec(),
+            violation: Counterexample::of(&found),
+            violations: match (&found.trace, &found.emission) {
+                (Some(_), _) => found.counted.unexpected,
+                (None, Some(emission)) if !emission.is_judged => emission.failures.len() as u64,
+                (None, _) => 0,
+            },
+            stats: Stats::of(&found),
+            assumptions: found.counted.assumptions,
+            reason: found.reason,
+            emission: found.emission,
+            trace: found.trace,
+            failure_file: found.failure_file,
+            internal_error: found.internal_error,
+        }
+    }
+}
+
+impl Counterexample {
+    fn of(found: &Found) -> Option<Self> {
+        let Some(trace) = &found.trace else {
+            let emission =
+                found.emission.as_ref().filter(|_| found.verdict == Verdict::Violated)?;
+            let message = emission.headline(found.coverage);
+            return Some(Counterexample {
+                property: "emission".into(),
+                message: message.trim_start_matches("VIOLATED: ").into(),
+                ..Counterexample::default()
+            });
+        };
+        let confirmation = found.confirmation.as_ref();
+        Some(Counterexample {
+            property: trace.violation.property.clone(),
+            message: trace.violation.message.clone(),
+            depth: trace.steps.len(),
+            trace: String::new(),
+            switches: trace.switches(),
+            preemptions: trace.preemptions(),
+            explanation: trace.explanation.clone(),
+            messages: found.messages.clone(),
+            confirmed: confirmation.map(|known| matches!(known, Confirmation::Closed)),
+            unconfirmed: match confirmation {
+                Some(Confirmation::Unconfirmed(reason)) => Some(reason.clone()),
+                _ => None,
+            },
+        })
+    }
+}
+
+impl Stats {
+    fn of(found: &Found) -> Self {
+        let counted = &found.counted;
+        let endings = counted.endings.iter().cloned();
+        let exit_codes = counted.exit_codes.clone().into_iter();
+        Stats {
+            states: counted.states,
+            cycles: counted.states.map(|_| counted.cycles),
+            executions: counted.executions,
+            redundant_executions: counted.redundant,
+            abandoned_executions: counted.abandoned,
+            unexpected_executions: counted.unexpected,
+            events: counted.steps,
+            transitions: counted.steps,
+            seconds: counted.seconds,
+            peak_rss_bytes: peak_memory(),
+            atomic_sites: counted.sites,
+            endings: endings
+                .map(|(ending, executions)| EndingCount { ending, executions })
+                .collect(),
+            exit_codes: exit_codes
+                .map(|(codes, executions)| ExitCodesCount { codes, executions })
+                .collect(),
+            cache: counted.cache,
+            joint: counted.joint.clone(),
+            verified_executions: found.verified,
+        }
+    }
+}

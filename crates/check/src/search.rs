@@ -1,0 +1,135 @@
+//! Runs the search that a configuration asks for.
+
+use crate::conclude::conclude;
+use crate::exploration::Exploration;
+use crate::finding::{Counted, Early, Found, failed};
+use crate::host::Host;
+use crate::launch::{launch, open};
+use crate::observer::{Limits, Observer, Search};
+use everypath_native::{Error, Exhaustive, Explored, Launch, Sampling, StateSpace};
+use everypath_schedules::reduction::Reduction;
+use everypath_trace::{CheckConfig, Control, Verdict};
+use std::thread;
+use std::time::Instant;
+
+/// How many schedules are sampled if nobody says.
+const DEFAULT_EXECUTIONS: u64 = 10_000;
+/// How many executions `--verify` repeats in every other way.
+const VERIFIED: u64 = 200;
+
+/// Explores a program, alone or with others, and concludes.
+pub(crate) fn explore(
+    host: &Host,
+    config: &CheckConfig,
+    observer: &mut dyn Observer,
+) -> Result<Found, Early> {
+    let program = open(host, &config.program)?;
+    let exploration = Exploration::of(config)?;
+    let launch = launch(host, config, &program)?;
+    if let Some(port) = config.peer_ready {
+        let ready = launch.outside.await_port(port);
+        ready.map_err(|error| Early::inconclusive(error.to_string()))?;
+    }
+    let work = |control: &Control| search(config, exploration, &launch, control);
+    let Watched { result, seconds, stopped } = watched(config, observer, Search::Executions, work);
+    let explored = result.map_err(|error| failed(&error))?;
+    let mut counted = Counted::of(&explored, seconds).with_options(config, &launch.outside);
+    counted.notices = everypath_native::in_words(&explored.notices, &launch);
+    let mut found = conclude(config, exploration, &program, (&launch, &explored));
+    if found.trace.is_none()
+        && let Some(why) = stopped
+    {
+        found = Found::inconclusive(why);
+    }
+    if found.verdict == Verdict::Holds
+        && config.verify_peers
+        && let Err(error) = launch.outside.verify()
+    {
+        found = Found::inconclusive(error.to_string());
+    }
+    if found.verdict == Verdict::Holds && config.verify {
+        found = verify(&launch, config.seed(), found);
+    }
+    found.counted = counted;
+    Ok(found)
+}
+
+/// A search that was run.
+pub(crate) struct Watched<R> {
+    pub(crate) result: R,
+    pub(crate) seconds: f64,
+    /// Why it was stopped, if it was.
+    pub(crate) stopped: Option<String>,
+}
+
+/// Runs a search under the eyes of an observer.
+pub(crate) fn watched<R>(
+    config: &CheckConfig,
+    observer: &mut dyn Observer,
+    search: Search,
+    work: impl FnOnce(&Control) -> R,
+) -> Watched<R> {
+    let (mut work, mut done) = (Some(work), None);
+    let stopped = observer.watch(search, Limits::of(config), &mut |control| {
+        if let Some(work) = work.take() {
+            done = Some(timed(|| work(control)));
+        }
+    });
+    let (result, seconds) = done.expect("an observer runs the search that it is given");
+    Watched { result, seconds, stopped }
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long a search took is part of its report")]
+fn timed<R>(work: impl FnOnce() -> R) -> (R, f64) {
+    let started = Instant::now();
+    let result = work();
+    (result, started.elapsed().as_secs_f64())
+}
+
+/// Runs executions as the strategy says.
+fn search(
+    config: &CheckConfig,
+    exploration: Exploration,
+    launch: &Launch,
+    control: &Control,
+) -> Result<Explored, Error> {
+    let (launch, keep_going) = (launch.clone(), config.keep_going);
+    // Peers answer one program at a time.
+    let alone = !config.peer.is_empty();
+    let workers = if alone { 1 } else { config.threads.map_or_else(cores, usize::from) };
+    let executions = config.max_executions;
+    let schedules = |launch, reduction, preemptions| {
+        let exhaustive =
+            Exhaustive { launch, reduction, preemptions, executions, keep_going, workers };
+        everypath_native::explore(&exhaustive, control)
+    };
+    match exploration {
+        Exploration::Schedules(reduction) => schedules(launch, reduction, None),
+        Exploration::Bounded(most) => schedules(launch, Reduction::None, Some(most)),
+        Exploration::States(sleep) => {
+            let states = config.max_states;
+            let space = StateSpace { launch, sleep, states, executions, keep_going };
+            everypath_native::explore_states(&space, control)
+        }
+        Exploration::Sampled(sampler) => {
+            let (seed, executions) = (config.seed(), executions.unwrap_or(DEFAULT_EXECUTIONS));
+            let sampling = Sampling { launch, sampler, seed, executions, workers, keep_going };
+            everypath_native::sample(&sampling, control)
+        }
+    }
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Runs the same schedules under every other backend and restore method.
+fn verify(launch: &Launch, seed: u64, found: Found) -> Found {
+    match everypath_native::compare(launch, seed, VERIFIED) {
+        Ok(None) => Found { verified: Some(VERIFIED), ..found },
+        Ok(Some(difference)) => Found::inconclusive(format!(
+            "--verify: the same schedule does not give the same execution: {difference}"
+        )),
+        Err(error) => Found::failed(&error),
+    }
+}

@@ -1,0 +1,121 @@
+//! Options with a few named values. Names are those of the variants, in kebab case, wherever they are
+//! written or read.
+
+/// Derives what every choice has: its names in files and on the command line.
+macro_rules! choice {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$about:meta])* $variant:ident,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "file", serde(rename_all = "kebab-case"))]
+        #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+        pub enum $name { $($(#[$about])* $variant,)* }
+    };
+}
+
+choice! {
+    /// How schedules are chosen.
+    pub enum Strategy {
+        /// Every schedule, depth-first, up to equivalence
+        #[default]
+        Dfs,
+        /// Every choice is random; the verdict is sampled
+        Random,
+        /// PCT: random thread priorities that change a few times (--pct-depth); sampled, with a bound
+        Pct,
+        /// POS: random priorities of steps, drawn again for those that race; sampled
+        Pos,
+    }
+}
+
+choice! {
+    /// Which schedules are left out because they are equivalent to others.
+    pub enum ReductionName {
+        /// Optimal DPOR: one schedule of each equivalence class
+        #[default]
+        Dpor,
+        /// Source DPOR: simpler, and some executions are redundant
+        #[cfg_attr(feature = "clap", value(hide = true))]
+        SourceDpor,
+        /// Sleep sets
+        Sleep,
+        /// No reduction
+        None,
+    }
+}
+
+choice! {
+    /// When a pending timeout may fire.
+    pub enum TimeName {
+        /// The earliest one, at any point
+        #[default]
+        Ordered,
+        /// The earliest one, once nothing else can run
+        Quiescent,
+        /// Each, at any point
+        Any,
+    }
+}
+
+choice! {
+    /// The verdict when all threads block on input that can no longer arrive.
+    pub enum IdleName {
+        /// The execution ends as expected
+        Ok,
+        /// The execution is a violation
+        #[default]
+        Violation,
+    }
+}
+
+choice! {
+    /// The cache of what peers answered.
+    pub enum CacheName {
+        /// Every answer; another message is another branch
+        #[default]
+        Branching,
+        /// Every answer; the program must send the same in every schedule
+        Linear,
+        /// No cache: peers are restarted for every execution
+        None,
+    }
+}
+
+choice! {
+    /// What has a tree of answers of its own.
+    pub enum PeerTree {
+        /// Every connection to a server, the same one in every schedule
+        #[default]
+        Connection,
+        /// Every server, which must answer all connections alike
+        Destination,
+    }
+}
+
+choice! {
+    /// How threads run.
+    pub enum ThreadBackend {
+        /// As fibers on one kernel thread
+        #[default]
+        Fibers,
+        /// On a kernel thread each
+        Threads,
+    }
+}
+
+choice! {
+    /// How state is restored between executions.
+    pub enum RestoreMethod {
+        /// By copying, or by tracking dirty pages above a megabyte
+        #[default]
+        Automatic,
+        /// All memory is copied from the snapshot
+        Copy,
+        /// Only dirty pages are copied from the snapshot
+        Tracked,
+        /// A fork of the process runs each execution
+        Fork,
+        /// A new process runs each execution
+        Exec,
+    }
+}
