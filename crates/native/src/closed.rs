@@ -7,7 +7,7 @@ use crate::program::{Program, ProgramError};
 use crate::shim::memory_file;
 use crate::worker::Launch;
 use everypath_shim_abi::{
-    Event, MAX_PROCESSES, Notice, NoticeKind, Operation, PROCESS_BITS, SYSTEM_LENGTH, Setup,
+    Event, MAX_PROCESSES, Notice, NoticeKind, Operation, SYSTEM_LENGTH, Setup,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -153,8 +153,10 @@ impl System {
             return Vec::new();
         }
         let mut codes = vec![None; self.processes()];
-        for event in events.iter().filter(|event| event.operation == Operation::ProcessExit) {
-            codes[self.owner(event.thread)] = Some(event.value as i32);
+        for event in events {
+            if let Operation::ProcessExit(end) = event.operation() {
+                codes[self.owner(event.thread)] = Some(end.code.into());
+            }
         }
         codes
     }
@@ -163,16 +165,6 @@ impl System {
     pub(crate) fn process_of(&self, thread: u16) -> Option<&str> {
         let name = self.names.get(self.owner(thread))?;
         self.is_closed().then_some(name)
-    }
-
-    /// The process that an object belongs to and its address there; none if it belongs to all.
-    pub(crate) fn place_of(&self, object: u64) -> Option<(usize, u64)> {
-        let address = object & ((1 << PROCESS_BITS) - 1);
-        match (object >> PROCESS_BITS) as usize {
-            0 => Some((0, address)),
-            process if process <= self.names.len() => Some((process - 1, address)),
-            _ => None,
-        }
     }
 }
 

@@ -68,8 +68,8 @@ fn in_words(launch: &Launch, failing: &Replayed, found: &Critical) -> Result<Exp
     // After the critical step a thread may do something else than it would have.
     let here = rival.in_failing.filter(|&at| {
         let here = failing.execution.events.get(at);
-        here.map(|event| (event.operation, event.object))
-            == there.map(|event| (event.operation, event.object))
+        here.map(|event| (event.kind(), event.object))
+            == there.map(|event| (event.kind(), event.object))
     });
     let second = match here {
         Some(at) => Names::new(failing).racing_step(at, Some(at + 1)),

@@ -4,7 +4,8 @@ use crate::semaphores::{self, Unit};
 use crate::symmetry::Symmetry;
 use everypath_schedules::{Alternative, Taken};
 use everypath_shim_abi::{
-    Choice, EnabledStep, Event, Footprint, Operation, Phase, TIMEOUT, footprint, may_touch, units,
+    Choice, Completion, EnabledStep, Event, Footprint, Object, OperationKind, Phase, Providers,
+    Span, Step, TIMEOUT,
 };
 use std::collections::BTreeMap;
 
@@ -40,25 +41,26 @@ pub(crate) fn taken_after(left_out: usize, events: &[Event], symmetry: &Symmetry
             let thread = usize::from(event.thread);
             let granted = !waited[thread];
             waited[thread] = event.phase == Phase::Resume;
-            let provided = providers.pop().unwrap_or_default();
+            let provided = providers.pop().unwrap_or(Provided::NOTHING);
             let unit = unit_of.pop().unwrap_or(Unit::Found);
             let turn = turns.pop().unwrap_or_default();
-            let what = (unit.operation(provided.operation(event)), event.phase);
-            let granted = granted && event.value != units::NONE_YET;
-            let (object, is_free) = ((event.object, event.value), is_inside.pop() != Some(true));
-            let footprint = match is_free {
-                false => Footprint::nothing(),
-                true => footprint(what, object, event.outcome, granted),
-            };
-            let is_certain = !is_free || event.outcome == TIMEOUT;
-            let may_touch = may_touch(what, object).filter(|_| !is_certain);
-            let creates = event.operation == Operation::Create;
+            let completion = event.completion();
+            let granted = granted && completion != Completion::NoUnits;
+            let providers =
+                if unit == Unit::Lost { Providers::Unknown } else { provided.providers };
+            let step = Step { granted, providers, ..event.step() };
+            let is_free = is_inside.pop() != Some(true);
+            let footprint = if is_free { step.footprint() } else { Footprint::nothing() };
+            let may_touch = if is_free { step.may_touch() } else { None };
             Taken {
                 choice: Choice { thread: event.thread, outcome: event.outcome },
                 // Turns first: whoever must come before does not race.
                 footprint: turn.parts().chain(footprint.into_parts()).collect(),
                 may_touch: may_touch.map(|of| turn.parts().chain(of.into_parts()).collect()),
-                creates: creates.then_some(event.value as u16),
+                creates: match completion {
+                    Completion::Created(thread) => Some(thread),
+                    _ => None,
+                },
                 after: (event.granted_by as usize).checked_sub(1),
                 provided_by: provided.by.or(unit.from()),
                 // A time-out is its own doing.
@@ -72,113 +74,118 @@ pub(crate) fn taken_after(left_out: usize, events: &[Event], symmetry: &Symmetry
 
 /// For each step, whether it is inside an atomic section; nothing if there are none.
 fn insides(events: &[Event]) -> Vec<bool> {
-    if !events.iter().any(|event| event.operation == Operation::AtomicBegin) {
+    if !events.iter().any(|event| event.kind() == OperationKind::AtomicBegin) {
         return Vec::new();
     }
     let mut inside = false;
     let is_inside = |event: &Event| {
         let was = inside;
-        inside = (inside || event.operation == Operation::AtomicBegin)
-            && event.operation != Operation::AtomicEnd;
+        inside = (inside || event.kind() == OperationKind::AtomicBegin)
+            && event.kind() != OperationKind::AtomicEnd;
         was
     };
     events.iter().map(is_inside).collect()
 }
 
 /// Where the bytes came from that a step took out of a stream.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Provided {
     /// The step that put the first of them in: without it there was nothing to take.
     by: Option<usize>,
-    /// Whether others put in the rest: without those, the step would have taken less, so it could
-    /// have come earlier, and that makes a difference.
-    in_parts: bool,
+    /// Whether that one put in all of them. If others put in the rest, the step would have taken less
+    /// without those, so it could have come earlier, and that makes a difference.
+    providers: Providers,
 }
 
 impl Provided {
-    /// What a step is to the others.
-    fn operation(&self, event: &Event) -> Operation {
-        match event.operation {
-            Operation::ReceiveWhole | Operation::ReceiveAny if self.in_parts => Operation::Receive,
-            Operation::AcceptQueued if self.in_parts => Operation::Accept,
-            // Who let it in is not known.
-            Operation::ConnectQueued if self.by.is_none() => Operation::Connect,
-            other => other,
-        }
-    }
+    /// Of a step that takes nothing, or nothing that a step put in.
+    const NOTHING: Provided = Provided { by: None, providers: Providers::Known };
 }
 
 /// For each step that took bytes out of a stream, where they came from; nothing if there are none.
 fn providers(events: &[Event]) -> Vec<Provided> {
     let takes = |event: &Event| {
         matches!(
-            event.operation,
-            Operation::ReceiveWhole
-                | Operation::ReceiveAny
-                | Operation::AcceptQueued
-                | Operation::ConnectQueued
+            event.kind(),
+            OperationKind::ReceiveWhole
+                | OperationKind::ReceiveAny
+                | OperationKind::AcceptQueued
+                | OperationKind::ConnectQueued
         )
     };
     if !events.iter().any(takes) {
         return Vec::new();
     }
     // Where the bytes that each step put in begin and end, by stream.
-    let mut sent: BTreeMap<u64, BTreeMap<u64, (u64, usize)>> = BTreeMap::new();
+    let mut sent: BTreeMap<Object, BTreeMap<u64, (u64, usize)>> = BTreeMap::new();
     // The step from which on somebody listens, by address.
-    let mut listening: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut listening: BTreeMap<Object, usize> = BTreeMap::new();
     let provided = |(step, event): (usize, &Event)| {
-        let (before, after) = event.bytes_moved();
-        match event.operation {
-            Operation::Listen => {
-                listening.insert(event.object, step);
-                sent.remove(&event.object);
-                Provided::default()
-            }
-            // What was not known beforehand and never came to be put nothing in; and what another
-            // receiver put there has no value.
-            _ if event.value == u64::MAX || event.value == 0 => Provided::default(),
-            Operation::ConnectQueued => {
-                sent.entry(event.object).or_default().insert(before, (after, step));
-                Provided { by: listening.get(&event.object).copied(), in_parts: false }
-            }
-            Operation::Send | Operation::SendWhole if after > before => {
-                sent.entry(event.object).or_default().insert(before, (after, step));
-                Provided::default()
-            }
-            // It could have come before them, and given up.
-            Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AcceptQueued
-                if event.phase == Phase::Limited =>
-            {
-                Provided::default()
-            }
-            Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AcceptQueued => {
-                let runs = sent.get(&event.object);
-                let run = runs.and_then(|runs| runs.range(..=before).next_back());
-                match run.map(|(_, &run)| run).filter(|&(end, _)| end > before) {
-                    Some((end, step)) => Provided { by: Some(step), in_parts: end < after },
-                    // They were put in while nothing was a step, at least the first.
-                    None => Provided { by: None, in_parts: true },
+        if event.kind() == OperationKind::Listen {
+            listening.insert(event.object, step);
+            sent.remove(&event.object);
+        }
+        // Without a span nothing was moved that another step would have to know: it never came to be,
+        // or another receiver put it there.
+        let Some(span) = event.moved() else { return Provided::NOTHING };
+        match event.kind() {
+            OperationKind::ConnectQueued => {
+                sent.entry(event.object).or_default().insert(span.start(), (span.end, step));
+                match listening.get(&event.object) {
+                    Some(&step) => Provided { by: Some(step), providers: Providers::Known },
+                    None => Provided { by: None, providers: Providers::Unknown },
                 }
             }
-            _ => Provided::default(),
+            OperationKind::Send | OperationKind::SendWhole if span.count > 0 => {
+                sent.entry(event.object).or_default().insert(span.start(), (span.end, step));
+                Provided::NOTHING
+            }
+            // It could have come before them, and timed out.
+            OperationKind::ReceiveWhole
+            | OperationKind::ReceiveAny
+            | OperationKind::AcceptQueued
+                if event.phase == Phase::Limited =>
+            {
+                Provided::NOTHING
+            }
+            OperationKind::ReceiveWhole
+            | OperationKind::ReceiveAny
+            | OperationKind::AcceptQueued => provider(sent.get(&event.object), span),
+            _ => Provided::NOTHING,
         }
     };
     events.iter().enumerate().map(provided).collect()
 }
 
+/// Who put the bytes of a span into a stream, of which is known where the bytes of each step begin and
+/// end.
+fn provider(runs: Option<&BTreeMap<u64, (u64, usize)>>, span: Span) -> Provided {
+    let run = runs.and_then(|runs| runs.range(..=span.start()).next_back());
+    match run.map(|(_, &run)| run).filter(|&(end, _)| end > span.start()) {
+        Some((end, step)) if end < span.end => {
+            Provided { by: Some(step), providers: Providers::Unknown }
+        }
+        Some((_, step)) => Provided { by: Some(step), providers: Providers::Known },
+        // They were put in while nothing was a step, at least the first.
+        None => Provided { by: None, providers: Providers::Unknown },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use everypath_shim_abi::{Facet, Operation};
 
     /// By this the search knows programs for which wakeup trees do not do.
     #[test]
     fn the_search_is_told_where_something_may_be_missed() {
-        let event = |operation| Event { operation, object: 64, ..Event::default() };
+        let socket = Object::socket(1);
+        let event = |operation| Event::new(0, operation, socket);
         let told = |operation| {
             let steps = taken(&[event(operation)], &Symmetry::default());
             steps[0].footprint.misses_at()
         };
-        assert_eq!(told(Operation::ReceiveAny), Some(64));
+        assert_eq!(told(Operation::ReceiveAny), Some(socket.facet(Facet::Whole)));
         assert_eq!(told(Operation::MutexLock), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::panics::Panic;
 use crate::worker::Worker;
 use everypath_schedules::Estimate;
 use everypath_shim_abi::{
-    Choice, Event, Notice, Operation, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
+    Choice, Event, Notice, OperationKind, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
 };
 use everypath_trace::Progress;
 use everypath_trace::Violation;
@@ -198,10 +198,10 @@ impl Execution {
     /// Whether a thread could go on after a step, as its next one shows.
     fn goes_on(&self, event: &Event, next: Option<&Event>) -> bool {
         match next {
-            _ if matches!(event.operation, Operation::Exit | Operation::ProcessExit) => false,
+            _ if matches!(event.kind(), OperationKind::Exit | OperationKind::ProcessExit) => false,
             Some(next) => next.phase != Phase::Resume && !next.stands_back(),
             None => self.threads.iter().any(|entry| {
-                let idles = matches!(entry.operation, Operation::Yield | Operation::Pause);
+                let idles = matches!(entry.operation, OperationKind::Yield | OperationKind::Pause);
                 entry.number == event.thread && entry.waiting == Waiting::Nothing && !idles
             }),
         }
@@ -239,7 +239,7 @@ impl Execution {
         let pairs = self.events.iter().zip(&other.events);
         if let Some((at, (a, b))) = pairs.enumerate().find(|(_, (a, b))| a != b) {
             let say = |event: &Event| {
-                format!("thread {} {} on {:#x}", event.thread, event.operation, event.object)
+                format!("thread {} {} on {}", event.thread, event.kind(), event.object)
             };
             return Some(format!("step {}: {} became {}", at + 1, say(a), say(b)));
         }

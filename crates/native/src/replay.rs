@@ -5,7 +5,9 @@ use crate::error::Error;
 use crate::execution::Execution;
 use crate::symbols::{Frame, Module, Registers, Symbols, interesting};
 use crate::worker::{Launch, Modules, Prepared, Worker};
-use everypath_shim_abi::{Choice, Command, Outcome, Request, Setup, ThreadEntry, Waiting};
+use everypath_shim_abi::{
+    Choice, Command, Object, ObjectKind, Outcome, Request, Setup, ThreadEntry, Waiting,
+};
 
 /// Beyond so many steps their source lines are not looked up: nobody would read them.
 const MAX_PLACES: usize = 20_000;
@@ -20,7 +22,7 @@ pub struct Replayed {
     /// The stack of each thread at the end.
     pub stacks: Vec<Stack>,
     /// The names of objects that are variables of the program.
-    pub(crate) variables: Vec<(u64, String)>,
+    pub(crate) variables: Vec<(Object, String)>,
     /// Which threads and objects are whose.
     pub(crate) system: System,
 }
@@ -66,9 +68,11 @@ pub fn replay(launch: &Launch, schedule: &[Choice]) -> Result<Replayed, Error> {
         .map(|&thread| Stack { thread, frames: stack(&worker, &mut symbols, &thread) })
         .collect();
     let system = worker.system.clone();
-    let variable = |object: u64| {
-        let (process, address) = system.place_of(object)?;
-        symbols[process].variable(address)
+    let variable = |object: Object| match object.kind() {
+        ObjectKind::Memory { process, address } => {
+            symbols.get(usize::from(process))?.variable(address)
+        }
+        _ => None,
     };
     let objects = execution.events.iter().map(|event| event.object);
     let variables = objects.filter_map(|object| Some((object, variable(object)?))).collect();

@@ -15,7 +15,7 @@ pub struct NotAChoice {
 
 /// The step that records an event in a trace.
 pub(crate) fn recorded(event: &Event) -> Step {
-    Step { actor: event.thread, event: event.operation as u16, param: u32::from(event.outcome) }
+    Step { actor: event.thread, event: event.kind() as u16, param: u32::from(event.outcome) }
 }
 
 /// The choices that a trace has recorded.
@@ -33,7 +33,7 @@ pub fn schedule(steps: &[TraceStep]) -> Result<Vec<Choice>, NotAChoice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use everypath_shim_abi::TIMEOUT;
+    use everypath_shim_abi::{Object, Operation, TIMEOUT};
 
     fn trace(step: Step) -> Vec<TraceStep> {
         vec![TraceStep {
@@ -49,7 +49,8 @@ mod tests {
 
     #[test]
     fn what_is_recorded_is_replayed() {
-        let event = Event { thread: 7, outcome: TIMEOUT, ..Event::default() };
+        let mut event = Event::new(7, Operation::Join, Object::NONE);
+        event.outcome = TIMEOUT;
         let choice = Choice { thread: 7, outcome: TIMEOUT };
         assert_eq!(schedule(&trace(recorded(&event))), Ok(vec![choice]));
     }

@@ -1,10 +1,10 @@
 //! Which steps put the units into semaphores that others took out.
 //!
-//! Units are taken out in the order in which they were put in. How many a step leaves is its value, so
-//! units that were there from the start, or were moved while nothing was a step, are told from those of
-//! known steps.
+//! Units are taken out in the order in which they were put in. How many a step leaves is its
+//! [`Completion`], so units that were there from the start, or were moved while nothing was a step, are
+//! told from those of known steps.
 
-use everypath_shim_abi::{Event, Operation, Phase, units};
+use everypath_shim_abi::{Completion, Event, Object, OperationKind, Phase};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Where a unit came from that a step took out at once.
@@ -24,14 +24,6 @@ impl Unit {
         match self {
             Unit::From(step) => Some(step),
             Unit::Found | Unit::Lost => None,
-        }
-    }
-
-    /// What the step is to the others: if nobody knows what let it go on, all that went before did.
-    pub(crate) fn operation(self, operation: Operation) -> Operation {
-        match (self, operation) {
-            (Unit::Lost, Operation::SemWait) => Operation::SemTrywait,
-            _ => operation,
         }
     }
 }
@@ -63,28 +55,29 @@ impl Units {
     }
 
     /// Follows a step; where the unit came from that it took at once.
-    fn follow(&mut self, step: usize, operation: Operation, left: u64) -> Unit {
-        match (operation, left) {
-            (_, units::UNKNOWN | units::OVERFLOW) => self.lost = true,
-            (_, units::NONE_YET) => self.expect(0),
+    fn follow(&mut self, step: usize, event: &Event) -> Unit {
+        match (event.kind(), event.completion()) {
+            (_, Completion::NoUnits) => self.expect(0),
             // Whoever waited for it has it.
-            (Operation::SemPost, 0) => self.expect(0),
-            (Operation::SemPost, _) => {
-                self.expect(left - 1);
+            (OperationKind::SemPost, Completion::Units(0)) => self.expect(0),
+            (OperationKind::SemPost, Completion::Units(left)) => {
+                self.expect(u64::from(left) - 1);
                 self.from.push_back(step);
             }
-            (Operation::SemWait, _) => {
-                self.expect(left + 1);
+            (OperationKind::SemWait, Completion::Units(left)) => {
+                self.expect(u64::from(left) + 1);
                 let unit = self.take();
                 return if self.lost { Unit::Lost } else { unit };
             }
             // It may have taken one, and may not.
-            _ => {
+            (_, Completion::Units(left)) => {
+                let left = u64::from(left);
                 if self.found + self.from.len() as u64 == left + 1 {
                     self.take();
                 }
                 self.expect(left);
             }
+            _ => self.lost = true,
         }
         if self.lost { Unit::Lost } else { Unit::Found }
     }
@@ -92,16 +85,15 @@ impl Units {
 
 /// For each step, where the unit came from that it took out of a semaphore.
 pub(crate) fn taken(events: &[Event]) -> Vec<Unit> {
-    if !events.iter().any(|event| event.operation == Operation::SemWait) {
+    if !events.iter().any(|event| event.kind() == OperationKind::SemWait) {
         return Vec::new();
     }
-    let mut semaphores: BTreeMap<u64, Units> = BTreeMap::new();
-    let unit = |(step, event): (usize, &Event)| match event.operation {
-        Operation::SemWait | Operation::SemPost | Operation::SemTrywait
+    let mut semaphores: BTreeMap<Object, Units> = BTreeMap::new();
+    let unit = |(step, event): (usize, &Event)| match event.kind() {
+        OperationKind::SemWait | OperationKind::SemPost | OperationKind::SemTrywait
             if event.phase != Phase::Resume =>
         {
-            let semaphore = semaphores.entry(event.object).or_default();
-            semaphore.follow(step, event.operation, event.value)
+            semaphores.entry(event.object).or_default().follow(step, event)
         }
         _ => Unit::Found,
     };
@@ -111,37 +103,49 @@ pub(crate) fn taken(events: &[Event]) -> Vec<Unit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use everypath_shim_abi::{Operation, Overflow};
 
-    fn units_of(steps: &[(Operation, u64)]) -> Vec<Unit> {
-        let event = |&(operation, value)| Event { operation, value, object: 8, ..Event::default() };
+    const POST: Operation = Operation::SemPost(Overflow::Impossible);
+
+    fn units_of(steps: &[(Operation, Completion)]) -> Vec<Unit> {
+        let event = |&(operation, completion): &(Operation, Completion)| {
+            Event::new(0, operation, Object::memory(0, 8)).completed(completion.pack())
+        };
         taken(&steps.iter().map(event).collect::<Vec<_>>())
     }
 
     #[test]
     fn units_come_out_as_they_were_put_in() {
-        use Operation::{SemPost, SemTrywait, SemWait};
+        use Completion::{NoUnits, Units};
+        use Operation::{SemTrywait, SemWait};
         // One was there from the start.
         let units = units_of(&[
-            (SemPost, 2),
-            (SemPost, 3),
-            (SemWait, 2),
-            (SemWait, 1),
-            (SemTrywait, 0),
-            (SemTrywait, 0),
-            (SemWait, units::NONE_YET),
-            (SemPost, 0),
-            (SemPost, 1),
-            (SemWait, 0),
+            (POST, Units(2)),
+            (POST, Units(3)),
+            (SemWait, Units(2)),
+            (SemWait, Units(1)),
+            (SemTrywait, Units(0)),
+            (SemTrywait, Units(0)),
+            (SemWait, NoUnits),
+            (POST, Units(0)),
+            (POST, Units(1)),
+            (SemWait, Units(0)),
         ]);
         assert_eq!((units[2], units[3], units[9]), (Unit::Found, Unit::From(0), Unit::From(8)));
     }
 
     #[test]
     fn what_moved_unseen_is_not_guessed() {
-        use Operation::{SemPost, SemWait};
-        let units = units_of(&[(SemPost, 1), (SemWait, 6), (SemPost, 7), (SemWait, 6)]);
+        use Completion::{None, Units};
+        use Operation::SemWait;
+        let units = units_of(&[
+            (POST, Units(1)),
+            (SemWait, Units(6)),
+            (POST, Units(7)),
+            (SemWait, Units(6)),
+        ]);
         assert_eq!((units[1], units[3]), (Unit::Found, Unit::Found));
-        let units = units_of(&[(SemPost, units::UNKNOWN), (SemPost, 2), (SemWait, 1)]);
+        let units = units_of(&[(POST, None), (POST, Units(2)), (SemWait, Units(1))]);
         assert_eq!(units[2], Unit::Lost);
     }
 }

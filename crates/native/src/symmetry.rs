@@ -6,7 +6,8 @@
 use crate::closed::Companion;
 use crate::worker::Launch;
 use everypath_shim_abi::{
-    Event, MAX_PROCESSES, Mode, Operation, PROCESS_BITS, Part, Setup, is_use_of_network,
+    Event, Facet, Global, MAX_PROCESSES, Mode, Object, OperationKind, Part, Setup,
+    is_use_of_network,
 };
 
 /// For each process, one more than the number of the last one before it with the same command, if
@@ -33,9 +34,8 @@ pub(crate) struct Turn {
 impl Turn {
     /// What the step touches by that.
     pub(crate) fn parts(self) -> impl Iterator<Item = Part> + Clone {
-        const TURN: u64 = 6;
         let part = |mode, process: u8| {
-            let object = TURN | u64::from(process) << PROCESS_BITS;
+            let object = Object::global(Global::Turn(process)).facet(Facet::Whole);
             (process != 0).then_some(Part { mode, object })
         };
         [part(Mode::Follow, self.leader), part(Mode::Lead, self.process)].into_iter().flatten()
@@ -64,8 +64,8 @@ impl Symmetry {
         let mut seen = [false; MAX_PROCESSES];
         let turn = |event: &Event| {
             let process = usize::from(event.thread) / self.threads_each;
-            let is_first = is_use_of_network(event.operation, event.object)
-                || event.operation == Operation::ProcessExit;
+            let is_first = is_use_of_network(event.kind(), event.object)
+                || event.kind() == OperationKind::ProcessExit;
             if !is_first || std::mem::replace(&mut seen[process], true) {
                 return Turn::default();
             }

@@ -7,7 +7,7 @@
 use everypath_schedules::{
     Alternative, Executed, ExecutionEnd, Executor, Reduction, ScheduleSearch, SearchEnd, Taken,
 };
-use everypath_shim_abi::{Choice, Footprint, Operation, Phase, footprint, may_touch};
+use everypath_shim_abi::{Choice, Footprint, Moved, Object, Operation, Phase, Step};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -26,9 +26,8 @@ enum Op {
 const NETWORKS: usize = 2;
 
 /// What a step touches, and might touch at another moment.
-fn touched((operation, phase, object): (Operation, Phase, u64)) -> (Footprint, Option<Footprint>) {
-    let (what, object) = ((operation, phase), (object, 1));
-    (footprint(what, object, 0, true), may_touch(what, object))
+fn touched(step: Step) -> (Footprint, Option<Footprint>) {
+    (step.footprint(), step.may_touch())
 }
 
 /// A datagram: who sent it, by which step, and whether it has arrived.
@@ -79,21 +78,22 @@ impl<'a> Machine<'a> {
     }
 
     /// What a thread would do next; it cannot do anything while it waits.
-    fn pending(&self, t: usize) -> Option<(Operation, Phase, u64)> {
+    fn pending(&self, t: usize) -> Option<Step> {
         let thread = &self.threads[t];
         let op = self.program[t].get(thread.next).filter(|_| thread.waits.is_none())?;
         let phase = if thread.granted_by.is_some() { Phase::Resume } else { Phase::Request };
-        let network = |n: usize| 1000 + 100 * n as u64;
-        Some(match *op {
-            Op::Send(n) => (Operation::SendWhole, phase, network(n)),
-            Op::Write(x) => (Operation::FetchModify, phase, 5000 + 100 * x as u64),
-            Op::Look(n) => (Operation::Receive, phase, network(n)),
+        let network = |n: usize| Object::socket(n as u16);
+        let (operation, object) = match *op {
+            Op::Send(n) => (Operation::SendWhole(Moved::Unknown), network(n)),
+            Op::Write(x) => (Operation::FetchModify, Object::memory(0, 5000 + 100 * x as u64)),
+            Op::Look(n) => (Operation::Receive(Moved::Unknown), network(n)),
             Op::Receive(n) => match self.missing(n).len() {
-                0 => (Operation::AwaitBytes, phase, network(n)),
-                _ if self.window > 1 => (Operation::ReceiveAny, phase, network(n)),
-                _ => (Operation::ReceiveWhole, phase, network(n)),
+                0 => (Operation::AwaitBytes, network(n)),
+                _ if self.window > 1 => (Operation::ReceiveAny, network(n)),
+                _ => (Operation::ReceiveWhole(Moved::Unknown), network(n)),
             },
-        })
+        };
+        Some(Step::new(operation, phase, object))
     }
 
     fn alternatives(&self) -> Vec<Alternative<Footprint>> {
@@ -106,7 +106,9 @@ impl<'a> Machine<'a> {
         if let Some(t) = self.chooses {
             let Op::Receive(n) = self.program[t][self.threads[t].next] else { unreachable!() };
             let ways = self.missing(n).len().min(self.window);
-            return vec![alternative(t, ways, (Operation::Deliver, Phase::Request, 0))];
+            let deliver = Operation::Deliver(ways as u32);
+            let step = Step::new(deliver, Phase::Request, Object::NONE);
+            return vec![alternative(t, ways, step)];
         }
         let all = (0..self.threads.len()).filter_map(|t| Some((t, self.pending(t)?)));
         all.map(|(t, what)| alternative(t, 1, what)).collect()
@@ -144,7 +146,7 @@ impl<'a> Machine<'a> {
         let what = self.pending(t).expect("the schedule is possible");
         (taken.footprint, taken.may_touch) = touched(what);
         taken.after = self.threads[t].granted_by.take();
-        taken.resumes = what.1 == Phase::Resume;
+        taken.resumes = what.phase == Phase::Resume;
         match op {
             Op::Send(n) => {
                 let from = (t, self.threads[t].next);

@@ -2,8 +2,6 @@
 
 const FIRST: u16 = 61_000;
 const EACH: u16 = 8;
-/// The value of a step that sends something to a client.
-pub const SPEAKS: u64 = u64::MAX - 1;
 /// How many clients there may be.
 pub const MOST: usize = 16;
 

@@ -1,7 +1,28 @@
-/// Of the word of a delivery: that it is one to a peer.
-pub const TO_PEER: u64 = 1 << 63;
+/// What the network did to a datagram, and in which direction it went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// What it did.
+    pub delivery: Delivery,
+    /// Whether the datagram was on its way to a peer.
+    pub to_peer: bool,
+}
 
-/// What the network did to a datagram, as the value of a step.
+impl Delivered {
+    const TO_PEER: u32 = 63;
+
+    /// As one word.
+    pub(crate) fn word(self) -> u64 {
+        self.delivery.word() | u64::from(self.to_peer) << Self::TO_PEER
+    }
+
+    /// From a word.
+    pub(crate) fn from_word(word: u64) -> Option<Self> {
+        let delivery = Delivery::from_word(word & !(1 << Self::TO_PEER))?;
+        Some(Delivered { delivery, to_peer: word >> Self::TO_PEER != 0 })
+    }
+}
+
+/// What the network did to a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     /// Nothing arrives of what was sent.
@@ -33,7 +54,7 @@ pub enum Delivery {
 
 impl Delivery {
     /// As one word.
-    pub fn word(self) -> u64 {
+    fn word(self) -> u64 {
         let (kind, number) = match self {
             Delivery::Nothing { lost } => (0, lost),
             Delivery::InOrder { packet } => (1, packet),
@@ -45,7 +66,7 @@ impl Delivery {
     }
 
     /// From a word.
-    pub fn from_word(word: u64) -> Option<Self> {
+    fn from_word(word: u64) -> Option<Self> {
         let number = word as u32;
         Some(match word >> 32 {
             0 => Delivery::Nothing { lost: number },

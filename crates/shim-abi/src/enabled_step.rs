@@ -1,6 +1,8 @@
 //! Steps that could be taken.
 
-use crate::{Footprint, Operation, Phase, TIMEOUT};
+use crate::{
+    Footprint, Object, Operation, OperationKind, PackedOperation, Payload, Phase, Step, TIMEOUT,
+};
 use everypath_dependence::Enabled;
 
 /// A step that could be taken.
@@ -9,23 +11,40 @@ use everypath_dependence::Enabled;
 pub struct EnabledStep {
     /// The thread's number.
     pub thread: u16,
-    /// What it would do.
-    pub operation: Operation,
-    /// Whether it would ask or go on.
+    kind: OperationKind,
+    /// Whether it would be a request or go on.
     pub phase: Phase,
-    /// In how many ways; [`TIMEOUT`] if its time-out would fire.
+    /// In how many ways; [`TIMEOUT`] if its timeout would fire.
     pub outcomes: u16,
     /// Whether the thread has let others go first, again and again, and waits for that. It can go on
     /// all the same.
     pub stands_back: bool,
-    /// The address of what it would work on.
-    pub object: u64,
-    /// A value that goes with it.
-    pub value: u64,
+    /// What it would work on.
+    pub object: Object,
+    payload: Payload,
 }
 
 impl EnabledStep {
-    /// Whether its time-out would fire.
+    /// The step that a thread has announced in shared memory.
+    #[inline]
+    pub fn announced(thread: u16, operation: PackedOperation, object: Object) -> Self {
+        let (kind, payload) = (operation.kind(), operation.payload());
+        EnabledStep { thread, kind, payload, object, ..EnabledStep::default() }
+    }
+
+    /// What it would do.
+    #[inline]
+    pub fn operation(&self) -> Operation {
+        Operation::unpack(self.kind, self.payload)
+    }
+
+    /// The same without what goes with it.
+    #[inline]
+    pub fn kind(&self) -> OperationKind {
+        self.kind
+    }
+
+    /// Whether its timeout would fire.
     pub fn is_timeout(&self) -> bool {
         self.outcomes == TIMEOUT
     }
@@ -34,24 +53,24 @@ impl EnabledStep {
 impl Enabled for EnabledStep {
     /// What it would touch, if it got everything that it asks for.
     fn footprint(&self) -> Footprint {
-        let outcome = if self.is_timeout() { TIMEOUT } else { 0 };
-        crate::footprint((self.operation, self.phase), (self.object, self.value), outcome, true)
+        let step = Step::new(self.operation(), self.phase, self.object);
+        Step { timed_out: self.is_timeout(), ..step }.footprint()
     }
 
-    /// Asked of every step that could be taken, so most are told apart by their operation.
+    /// Asked of every step that could be taken, so most are told apart by their kind.
     fn conflicts_with_all(&self) -> bool {
         let may_be = matches!(
-            self.operation,
-            Operation::Sleep
-                | Operation::Exit
-                | Operation::Shutdown
-                | Operation::Close
-                | Operation::Signal
-                | Operation::Cancel
-                | Operation::ProcessExit
-                | Operation::Kill
-                | Operation::Partition
-                | Operation::AtomicBegin
+            self.kind,
+            OperationKind::Sleep
+                | OperationKind::Exit
+                | OperationKind::Shutdown
+                | OperationKind::Close
+                | OperationKind::Signal
+                | OperationKind::Cancel
+                | OperationKind::ProcessExit
+                | OperationKind::Kill
+                | OperationKind::Partition
+                | OperationKind::AtomicBegin
         );
         self.is_timeout() || may_be && self.footprint().conflicts_with_all()
     }
@@ -62,26 +81,24 @@ impl Enabled for EnabledStep {
 
     /// A partition changes what others find, and always comes to rest.
     fn may_disable(&self) -> bool {
-        self.operation != Operation::Partition && self.conflicts_with_all()
+        self.kind != OperationKind::Partition && self.conflicts_with_all()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ABANDONED;
+    use crate::dependence::tests::all_operations;
 
     #[test]
-    fn who_may_touch_everything_is_known_beforehand() {
-        for &operation in Operation::ALL {
-            let is_closing = matches!(operation, Operation::Shutdown | Operation::Close);
-            let abandoned = if is_closing { ABANDONED } else { 0 };
+    fn who_may_conflict_with_all_is_known_beforehand() {
+        for operation in all_operations() {
             for phase in [Phase::Request, Phase::Limited, Phase::Resume] {
-                for (object, value) in [(0, 0), (8, 0), (8, 1), (8, abandoned)] {
-                    let pending =
-                        EnabledStep { operation, phase, object, value, ..EnabledStep::default() };
-                    let everything = pending.footprint().conflicts_with_all();
-                    assert_eq!(pending.conflicts_with_all(), everything, "{pending:?}");
+                for object in [Object::NONE, Object::socket(1)] {
+                    let enabled = EnabledStep::announced(0, operation.pack(), object);
+                    let enabled = EnabledStep { phase, ..enabled };
+                    let everything = enabled.footprint().conflicts_with_all();
+                    assert_eq!(enabled.conflicts_with_all(), everything, "{enabled:?}");
                 }
             }
         }

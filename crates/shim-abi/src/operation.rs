@@ -1,33 +1,157 @@
+//! What threads do: operations, and what goes with each of them.
+
+use crate::payload::AsWord;
+use crate::{
+    Attempt, Closing, CondMutex, Connecting, DescriptorUse, Fault, FaultLimit, FileEffect,
+    LockOrder, Moved, Object, Overflow, Ownership, PollScope, ProcessEnd, QueuedConnection,
+    RobustMutexes, RwRelease, Sending,
+};
 use core::fmt;
 
-/// The outcome of a step in which a time-out fires.
+/// The outcome of a step in which a timeout fires.
 pub const TIMEOUT: u16 = u16::MAX;
 
 /// Stands for the only outcome of a step in which a thread goes on that has waited. A lenient
 /// execution leaves the choice out if the thread need not wait this time.
 pub const GOES_ON: u16 = TIMEOUT - 1;
 
+/// Which part of the dependence relation knows an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Threads: creating, joining, yielding, cancelling.
+    Threads,
+    /// Mutexes, condition variables, semaphores and other locks.
+    Locks,
+    /// Futexes and atomic instructions.
+    Memory,
+    /// Files, descriptors and standard streams.
+    Files,
+    /// Sockets, pipes, events and timers that are descriptors.
+    Network,
+    /// Time, signals and whole processes.
+    Process,
+}
+
+/// What an operation carries, as it lies in shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Payload(u64);
+
+#[cfg(test)]
+impl Payload {
+    /// That of a word.
+    pub(crate) fn of(word: u64) -> Self {
+        Payload(word)
+    }
+}
+
+/// An operation as the shim passes it on. It has no padding: the stack of a thread that is at a
+/// scheduling point is part of the state, so equal operations must be equal bytes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct PackedOperation {
+    payload: Payload,
+    kind: u64,
+}
+
+impl PackedOperation {
+    /// An operation without what goes with it, and that.
+    #[inline(always)]
+    pub fn new(kind: OperationKind, payload: Payload) -> Self {
+        PackedOperation { payload, kind: kind as u64 }
+    }
+
+    /// The operation without what goes with it.
+    #[inline(always)]
+    pub fn kind(self) -> OperationKind {
+        OperationKind::from_number(self.kind as u8).unwrap_or_default()
+    }
+
+    /// What goes with it.
+    #[inline(always)]
+    pub fn payload(self) -> Payload {
+        self.payload
+    }
+
+    /// The operation.
+    #[inline]
+    pub fn operation(self) -> Operation {
+        Operation::unpack(self.kind(), self.payload)
+    }
+}
+
 macro_rules! operations {
-    ($($name:ident = $text:literal,)*) => {
-        /// What a thread does in one step.
+    ($($family:ident $name:ident $(($field:ident: $payload:ty))? = $text:literal,)*) => {
+        /// What a thread does in one step, with what goes with it.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum Operation {
+            /// Nothing yet: a thread that was just created.
+            #[default]
+            Start,
+            $(#[doc = concat!("`", $text, "`.")] $name $(($payload))?,)*
+        }
+
+        /// An [`Operation`] without what goes with it.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum Operation {
+        pub enum OperationKind {
             /// Nothing yet: a thread that was just created.
             #[default]
             Start,
             $(#[doc = concat!("`", $text, "`.")] $name,)*
         }
 
-        impl Operation {
-            /// Every operation, in the order of their numbers.
-            pub const ALL: &[Operation] = &[Operation::Start, $(Operation::$name,)*];
+        impl OperationKind {
+            /// Every kind, in the order of their numbers.
+            pub const ALL: &[OperationKind] = &[OperationKind::Start, $(OperationKind::$name,)*];
 
             /// The operation's name in traces.
             pub const fn name(self) -> &'static str {
                 match self {
-                    Operation::Start => "start",
-                    $(Operation::$name => $text,)*
+                    OperationKind::Start => "start",
+                    $(OperationKind::$name => $text,)*
+                }
+            }
+
+            /// The operation's family.
+            pub const fn family(self) -> Family {
+                match self {
+                    OperationKind::Start => Family::Threads,
+                    $(OperationKind::$name => Family::$family,)*
+                }
+            }
+        }
+
+        impl Operation {
+            /// The operation without what goes with it.
+            #[inline]
+            pub const fn kind(self) -> OperationKind {
+                match self {
+                    Operation::Start => OperationKind::Start,
+                    $(Operation::$name { .. } => OperationKind::$name,)*
+                }
+            }
+
+            /// As the shim passes it on.
+            #[inline(always)]
+            pub fn pack(self) -> PackedOperation {
+                match self {
+                    Operation::Start => PackedOperation::new(OperationKind::Start, Payload(0)),
+                    $(Operation::$name $(($field))? => {
+                        let payload = Payload(0 $(| $field.word())?);
+                        PackedOperation::new(OperationKind::$name, payload)
+                    })*
+                }
+            }
+
+            /// From shared memory.
+            #[inline]
+            pub fn unpack(kind: OperationKind, payload: Payload) -> Operation {
+                match kind {
+                    OperationKind::Start => Operation::Start,
+                    $(OperationKind::$name => {
+                        Operation::$name $((<$payload>::from_word(payload.0)))?
+                    })*
                 }
             }
         }
@@ -35,207 +159,135 @@ macro_rules! operations {
 }
 
 operations! {
-    Create = "thread-create",
-    Exit = "thread-exit",
-    Join = "join",
-    TryJoin = "try-join",
-    Detach = "detach",
-    Yield = "yield",
-    Pause = "spin-pause",
-    MutexInit = "mutex-init",
-    MutexDestroy = "mutex-destroy",
-    MutexLock = "mutex-lock",
-    MutexTrylock = "mutex-trylock",
-    MutexUnlock = "mutex-unlock",
-    CondWait = "cond-wait",
-    CondSignal = "cond-signal",
-    CondBroadcast = "cond-broadcast",
-    ReadLock = "read-lock",
-    TryReadLock = "try-read-lock",
-    WriteLock = "write-lock",
-    TryWriteLock = "try-write-lock",
-    RwUnlock = "rwlock-unlock",
-    BarrierWait = "barrier-wait",
-    SpinLock = "spin-lock",
-    SpinTrylock = "spin-trylock",
-    SpinUnlock = "spin-unlock",
-    SemWait = "sem-wait",
-    SemTrywait = "sem-trywait",
-    SemPost = "sem-post",
-    Once = "once",
-    OnceDone = "once-done",
-    OnceSeen = "once-seen",
-    FutexWait = "futex-wait",
-    FutexWake = "futex-wake",
-    FutexRequeue = "futex-requeue",
-    CompareExchange = "compare-exchange",
-    Exchange = "exchange",
-    FetchModify = "fetch-modify",
-    Load = "load",
-    Store = "store",
-    Fence = "fence",
-    Sleep = "sleep",
-    Output = "output",
-    FileRead = "file-read",
-    FileWrite = "file-write",
-    DescriptorUse = "descriptor-use",
-    DescriptorMove = "descriptor-move",
-    DescriptorClose = "descriptor-close",
-    Bind = "bind",
-    Listen = "listen",
-    Connect = "connect",
-    ConnectPeer = "connect-peer",
-    Accept = "accept",
-    ConnectQueued = "connect-queued",
-    AcceptQueued = "accept-queued",
-    AwaitListener = "await-listener",
-    AwaitConnection = "await-connection",
-    Send = "send",
-    Receive = "receive",
-    SendWhole = "send-whole",
-    SendAway = "send-away",
-    ReceiveWhole = "receive-whole",
-    ReceiveAny = "receive-any",
-    AwaitSpace = "await-space",
-    AwaitBytes = "await-bytes",
-    Shutdown = "shutdown",
-    Close = "close",
-    Poll = "poll",
-    Arrive = "arrive",
-    Deliver = "deliver",
-    EpollControl = "epoll-control",
-    SocketState = "socket-state",
-    TimerSet = "timer-set",
-    Signal = "signal",
-    SignalWait = "signal-wait",
-    Cancel = "cancel",
-    TestCancel = "test-cancel",
-    ProcessExit = "exit",
-    Kill = "kill",
-    Partition = "partition",
-    Choose = "choose",
-    Fault = "fault",
-    Note = "note",
-    AtomicBegin = "atomic-begin",
-    AtomicEnd = "atomic-end",
+    Threads Create = "thread-create",
+    Threads Exit(robust: RobustMutexes) = "thread-exit",
+    Threads Join = "join",
+    Threads TryJoin = "try-join",
+    Threads Detach = "detach",
+    Threads Yield = "yield",
+    Threads Pause = "spin-pause",
+    Locks MutexInit = "mutex-init",
+    Locks MutexDestroy = "mutex-destroy",
+    Locks MutexLock = "mutex-lock",
+    Locks MutexTrylock = "mutex-trylock",
+    Locks MutexUnlock(ownership: Ownership) = "mutex-unlock",
+    Locks CondWait(mutex: CondMutex) = "cond-wait",
+    Locks CondSignal = "cond-signal",
+    Locks CondBroadcast = "cond-broadcast",
+    Locks ReadLock(order: LockOrder) = "read-lock",
+    Locks TryReadLock = "try-read-lock",
+    Locks WriteLock(order: LockOrder) = "write-lock",
+    Locks TryWriteLock = "try-write-lock",
+    Locks RwUnlock(by: RwRelease) = "rwlock-unlock",
+    Locks BarrierWait = "barrier-wait",
+    Locks SpinLock = "spin-lock",
+    Locks SpinTrylock = "spin-trylock",
+    Locks SpinUnlock(ownership: Ownership) = "spin-unlock",
+    Locks SemWait = "sem-wait",
+    Locks SemTrywait = "sem-trywait",
+    Locks SemPost(overflow: Overflow) = "sem-post",
+    Locks Once = "once",
+    Locks OnceDone = "once-done",
+    Locks OnceSeen = "once-seen",
+    Memory FutexWait(expected: u32) = "futex-wait",
+    Memory FutexWake(most: u32) = "futex-wake",
+    Memory FutexRequeue(to: Object) = "futex-requeue",
+    Memory CompareExchange(attempt: Attempt) = "compare-exchange",
+    Memory Exchange(attempt: Attempt) = "exchange",
+    Memory FetchModify = "fetch-modify",
+    Memory Load(attempt: Attempt) = "load",
+    Memory Store = "store",
+    Memory Fence = "fence",
+    Process Sleep(until: u64) = "sleep",
+    Files Output(length: u64) = "output",
+    Files FileRead = "file-read",
+    Files FileWrite(length: u64) = "file-write",
+    Files DescriptorUse(found: DescriptorUse) = "descriptor-use",
+    Files DescriptorMove(offset: Object) = "descriptor-move",
+    Files DescriptorClose(effect: FileEffect) = "descriptor-close",
+    Network Bind(socket: Object) = "bind",
+    Network Listen(socket: Object) = "listen",
+    Network Connect(socket: Connecting) = "connect",
+    Network ConnectPeer(socket: Object) = "connect-peer",
+    Network Accept = "accept",
+    Network ConnectQueued(connection: QueuedConnection) = "connect-queued",
+    Network AcceptQueued(entry: Moved) = "accept-queued",
+    Network AwaitListener = "await-listener",
+    Network AwaitConnection = "await-connection",
+    Network Send(sending: Sending) = "send",
+    Network Receive(moved: Moved) = "receive",
+    Network SendWhole(moved: Moved) = "send-whole",
+    Network SendAway = "send-away",
+    Network ReceiveWhole(moved: Moved) = "receive-whole",
+    Network ReceiveAny = "receive-any",
+    Network AwaitSpace = "await-space",
+    Network AwaitBytes = "await-bytes",
+    Network Shutdown(closing: Closing) = "shutdown",
+    Network Close(closing: Closing) = "close",
+    Network Poll(scope: PollScope) = "poll",
+    Network Arrive(limit: FaultLimit) = "arrive",
+    Process Deliver(ways: u32) = "deliver",
+    Network EpollControl = "epoll-control",
+    Network SocketState(other_end: Object) = "socket-state",
+    Network TimerSet(after: u64) = "timer-set",
+    Process Signal(number: u32) = "signal",
+    Process SignalWait = "signal-wait",
+    Threads Cancel = "cancel",
+    Threads TestCancel = "test-cancel",
+    Process ProcessExit(end: ProcessEnd) = "exit",
+    Process Kill = "kill",
+    Process Partition = "partition",
+    Process Choose(ways: u32) = "choose",
+    Network Fault(fault: Fault) = "fault",
+    Process Note = "note",
+    Process AtomicBegin = "atomic-begin",
+    Process AtomicEnd = "atomic-end",
 }
 
-impl Operation {
-    /// The operation with number `number`.
-    pub fn from_number(number: u8) -> Option<Operation> {
-        Operation::ALL.get(usize::from(number)).copied()
+impl OperationKind {
+    /// The kind with number `number`.
+    pub fn from_number(number: u8) -> Option<OperationKind> {
+        OperationKind::ALL.get(usize::from(number)).copied()
     }
 }
 
-impl fmt::Display for Operation {
+impl fmt::Display for OperationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// A blocking call takes two steps: it asks, which it always can, and it goes on once granted.
+impl Operation {
+    /// Whether the thread only wants others to move: it yields, or repeats an atomic instruction that
+    /// found no change.
+    pub fn stands_back(self) -> bool {
+        match self {
+            Operation::Yield | Operation::Pause => true,
+            Operation::CompareExchange(attempt)
+            | Operation::Exchange(attempt)
+            | Operation::Load(attempt) => attempt == Attempt::Repeated,
+            _ => false,
+        }
+    }
+}
+
+/// Whether a step uses the network, which belongs to all processes.
+pub fn is_use_of_network(kind: OperationKind, object: Object) -> bool {
+    object.is_of_network() || matches!(kind, OperationKind::Poll | OperationKind::Arrive)
+}
+
+/// A blocking call takes two steps: the request, which is always enabled, and going on once it was
+/// granted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
     /// The call itself.
     #[default]
     Request,
-    /// The call itself, if it waits for some time only.
+    /// The call itself, if it has a timeout.
     Limited,
     /// Going on after having waited.
     Resume,
-}
-
-/// One step that was taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct Event {
-    /// The thread's number.
-    pub thread: u16,
-    /// What it did.
-    pub operation: Operation,
-    /// Whether it asked or went on.
-    pub phase: Phase,
-    /// Which outcome was chosen.
-    pub outcome: u16,
-    /// How many choices there were, saturating.
-    pub alternatives: u16,
-    /// The address of the lock, word or thread; 0 if there is none.
-    pub object: u64,
-    /// A value that goes with it: the other mutex, a count, a file descriptor.
-    pub value: u64,
-    /// For a thread that goes on after having waited, one more than the number of the step that
-    /// let it; 0 for all others.
-    pub granted_by: u64,
-}
-
-impl Event {
-    /// Whether the thread only wanted others to move: it yields, or looks again at a word that has
-    /// not changed, which is announced with no value.
-    pub fn stands_back(&self) -> bool {
-        match self.operation {
-            Operation::Yield | Operation::Pause => true,
-            Operation::CompareExchange | Operation::Exchange | Operation::Load => self.value == 0,
-            _ => false,
-        }
-    }
-}
-
-/// Whether a step of a process among several uses what belongs to all of them: the network.
-pub fn is_use_of_network(operation: Operation, object: u64) -> bool {
-    object >> crate::PROCESS_BITS == crate::SHARED_OBJECT
-        || matches!(operation, Operation::Poll | Operation::Arrive)
-}
-
-/// The value of a step that moves bytes: how many were moved in all, and by this step.
-pub fn moved(total: u64, count: u64) -> u64 {
-    total << COUNT_BITS | count & ((1 << COUNT_BITS) - 1)
-}
-
-const COUNT_BITS: u32 = 24;
-
-/// What stands for a socket in the footprints of steps; its parts are found at small distances.
-pub fn socket_key(number: u64) -> u64 {
-    const FIRST: u64 = 0x6006_0000_0000;
-    const APART: u64 = 64;
-    FIRST + number * APART
-}
-
-/// The value of a step that connects a socket, and puts that into a queue: how many bytes were put
-/// there in all, and by this step.
-pub fn connecting(number: usize, (total, count): (u64, u64)) -> u64 {
-    (number as u64 + 1) << SOCKET_SHIFT | total << ENTRY_BITS | count
-}
-
-/// The same once it is known which socket is at the other end.
-pub fn connected_to(value: u64, far: usize) -> u64 {
-    value | (far as u64 + 1) << FAR_SHIFT
-}
-
-const SOCKET_SHIFT: u32 = 48;
-const FAR_SHIFT: u32 = 32;
-const ENTRY_BITS: u32 = 8;
-
-/// The two sockets that a step connects which meets at an address, by their keys; 0 for none.
-pub(crate) fn connected(address: u64, value: u64) -> (u64, u64) {
-    let shared = address >> crate::PROCESS_BITS << crate::PROCESS_BITS;
-    let key = |number: u64| match number & 0xffff {
-        0 => 0,
-        some => socket_key(some - 1) | shared,
-    };
-    (key(value >> SOCKET_SHIFT), key(value >> FAR_SHIFT))
-}
-
-impl Event {
-    /// For a step that moves bytes, how many had been moved before and after it.
-    pub fn bytes_moved(&self) -> (u64, u64) {
-        let (value, bits) = match self.operation {
-            Operation::ConnectQueued => (self.value & ((1 << FAR_SHIFT) - 1), ENTRY_BITS),
-            _ => (self.value, COUNT_BITS),
-        };
-        let total = value >> bits;
-        (total.saturating_sub(value & ((1 << bits) - 1)), total)
-    }
 }
 
 #[cfg(test)]
@@ -243,11 +295,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_operations_match() {
-        for (number, &operation) in Operation::ALL.iter().enumerate() {
-            assert_eq!(operation as usize, number);
-            assert_eq!(Operation::from_number(number as u8), Some(operation));
+    fn numbers_and_kinds_match() {
+        for (number, &kind) in OperationKind::ALL.iter().enumerate() {
+            assert_eq!(kind as usize, number);
+            assert_eq!(OperationKind::from_number(number as u8), Some(kind));
         }
-        assert_eq!(Operation::from_number(Operation::ALL.len() as u8), None);
+        assert_eq!(OperationKind::from_number(OperationKind::ALL.len() as u8), None);
+    }
+
+    #[test]
+    fn operations_survive_being_packed() {
+        for &kind in OperationKind::ALL {
+            let operation = Operation::unpack(kind, Payload(1));
+            let packed = operation.pack();
+            assert_eq!((packed.kind(), operation.kind()), (kind, kind));
+            assert_eq!(packed.operation(), operation);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What happened to the network between processes, as the value of a step.
+//! What happened to the network between processes.
 
 /// A change of the network between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub enum NetworkChange {
 }
 
 impl NetworkChange {
-    /// The change as the value of a step.
-    pub fn word(self) -> u64 {
+    /// As one word.
+    pub(crate) fn word(self) -> u64 {
         let word =
             |kind: u64, one: usize, other: usize| kind | (one as u64) << 8 | (other as u64) << 16;
         match self {
@@ -23,8 +23,8 @@ impl NetworkChange {
         }
     }
 
-    /// The change that a step's value stands for.
-    pub fn of(word: u64) -> NetworkChange {
+    /// From a word.
+    pub(crate) fn of(word: u64) -> NetworkChange {
         let (one, other) = ((word >> 8 & 0xff) as usize, (word >> 16 & 0xff) as usize);
         match word & 0xff {
             1 => NetworkChange::Cut(one, other),

@@ -2,8 +2,8 @@ use crate::batch::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Rec
 use crate::notice::{MAX_NOTICES, Notice};
 use crate::upcall::MAX_MESSAGE;
 use crate::{
-    Choice, EnabledStep, Event, Faults, Handoff, Operation, Outcome, Phase, Splitmix, Upcall,
-    Waiting,
+    Choice, EnabledStep, Event, Faults, Handoff, Object, OperationKind, Outcome, Phase, Splitmix,
+    Upcall, Waiting,
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -17,11 +17,6 @@ pub const MAX_THREADS: usize = 128;
 pub const MAX_PROCESSES: usize = 16;
 /// The length of what the processes of a system share, which is mostly never touched.
 pub const SYSTEM_LENGTH: u64 = 1 << 32;
-/// Addresses have so many bits. Objects of one process of several have one more than its number
-/// above them.
-pub const PROCESS_BITS: u32 = 48;
-/// What objects have there that belong to all processes.
-pub const SHARED_OBJECT: u64 = 0x7fff;
 /// How many modules (the program and its libraries) may be loaded.
 pub const MAX_MODULES: usize = 256;
 /// How many steps an execution may have.
@@ -364,17 +359,17 @@ pub struct ThreadEntry {
     /// The thread's number.
     pub number: u16,
     /// What it does or did last.
-    pub operation: Operation,
+    pub operation: OperationKind,
     /// Whether it asks or waits.
     pub phase: Phase,
     /// What it waits for.
     pub waiting: Waiting,
     /// What it waits on.
-    pub object: u64,
+    pub object: Object,
     /// Who holds that, plus one; 0 if nobody does or it is not known.
     pub holder: u16,
-    /// The other end of the socket that it waits at; 0 if it is not known.
-    pub far: u64,
+    /// The other end of the socket that it waits at, if it is known.
+    pub far: Object,
     /// One more than the process whose end that is; 0 if it is not known.
     pub across: u16,
     /// Instruction pointer, stack pointer and frame pointer.

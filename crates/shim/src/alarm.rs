@@ -3,12 +3,13 @@
 
 use crate::libc::result;
 use crate::memory::{load, store};
+use crate::objects;
 use crate::scheduler::{Woken, ask, grant, note_creation, point, wait};
 use crate::signals::reach_process;
 use crate::state::{Interruption, Status, Thread, state};
 use crate::sys::errno;
 use crate::thread::{create, find};
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{Object, Operation, Waiting};
 
 const SIGALRM: i32 = 14;
 const SECOND: u64 = 1_000_000_000;
@@ -41,7 +42,7 @@ fn left() -> u64 {
 
 /// Sets the alarm, or takes it back.
 fn set(after: u64, again: u64) {
-    point(Operation::TimerSet, (&raw const state().alarm) as usize, after);
+    point(Operation::TimerSet(after), objects::memory((&raw const state().alarm) as usize));
     let at = if after == 0 { 0 } else { state().clock.get().saturating_add(after) };
     let alarm = Alarm { at, again, ..state().alarm.get() };
     state().alarm.set(alarm);
@@ -58,7 +59,7 @@ fn set(after: u64, again: u64) {
 
 fn start() {
     let was_concurrent = state().is_concurrent();
-    point(Operation::Create, ring as *const () as usize, 0);
+    point(Operation::Create, objects::memory(ring as *const () as usize));
     let ringer = create(ring as *const () as usize, 0, true);
     ringer.blocked_signals.set(u64::MAX);
     ringer.name.set(*b"alarm\0\0\0\0\0\0\0\0\0\0\0");
@@ -73,14 +74,14 @@ extern "C" fn ring(_unused: usize) -> usize {
         if alarm.at == 0 {
             break;
         }
-        ask(Operation::Sleep, 0, alarm.at, Some(alarm.at));
+        ask(Operation::Sleep(alarm.at), Object::NONE, Some(alarm.at));
         // It may have been set anew meanwhile.
         let alarm = state().alarm.get();
         if alarm.at == 0 {
             break;
         }
-        state().current().announce(Operation::Sleep, 0, alarm.at);
-        if wait(Waiting::Time, 0, Some(alarm.at)) == Woken::TimedOut {
+        state().current().announce(Operation::Sleep(alarm.at), Object::NONE);
+        if wait(Waiting::Time, Object::NONE, Some(alarm.at)) == Woken::TimedOut {
             let at = if alarm.again == 0 { 0 } else { alarm.at.saturating_add(alarm.again) };
             state().alarm.set(Alarm { at, ..alarm });
             reach_process(SIGALRM);

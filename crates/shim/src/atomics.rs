@@ -4,6 +4,7 @@
 //! of the operand and the number of the site, and calls `everypath_atomic`.
 
 use crate::memory::{load, view};
+use crate::objects;
 use crate::scheduler::{glance, point, stand_back};
 use crate::signals::Machine;
 use crate::state::{State, Thread, state};
@@ -13,7 +14,7 @@ use core::arch::global_asm;
 use core::arch::x86_64::__cpuid_count;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use everypath_shim_abi::{Operation, Site, SiteKind, StubFrame, Trap};
+use everypath_shim_abi::{Attempt, Object, Operation, Site, SiteKind, StubFrame, Trap};
 
 global_asm!(
     ".globl everypath_atomic",
@@ -218,12 +219,12 @@ fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
     match site.kind {
         SiteKind::CompareExchange => compare_exchange(operand, site, rax),
         SiteKind::Exchange => exchange(operand, site),
-        SiteKind::FetchModify => write(Operation::FetchModify, operand, site),
-        SiteKind::Store => write(Operation::Store, operand, site),
+        SiteKind::FetchModify => write(Operation::FetchModify, operand),
+        SiteKind::Store => write(Operation::Store, operand),
         SiteKind::Load | SiteKind::LoadCall => look(operand, site),
-        SiteKind::Pause => stand_back(Operation::Pause, 0),
+        SiteKind::Pause => stand_back(Operation::Pause, Object::NONE),
         SiteKind::Fence => {
-            point(Operation::Fence, 0, 0);
+            point(Operation::Fence, objects::whole_process());
         }
         SiteKind::Lock if finds_free => rust_mutex::before_taking(operand),
         SiteKind::Lock => compare_exchange(operand, site, rax),
@@ -274,8 +275,9 @@ fn enter_slow_path(operand: usize, rax: u64) {
 }
 
 /// An instruction that changes a word, whatever it finds there.
-fn write(operation: Operation, operand: usize, site: &Site) {
-    point(operation, operand, u64::from(site.size));
+#[inline(always)]
+fn write(operation: Operation, operand: usize) {
+    point(operation, objects::memory(operand));
     rust_mutex::watch(operand);
 }
 
@@ -322,9 +324,9 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
     let now = value(operand, size);
     let fails = now != expected && size <= 8;
     if fails && times_in_vain(site, operand, now) >= LOOKS {
-        stand_back(Operation::CompareExchange, operand);
+        stand_back(Operation::CompareExchange(Attempt::Repeated), objects::memory(operand));
     } else {
-        point(Operation::CompareExchange, operand, u64::from(size));
+        point(Operation::CompareExchange(Attempt::First), objects::memory(operand));
     }
     let now = value(operand, size);
     if now != expected && size <= 8 {
@@ -341,9 +343,9 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
 fn exchange(operand: usize, site: &Site) {
     let now = value(operand, site.size);
     if now != 0 && times_in_vain(site, operand, now) >= LOOKS {
-        stand_back(Operation::Exchange, operand);
+        stand_back(Operation::Exchange(Attempt::Repeated), objects::memory(operand));
     } else {
-        point(Operation::Exchange, operand, u64::from(site.size));
+        point(Operation::Exchange(Attempt::First), objects::memory(operand));
     }
     note_in_vain(site, operand, value(operand, site.size));
     rust_mutex::watch(operand);
@@ -355,9 +357,9 @@ fn look(operand: usize, site: &Site) {
     let [last_site, found, times] = thread.looked.get();
     let again = last_site == site.address && found == value(operand, site.size);
     if again && times >= LOOKS {
-        stand_back(Operation::Load, operand);
+        stand_back(Operation::Load(Attempt::Repeated), objects::memory(operand));
     } else {
-        glance(Operation::Load, operand, u64::from(site.size));
+        glance(Operation::Load(Attempt::First), objects::memory(operand));
     }
     let now = value(operand, site.size);
     let times = if last_site == site.address && found == now { times + 1 } else { 1 };

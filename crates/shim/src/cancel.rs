@@ -7,11 +7,12 @@
 //!
 //! Unwinding, and with it handlers and destructors, is libc's: see `pthread_exit`.
 
+use crate::objects;
 use crate::scheduler::{grant, point, stand_back};
 use crate::state::{Interruption, Status, Thread, state};
 use crate::sys::errno;
 use crate::thread::{find, pthread_exit};
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{Object, Operation, OperationKind};
 
 /// What joining a thread that was cancelled gives.
 const CANCELED: usize = usize::MAX;
@@ -83,7 +84,7 @@ pub(crate) fn at_step() {
         act_if_due();
     }
     let place = if it.place == Place::Entered { Place::Begun } else { it.place };
-    let tests = if thread.operation.get() == Operation::TestCancel { it.tests } else { 0 };
+    let tests = if thread.kind.get() == OperationKind::TestCancel { it.tests } else { 0 };
     thread.cancellation.set(Cancellation { place, tests, ..it });
 }
 
@@ -122,7 +123,7 @@ pub(crate) fn elsewhere(call: impl FnOnce()) {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_cancel(handle: usize) -> i32 {
-    point(Operation::Cancel, handle, 0);
+    point(Operation::Cancel, objects::memory(handle));
     let Some(thread) = find(handle) else { return errno::ESRCH };
     thread.cancellation.set(Cancellation { pending: true, ..thread.cancellation.get() });
     if thread.status() == Status::Blocked && is_due_for(thread) {
@@ -142,9 +143,9 @@ extern "C" fn pthread_testcancel() {
     thread.cancellation.set(Cancellation { tests, ..it });
     at_point(|| {
         if tests < PATIENCE {
-            point(Operation::TestCancel, 0, 0);
+            point(Operation::TestCancel, Object::NONE);
         } else {
-            stand_back(Operation::TestCancel, 0);
+            stand_back(Operation::TestCancel, Object::NONE);
         }
     });
 }

@@ -309,13 +309,13 @@ fn describe_own() {
         let (far, across) = crate::net::other_end(thread).unwrap_or_default();
         let entry = ThreadEntry {
             number: thread.number.get(),
-            operation: thread.operation.get(),
+            operation: thread.kind.get(),
             phase: thread.phase.get(),
             waiting: match thread.status() {
                 Status::Ended => everypath_shim_abi::Waiting::Ended,
                 _ => thread.waiting.get(),
             },
-            object: thread.object.get() as u64,
+            object: thread.object.get(),
             holder: crate::sync::holder(thread),
             far,
             across,

@@ -10,13 +10,14 @@ use crate::files;
 use crate::memory::{store, view, zero};
 use crate::multi_process;
 use crate::net::{self, Object};
+use crate::objects;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
 use core::cell::Cell;
 use core::ops::Range;
 use everypath_shim_abi::address_space::{DESCRIPTORS, OBJECTS};
-use everypath_shim_abi::{CLOSED, MAX_THREADS, Operation};
+use everypath_shim_abi::{DescriptorUse, FileEffect, MAX_THREADS, Operation};
 
 /// The first numbers are `main`'s.
 const MAINS: usize = 256;
@@ -362,10 +363,10 @@ pub(crate) fn is_open(descriptor: i32) -> bool {
 pub(crate) fn found(descriptor: i32) -> Option<&'static Cell<Open>> {
     match get(descriptor) {
         None if was_given_out(descriptor) => {
-            point(Operation::DescriptorUse, place(descriptor), CLOSED);
+            point(Operation::DescriptorUse(DescriptorUse::Closed), objects::descriptor(descriptor));
         }
         Some(_) if is_renewed_by_another(descriptor) => {
-            point(Operation::DescriptorUse, place(descriptor), 0);
+            point(Operation::DescriptorUse(DescriptorUse::Other), objects::descriptor(descriptor));
         }
         _ => {}
     }
@@ -386,27 +387,21 @@ pub(crate) fn found_description(descriptor: i32) -> Result<usize, i32> {
 /// before or after. Nobody closes the standard streams and devices while others use them.
 pub(crate) fn used(descriptor: i32) -> Option<&'static Cell<Open>> {
     let open = found(descriptor)?.get();
-    let object = match open.kind {
-        Kind::Object => net::touches(usize::from(open.index)) as u64,
-        Kind::Host | Kind::Written => 0,
+    let found = match open.kind {
+        Kind::Object => DescriptorUse::Socket(net::touches(usize::from(open.index))),
+        Kind::Host | Kind::Written => DescriptorUse::Other,
         _ => return get(descriptor),
     };
-    point(Operation::DescriptorUse, place(descriptor), object);
+    point(Operation::DescriptorUse(found), objects::descriptor(descriptor));
     get(descriptor)
 }
 
 /// The same for a call that changes where the next bytes of a file are read.
 pub(crate) fn moved(descriptor: i32) -> Option<&'static Cell<Open>> {
-    const POSITION: usize = 8;
     found(descriptor)?;
-    let description = place(description(descriptor)? as i32) + POSITION;
-    point(Operation::DescriptorMove, place(descriptor), description as u64);
+    let offset = objects::offset(description(descriptor)?);
+    point(Operation::DescriptorMove(offset), objects::descriptor(descriptor));
     get(descriptor)
-}
-
-/// What a descriptor is in footprints.
-fn place(descriptor: i32) -> usize {
-    DESCRIPTORS + descriptor as usize * size_of::<Slot>()
 }
 
 fn was_given_out(descriptor: i32) -> bool {
@@ -433,7 +428,9 @@ pub(crate) fn close(descriptor: i32) -> isize {
     let Some(open) = found(descriptor) else { return -(errno::EBADF as isize) };
     match open.get().kind {
         Kind::Object => net::before_close(usize::from(open.get().index)),
-        kind => replace(descriptor, kind == Kind::Written || open.get().lock != 0),
+        Kind::Written => replace(descriptor, FileEffect::Visible),
+        _ if open.get().lock != 0 => replace(descriptor, FileEffect::Visible),
+        _ => replace(descriptor, FileEffect::None),
     }
     // Others may have closed it meanwhile.
     let Some(description) = description(descriptor) else { return -(errno::EBADF as isize) };
@@ -448,15 +445,14 @@ pub(crate) fn close(descriptor: i32) -> isize {
 fn renew(number: usize) {
     let slot = slot(number);
     if slot.was_open.replace(true) {
-        replace(number as i32, false);
+        replace(number as i32, FileEffect::None);
         slot.renewed_by.set(state().current.get() + 1);
     }
 }
 
 /// The scheduling point before what a descriptor is open on changes.
-fn replace(descriptor: i32, is_written_file: bool) {
-    // Who reads and writes such files looks at all of them.
-    point(Operation::DescriptorClose, place(descriptor), is_written_file.into());
+fn replace(descriptor: i32, effect: FileEffect) {
+    point(Operation::DescriptorClose(effect), objects::descriptor(descriptor));
 }
 
 /// Keeps an object open while a call uses it, even if its descriptors are closed.

@@ -12,6 +12,7 @@ use crate::futex;
 use crate::libc::result;
 use crate::memory::{load, store, zero};
 use crate::net::syscalls::{self as net, is_object};
+use crate::objects;
 use crate::region::count;
 use crate::signals::{self, Machine};
 use crate::state::state;
@@ -260,7 +261,7 @@ fn identity(number: i64, [a, b, c, d, ..]: [usize; 6]) -> Option<isize> {
         number::RSEQ => -(errno::ENOSYS as isize),
         number::UMASK => {
             // Whoever makes a file sees it.
-            crate::scheduler::point(everypath_shim_abi::Operation::FileWrite, 0, 0);
+            crate::scheduler::point(everypath_shim_abi::Operation::FileWrite(0), objects::paths());
             state().umask.replace(a as u32 & 0o777) as isize
         }
         number::SCHED_GETAFFINITY => {

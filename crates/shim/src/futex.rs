@@ -2,11 +2,12 @@
 
 use crate::fail::stop;
 use crate::memory::load;
+use crate::objects;
 use crate::scheduler::{Woken, ask, grant, point, wait};
 use crate::state::{Thread, state};
 use crate::sync::rust_condvar;
 use crate::sys::errno;
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{CondMutex, Object, Operation, Waiting};
 
 const WAIT: i32 = 0;
 const WAKE: i32 = 1;
@@ -31,7 +32,7 @@ pub(crate) struct Call {
     pub(crate) third: u32,
 }
 
-fn waiting_on(word: usize, mask: u32) -> impl Iterator<Item = &'static Thread> {
+fn waiting_on(word: Object, mask: u32) -> impl Iterator<Item = &'static Thread> {
     // Conditions of Rust are futexes; those of pthreads have no mask.
     let waits = |thread: &Thread| matches!(thread.waiting.get(), Waiting::Futex | Waiting::Cond);
     let waiters = state().waiters_on(word).filter(move |thread| waits(thread));
@@ -39,7 +40,7 @@ fn waiting_on(word: usize, mask: u32) -> impl Iterator<Item = &'static Thread> {
 }
 
 /// How many threads wait on a word with a mask.
-pub(crate) fn waiters(word: usize, mask: u32) -> u32 {
+pub(crate) fn waiters(word: Object, mask: u32) -> u32 {
     waiting_on(word, mask).count() as u32
 }
 
@@ -82,19 +83,20 @@ fn relative(timeout: usize) -> Option<u64> {
 fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
     let thread = state().current();
     let mutex = rust_condvar::mutex_of_sleeper(thread, call.word);
-    let (operation, value, waiting) = match mutex {
-        Some(mutex) => (Operation::CondWait, mutex as u64, Waiting::Cond),
-        None => (Operation::FutexWait, u64::from(call.value), Waiting::Futex),
+    let word = objects::memory(call.word);
+    let (operation, waiting) = match mutex.map(objects::memory) {
+        Some(mutex) => (Operation::CondWait(CondMutex::owned(mutex)), Waiting::Cond),
+        None => (Operation::FutexWait(call.value), Waiting::Futex),
     };
     if mutex.is_none() {
-        ask(operation, call.word, value, deadline);
+        ask(operation, word, deadline);
     }
     if load::<u32>(call.word) != call.value {
         return -(errno::EAGAIN as isize);
     }
-    thread.announce(operation, call.word, value);
+    thread.announce(operation, word);
     thread.mask.set(mask);
-    let woken = wait(waiting, call.word, deadline);
+    let woken = wait(waiting, word, deadline);
     if let (Some(mutex), Woken::Granted | Woken::TimedOut) = (mutex, woken) {
         rust_condvar::woken(mutex);
     }
@@ -114,9 +116,10 @@ fn wake(word: usize, most: u32, mask: u32) -> isize {
     let outcome = if rust_condvar::notifies(thread, word) {
         thread.outcome.get()
     } else {
-        point(Operation::FutexWake, word, u64::from(most))
+        point(Operation::FutexWake(most), objects::memory(word))
     };
     thread.mask.set(0);
+    let word = objects::memory(word);
     let all = waiters(word, mask);
     if most >= all {
         waiting_on(word, mask).for_each(grant);
@@ -166,21 +169,22 @@ impl Combination {
 }
 
 fn requeue(call: Call, compare: bool) -> isize {
-    point(Operation::FutexRequeue, call.word, call.other as u64);
+    let (word, other) = (objects::memory(call.word), objects::memory(call.other));
+    point(Operation::FutexRequeue(other), word);
     if compare && load::<u32>(call.word) != call.third {
         return -(errno::EAGAIN as isize);
     }
     let (wake_most, move_most) = (call.value as usize, call.timeout);
     let mut moved = 0;
     let mut woken = 0;
-    while let Some(thread) = crate::scheduler::first_waiter(Waiting::Futex, call.word) {
+    while let Some(thread) = crate::scheduler::first_waiter(Waiting::Futex, word) {
         if woken < wake_most {
             grant(thread);
             woken += 1;
         } else if moved < move_most {
-            let last = state().waiters(Waiting::Futex, call.other).map(|t| t.place.get()).max();
+            let last = state().waiters(Waiting::Futex, other).map(|t| t.place.get()).max();
             thread.place.set(last.map_or(1, |place| place + 1));
-            thread.object.set(crate::multi_process::own_object(call.other));
+            thread.object.set(other);
             moved += 1;
         } else {
             break;

@@ -42,6 +42,7 @@ mod mapping;
 mod memory;
 mod multi_process;
 mod net;
+mod objects;
 mod output;
 mod output_digest;
 mod partition;

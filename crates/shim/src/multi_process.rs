@@ -21,15 +21,12 @@ use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use everypath_shim_abi::address_space::{BUFFERS, OBJECTS, PAGE, RUN_STATE, STATE};
 use everypath_shim_abi::{
-    Baton, CLOSED, IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, NoticeKind,
-    Operation, Outcome, PROCESS_BITS, SHARED_OBJECT, reserved_fds,
+    Baton, IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, NoticeKind, Outcome,
+    reserved_fds,
 };
 
 /// The process that talks to the checker.
 pub(crate) const FIRST: usize = 0;
-/// What belongs to all processes, in the sets of what steps touch.
-const SHARED: usize = (SHARED_OBJECT as usize) << PROCESS_BITS;
-
 static PROCESS: AtomicUsize = AtomicUsize::new(FIRST);
 static PROCESSES: AtomicUsize = AtomicUsize::new(1);
 /// How many threads each process may have.
@@ -117,46 +114,6 @@ pub(crate) fn is_own(thread: &Thread) -> bool {
     !is_one_of_several() || owner(thread.number.get()) == process()
 }
 
-/// An object of this process, as all processes know it: addresses alone are not told apart.
-pub(crate) fn own_object(address: usize) -> usize {
-    let is_known = address == 0 || address >> PROCESS_BITS != 0;
-    if !is_one_of_several() || is_known {
-        return address;
-    }
-    address | (process() + 1) << PROCESS_BITS
-}
-
-/// What a step works on, as all processes know it.
-pub(crate) fn touched(operation: Operation, object: usize, value: u64) -> (usize, u64) {
-    if !is_one_of_several() {
-        return (object, value);
-    }
-    let object = match operation {
-        // There is one of them in each process.
-        Operation::FileRead | Operation::FileWrite | Operation::Fence | Operation::SignalWait => {
-            own_object(object.max(1))
-        }
-        _ => own_object(object),
-    };
-    let value = match operation {
-        Operation::CondWait | Operation::FutexRequeue => own_object(value as usize) as u64,
-        Operation::DescriptorUse if value == 0 || value == CLOSED => value,
-        Operation::DescriptorUse | Operation::DescriptorMove => own_object(value as usize) as u64,
-        _ => value,
-    };
-    (object, value)
-}
-
-/// An object that belongs to all processes.
-pub(crate) fn shared_object(key: usize) -> usize {
-    if is_one_of_several() { key | SHARED } else { key }
-}
-
-/// The address of an object of this process.
-pub(crate) fn address_of(object: usize) -> usize {
-    object & ((1 << PROCESS_BITS) - 1)
-}
-
 /// Lets all processes run on the processor that the first one was on: only one of them runs at a
 /// time, and waking one on another processor takes far longer.
 pub(crate) fn stay_together() {
@@ -190,13 +147,10 @@ pub(crate) fn await_turn() {
     TURNS[process()].take(&SysFutex);
 }
 
-/// What stands for the end of this process in the footprint of that step: 0, which is everything,
-/// if it ends threads that could have gone on.
-pub(crate) fn end_object() -> usize {
-    if is_one_of_several() && state().own_unjoined[process()].get() == 0 {
-        return own_object(1);
-    }
-    0
+/// Whether this process can end unnoticed: it is one of several, and ends no threads that could have
+/// gone on.
+pub(crate) fn ends_unnoticed() -> bool {
+    is_one_of_several() && state().own_unjoined[process()].get() == 0
 }
 
 /// Ends this process, while others go on. What it has open is closed, one step each.

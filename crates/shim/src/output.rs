@@ -1,5 +1,6 @@
 //! Standard output and error, notes, and the message log: captured for each execution.
 
+use crate::objects;
 use crate::region::region;
 use crate::scheduler::point;
 use everypath_shim_abi::{MAX_OUTPUT, OUTPUTS, OWN_OUTPUTS, Operation};
@@ -7,7 +8,7 @@ use everypath_shim_abi::{MAX_OUTPUT, OUTPUTS, OWN_OUTPUTS, Operation};
 /// Writes to stream 1 or 2: kept outside the program's memory, and a step only on request.
 pub(crate) fn write(stream: usize, address: usize, length: usize) -> isize {
     if crate::region::setup().output_steps {
-        point(Operation::Output, stream, length as u64);
+        point(Operation::Output(length as u64), objects::stream(stream));
     }
     append(stream, crate::memory::bytes(address, length));
     length as isize

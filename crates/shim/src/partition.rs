@@ -11,9 +11,9 @@ use crate::multi_process;
 use crate::net;
 use crate::process_faults;
 use crate::region::setup;
-use crate::scheduler::{amend, withdraw};
+use crate::scheduler::{complete, withdraw};
 use crate::state::{State, Thread, state};
-use everypath_shim_abi::{NetworkChange, Operation};
+use everypath_shim_abi::{Completion, NetworkChange, OperationKind};
 
 /// Whether the network may be cut.
 pub(crate) fn is_possible() -> bool {
@@ -22,7 +22,7 @@ pub(crate) fn is_possible() -> bool {
 
 /// Whether a thread is the network.
 pub(crate) fn is_one(thread: &Thread) -> bool {
-    thread.operation.get() == Operation::Partition
+    thread.kind.get() == OperationKind::Partition
 }
 
 /// Whether nothing gets from one process to another.
@@ -67,7 +67,7 @@ pub(crate) fn meet(network: &Thread) {
     let before = usize::from(may_rest(state));
     let chosen = outcome.checked_sub(before).and_then(|index| changes(state).nth(index));
     let change = chosen.unwrap_or(NetworkChange::None);
-    amend(|event| event.operation == Operation::Partition, |_| change.word());
+    complete(&[OperationKind::Partition], Completion::NetworkChanged(change));
     let set = |one: usize, other: usize, is_cut: bool| {
         for (one, other) in [(one, other), (other, one)] {
             let others = state.cuts[one].get() & !(1 << other);

@@ -8,12 +8,13 @@ use crate::scheduler::point;
 use crate::state::{Status, state};
 use crate::sys::{errno, number, sys};
 use crate::thread::{FIRST_TID, first_tid};
-use everypath_shim_abi::{Operation, Outcome};
+use everypath_shim_abi::{Object, Operation, Outcome, ProcessEnd};
 
 /// The process ends: what its threads left behind is looked at last.
 pub(crate) fn finish(code: i32) -> ! {
     let code = code & 0xff;
-    point(Operation::ProcessExit, multi_process::end_object(), code as u64);
+    let end = ProcessEnd { code: code as u8, is_unnoticed: multi_process::ends_unnoticed() };
+    point(Operation::ProcessExit(end), Object::NONE);
     let unseen = state().own_threads().find(|thread| {
         thread.panicked.get() && thread.status() != Status::Free && !thread.joined.get()
     });

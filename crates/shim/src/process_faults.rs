@@ -15,7 +15,7 @@ use crate::state::{State, Status, Thread, state};
 use crate::symmetry;
 use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
-use everypath_shim_abi::{MAX_THREADS, Operation, Splitmix};
+use everypath_shim_abi::{MAX_THREADS, Object, Operation, OperationKind, Splitmix};
 
 /// The process is spared, killed, or killed and started again.
 pub(crate) const WAYS: u32 = 3;
@@ -29,11 +29,11 @@ pub(crate) fn is_possible() -> bool {
 
 /// Whether a thread runs no code: it is the fault injector of its process, or of the network.
 pub(crate) fn is_one(thread: &Thread) -> bool {
-    matches!(thread.operation.get(), Operation::Kill | Operation::Partition)
+    matches!(thread.kind.get(), OperationKind::Kill | OperationKind::Partition)
 }
 
 fn kills(thread: &Thread) -> bool {
-    thread.operation.get() == Operation::Kill
+    thread.kind.get() == OperationKind::Kill
 }
 
 /// Adds a fault injector to this process, if it may be killed. The first one, which may not, has
@@ -48,7 +48,7 @@ pub(crate) fn appoint(state: &State) {
     let fate = state.thread(number);
     fate.number.set(number);
     fate.path.set(Splitmix(u64::from(number)).next());
-    fate.announce(operation, 0, 0);
+    fate.announce(operation, Object::NONE);
     fate.set_status(Status::Ready);
     state.alive.set(state.alive.get() + 1);
     state.limit.set(state.limit.get().max(number + 1));
@@ -88,8 +88,8 @@ pub(crate) fn remember_start() {
 
 /// The fault injector of this process was chosen: injects the fault.
 pub(crate) fn meet(fate: &Thread) {
-    match fate.operation.get() {
-        Operation::Partition => partition::meet(fate),
+    match fate.kind.get() {
+        OperationKind::Partition => partition::meet(fate),
         _ => kill(fate),
     }
 }

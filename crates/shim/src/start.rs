@@ -6,6 +6,7 @@ use crate::fail::die;
 use crate::libc;
 use crate::memory::{bytes, c_string, load, round_up, store, write};
 use crate::multi_process;
+use crate::objects;
 use crate::region::{own, region, setup};
 use crate::snapshot::{self, OURS, add_fixed};
 use crate::state::state;
@@ -249,7 +250,7 @@ fn prepare_main(block: usize) {
         main.random.set(Splitmix(main.path.get()));
     }
     main.tcb.set(block);
-    main.announce(Operation::Start, block, 0);
+    main.announce(Operation::Start, objects::memory(block));
     let mut name = [0; 16];
     name[..4].copy_from_slice(b"main");
     main.name.set(name);

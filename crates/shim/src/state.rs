@@ -10,7 +10,8 @@ use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{self, DESCRIPTORS, HEAP, HEAP_END, PAGE, STATE};
 use everypath_shim_abi::{
-    Fault, MAX_PORTS, MAX_PROCESSES, MAX_THREADS, Operation, Phase, Splitmix, Waiting,
+    Fault, MAX_PORTS, MAX_PROCESSES, MAX_THREADS, Object, Operation, OperationKind,
+    PackedOperation, Payload, Phase, Splitmix, Waiting,
 };
 
 /// How many keys of thread-specific data a process has.
@@ -54,7 +55,7 @@ pub(crate) struct Thread {
     /// Changed by `set_status` only.
     status: Cell<Status>,
     /// What its next step does.
-    pub(crate) operation: Cell<Operation>,
+    pub(crate) kind: Cell<OperationKind>,
     pub(crate) phase: Cell<Phase>,
     pub(crate) waiting: Cell<Waiting>,
     /// Its next step changes nothing that another thread could see.
@@ -71,8 +72,9 @@ pub(crate) struct Thread {
     pub(crate) place: Cell<u16>,
     /// How many threads it has created.
     pub(crate) children: Cell<u16>,
-    pub(crate) object: Cell<usize>,
-    pub(crate) value: Cell<u64>,
+    /// What its next step works on, and what goes with the operation.
+    pub(crate) object: Cell<Object>,
+    payload: Cell<Payload>,
     /// What a waiter said about itself: a futex mask.
     pub(crate) mask: Cell<u32>,
     /// Whether it died of a panic.
@@ -159,13 +161,38 @@ impl Thread {
         matches!(self.status.get(), Status::Ready | Status::Blocked)
     }
 
+    /// What the next step does, as it was announced.
+    pub(crate) fn operation(&self) -> Operation {
+        self.announced().operation()
+    }
+
+    /// The same as it is passed on.
+    pub(crate) fn announced(&self) -> PackedOperation {
+        PackedOperation::new(self.kind.get(), self.payload.get())
+    }
+
+    /// Sets what the next step does, on the same object as before.
+    #[inline(always)]
+    pub(crate) fn set_operation(&self, operation: Operation) {
+        self.set_packed(operation.pack());
+    }
+
+    fn set_packed(&self, operation: PackedOperation) {
+        self.kind.set(operation.kind());
+        self.payload.set(operation.payload());
+    }
+
     /// Sets what the next step does.
-    pub(crate) fn announce(&self, operation: Operation, object: usize, value: u64) {
-        let (object, value) = multi_process::touched(operation, object, value);
-        self.operation.set(operation);
+    #[inline(always)]
+    pub(crate) fn announce(&self, operation: Operation, object: Object) {
+        self.announce_packed(operation.pack(), object);
+    }
+
+    /// The same for an operation as it is passed on.
+    pub(crate) fn announce_packed(&self, operation: PackedOperation, object: Object) {
+        self.set_packed(operation);
         self.phase.set(Phase::Request);
         self.object.set(object);
-        self.value.set(value);
         self.idle_step.set(false);
         // Whatever it was in the middle of, this is another step.
         self.within.set(Within::default());
@@ -338,13 +365,16 @@ impl State {
     }
 
     /// Those that wait for `waiting` on `object`, in no particular order.
-    pub(crate) fn waiters(&self, waiting: Waiting, object: usize) -> impl Iterator<Item = &Thread> {
+    pub(crate) fn waiters(
+        &self,
+        waiting: Waiting,
+        object: Object,
+    ) -> impl Iterator<Item = &Thread> {
         self.waiters_on(object).filter(move |thread| thread.waiting.get() == waiting)
     }
 
     /// Those that wait for anything on `object`, in no particular order.
-    pub(crate) fn waiters_on(&self, object: usize) -> impl Iterator<Item = &Thread> {
-        let object = multi_process::own_object(object);
+    pub(crate) fn waiters_on(&self, object: Object) -> impl Iterator<Item = &Thread> {
         self.members(self.blocked.bits()).filter(move |thread| {
             // Granting one while looking at the others must not hide them.
             thread.status.get() == Status::Blocked && thread.object.get() == object

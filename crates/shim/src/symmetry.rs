@@ -24,7 +24,7 @@ pub(crate) fn declare(state: &State) {
 }
 
 fn uses_network(thread: &Thread) -> bool {
-    is_use_of_network(thread.operation.get(), thread.object.get() as u64)
+    is_use_of_network(thread.kind.get(), thread.object.get())
 }
 
 /// Whether another process must use the network before a thread may.

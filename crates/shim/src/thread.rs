@@ -5,6 +5,7 @@ use crate::fail::stop;
 use crate::libc;
 use crate::memory::{load, map, store, zero};
 use crate::multi_process;
+use crate::objects;
 use crate::process_faults;
 use crate::scheduler::{Woken, ask, give_way, grant_all, point, reschedule, wait};
 use crate::state::{KEYS, State, Status, Thread, state};
@@ -14,7 +15,7 @@ use core::ffi::c_int;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{GUARD, PAGE, SLOT, SLOTS, STACK_SIZE, stack_bottom};
-use everypath_shim_abi::{MAX_THREADS, Operation, Splitmix, Waiting};
+use everypath_shim_abi::{MAX_THREADS, Operation, RobustMutexes, Splitmix, Waiting};
 
 /// Threads are known to programs by their number, and this.
 pub(crate) const FIRST_TID: i32 = 100_000;
@@ -102,7 +103,11 @@ pub(crate) fn end(thread: &Thread) -> ! {
     if state.sections.get() != 0 {
         stop!("a thread exits inside an atomic section; call everypath_atomic_end before");
     }
-    point(Operation::Exit, thread.tcb.get(), u64::from(thread.robust.get() != 0));
+    let robust = match thread.robust.get() {
+        0 => RobustMutexes::None,
+        _ => RobustMutexes::Owned,
+    };
+    point(Operation::Exit(robust), objects::memory(thread.tcb.get()));
     crate::sync::release_robust(thread);
     let keeps_alive =
         |other: &Thread| !process_faults::is_one(other) && !crate::alarm::is_ringer(other);
@@ -114,7 +119,7 @@ pub(crate) fn end(thread: &Thread) -> ! {
     }
     state.alive.set(state.alive.get() - 1);
     thread.set_status(Status::Ended);
-    grant_all(Waiting::Join, thread.tcb.get());
+    grant_all(Waiting::Join, objects::memory(thread.tcb.get()));
     if thread.detached.get() {
         forget_unless_panicked(state, thread);
     }
@@ -221,7 +226,7 @@ pub(crate) fn create(function: usize, argument: usize, detached: bool) -> &'stat
     let top = thread.stack_top();
     zero(top - PAGE, PAGE);
     thread.context.prepare(top, run as *const () as usize, (&raw const *thread) as usize, tcb);
-    thread.announce(Operation::Start, tcb, 0);
+    thread.announce(Operation::Start, objects::memory(tcb));
     thread.set_status(Status::Ready);
     state.limit.set(state.limit.get().max(number + 1));
     state.alive.set(state.alive.get() + 1);
@@ -266,7 +271,7 @@ pub(crate) extern "C" fn pthread_create(
         stop!("pthread_create with a stack of {size} bytes; the limit is {}", STACK_SIZE);
     }
     let was_concurrent = state().is_concurrent();
-    point(Operation::Create, function, 0);
+    point(Operation::Create, objects::memory(function));
     let thread = create(function, argument, detached != 0);
     crate::scheduler::note_creation(thread, was_concurrent);
     store(handle, thread.tcb.get());
@@ -274,7 +279,8 @@ pub(crate) extern "C" fn pthread_create(
 }
 
 fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> i32 {
-    ask(if only_try { Operation::TryJoin } else { Operation::Join }, handle, 0, deadline);
+    let joined = objects::memory(handle);
+    ask(if only_try { Operation::TryJoin } else { Operation::Join }, joined, deadline);
     let Some(thread) = find(handle) else { return errno::ESRCH };
     if thread.detached.get() || thread.joined.get() {
         return errno::EINVAL;
@@ -287,7 +293,7 @@ fn join(handle: usize, result: usize, deadline: Option<u64>, only_try: bool) -> 
             return errno::EBUSY;
         }
         thread.joined.set(true);
-        let woken = wait(Waiting::Join, handle, deadline);
+        let woken = wait(Waiting::Join, joined, deadline);
         if woken == Woken::TimedOut {
             thread.joined.set(false);
             return errno::ETIMEDOUT;
@@ -340,7 +346,7 @@ extern "C" fn pthread_clockjoin_np(handle: usize, result: usize, clock: i32, unt
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_detach(handle: usize) -> i32 {
-    point(Operation::Detach, handle, 0);
+    point(Operation::Detach, objects::memory(handle));
     let Some(thread) = find(handle) else { return errno::ESRCH };
     if thread.detached.get() {
         return errno::EINVAL;

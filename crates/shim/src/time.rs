@@ -6,7 +6,7 @@ use crate::memory::{load, store};
 use crate::scheduler::{Woken, ask, stand_back, wait};
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{Object, Operation, Waiting};
 
 /// The clock of the day.
 pub(crate) const REALTIME: i32 = 0;
@@ -41,7 +41,7 @@ fn read(clock: i32) -> u64 {
     let reads = thread.clock_reads.get() + 1;
     thread.clock_reads.set(reads);
     if reads > PATIENCE {
-        stand_back(Operation::Yield, 0);
+        stand_back(Operation::Yield, Object::NONE);
         thread.clock_reads.set(PATIENCE / 2);
     }
     now(clock)
@@ -76,9 +76,9 @@ fn is_interrupted_until(moment: u64) -> bool {
     }
     if state.is_concurrent() {
         return cancel::at_point(|| {
-            ask(Operation::Sleep, 0, moment, Some(moment));
-            state.current().announce(Operation::Sleep, 0, moment);
-            let woken = wait(Waiting::Time, 0, Some(moment));
+            ask(Operation::Sleep(moment), Object::NONE, Some(moment));
+            state.current().announce(Operation::Sleep(moment), Object::NONE);
+            let woken = wait(Waiting::Time, Object::NONE, Some(moment));
             let interrupted = matches!(woken, Woken::Interrupted { .. });
             if interrupted {
                 cancel::act_if_due();

@@ -14,8 +14,8 @@ use crate::region::{count, region};
 use crate::scheduler::Counter;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
-    AGAIN, Event, IN_ORDER, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase, Relation,
-    TIMEOUT, footprint,
+    Completion, Event, Facet, LockOrder, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase,
+    Relation, Step, TIMEOUT,
 };
 
 /// So many objects are told apart; all others are taken for one, which makes classes smaller.
@@ -122,9 +122,9 @@ pub(crate) fn class(steps: u32) -> u64 {
         let event = event.get();
         let hash = sums.step(step, &event);
         STEPS[step].store(hash, Relaxed);
-        if event.operation == Operation::Create {
+        if let Completion::Created(created) = event.completion() {
             threads += 1;
-            THREADS[event.value as usize % MAX_THREADS].store(mix(hash, 1), Relaxed);
+            THREADS[usize::from(created) % MAX_THREADS].store(mix(hash, 1), Relaxed);
         }
     }
     count(|counters| {
@@ -150,13 +150,13 @@ fn note_waits(events: impl DoubleEndedIterator<Item = Event> + ExactSizeIterator
 fn gets_a_lock(event: &Event) -> bool {
     event.phase == Phase::Resume
         && event.outcome != TIMEOUT
-        && match event.operation {
+        && match event.operation() {
             Operation::MutexLock | Operation::SpinLock | Operation::Join => true,
             Operation::SemWait => true,
-            Operation::ReadLock => event.value & IN_ORDER != 0,
-            Operation::WriteLock => event.value & (IN_ORDER | AGAIN) == IN_ORDER,
+            Operation::ReadLock(order) => order != LockOrder::Unordered,
+            Operation::WriteLock(order) => order == LockOrder::Fifo,
             // Of the mutex that goes with a condition: before, the condition was waited for.
-            Operation::CondWait => event.object == event.value,
+            Operation::CondWait(condition) => event.object == condition.mutex,
             _ => false,
         }
 }
@@ -176,12 +176,11 @@ impl Sums {
             return thread.load(Relaxed);
         }
         if gets_a_lock(event) {
-            let got = Part { mode: Mode::Acquire, object: event.object };
+            let got = Part { mode: Mode::Acquire, object: event.object.facet(Facet::Whole) };
             let mut hash = thread.load(Relaxed);
-            match event.operation {
-                Operation::ReadLock | Operation::WriteLock => {
-                    let what = (event.operation, event.phase);
-                    let got = footprint(what, (event.object, event.value), 0, true);
+            match event.operation() {
+                Operation::ReadLock(_) | Operation::WriteLock(_) => {
+                    let got = event.step().footprint();
                     got.parts().for_each(|part| hash = self.part(hash, part));
                 }
                 _ => hash = self.part(hash, got),
@@ -190,9 +189,8 @@ impl Sums {
             return hash;
         }
         let waited = WAITED[step / 32].load(Relaxed) >> (step % 32) & 1 != 0;
-        let what = (event.operation, event.phase);
-        let footprint = footprint(what, (event.object, event.value), event.outcome, !waited);
-        let kind = u64::from(event.operation as u8) << 24 | u64::from(event.outcome) << 8;
+        let footprint = Step { granted: !waited, ..event.step() }.footprint();
+        let kind = u64::from(event.kind() as u8) << 24 | u64::from(event.outcome) << 8;
         let mut hash = mix(thread.load(Relaxed), kind | u64::from(event.phase as u8));
         if let Some(granting) = (event.granted_by as usize).checked_sub(1) {
             hash = mix(hash, STEPS[granting % MAX_EVENTS].load(Relaxed));

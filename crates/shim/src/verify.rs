@@ -5,11 +5,10 @@ use crate::fail::stop;
 use crate::memory::bytes;
 use crate::output;
 use crate::region::region;
-use crate::scheduler::{STEPS, step};
+use crate::scheduler::{complete, step};
 use crate::state::state;
 use core::fmt::{self, Write};
-use core::sync::atomic::Ordering::Relaxed;
-use everypath_shim_abi::{Event, Operation, Outcome, TIMEOUT};
+use everypath_shim_abi::{Completion, Object, Operation, OperationKind, Outcome, TIMEOUT};
 
 /// The stream that notes are kept in.
 const NOTES: usize = 3;
@@ -48,7 +47,7 @@ extern "C" fn everypath_choose(ways: u32) -> u32 {
     }
     let selectable = &state().selectable;
     selectable.set(selectable.get() + 1);
-    let chosen = step(Operation::Choose, 0, u64::from(ways));
+    let chosen = step(Operation::Choose(ways), Object::NONE);
     selectable.set(selectable.get() - 1);
     u32::from(chosen)
 }
@@ -74,13 +73,12 @@ extern "C" fn everypath_always(condition: i32, message: usize, length: usize) {
 #[unsafe(no_mangle)]
 extern "C" fn everypath_note(text: usize, length: usize) {
     require_main("everypath_note");
-    step(Operation::Note, 0, 0);
+    step(Operation::Note, Object::NONE);
     // Only now, so that notes stand in the order of their steps.
-    let value = region().output[NOTES - 1].length.get();
+    let start = region().output[NOTES - 1].length.get();
     output::append(NOTES, bytes(text, length));
     output::append(NOTES, &[0]);
-    let event = &region().events[STEPS.load(Relaxed) as usize - 1];
-    event.set(Event { value, ..event.get() });
+    complete(&[OperationKind::Note], Completion::Noted(start));
 }
 
 /// Lets the network lose, duplicate and reorder what the thread looks for from now on, as far as
@@ -97,7 +95,7 @@ extern "C" fn everypath_atomic_begin() {
     require_main("everypath_atomic_begin");
     let state = state();
     if state.sections.get() == 0 {
-        step(Operation::AtomicBegin, 0, 0);
+        step(Operation::AtomicBegin, Object::NONE);
         state.exclusive.set(state.current.get() + 1);
     }
     state.sections.set(state.sections.get() + 1);
@@ -111,7 +109,7 @@ extern "C" fn everypath_atomic_end() {
     match state.sections.get() {
         0 => stop!("everypath_atomic_end without everypath_atomic_begin"),
         1 => {
-            step(Operation::AtomicEnd, 0, 0);
+            step(Operation::AtomicEnd, Object::NONE);
             state.exclusive.set(0);
             state.sections.set(0);
         }

@@ -9,8 +9,8 @@ pub use ending::Ending;
 use crate::replay::{Replayed, Stack};
 use crate::schedule::recorded;
 use everypath_shim_abi::{
-    CLOSED, Delivery, Event, Fault, NetworkChange, Operation, Outcome, Phase, TIMEOUT, TO_PEER,
-    ThreadEntry, Waiting, text,
+    Completion, Delivered, Delivery, DescriptorUse, Event, Fault, NetworkChange, Object,
+    ObjectKind, Operation, OperationKind, Outcome, Phase, TIMEOUT, ThreadEntry, Waiting, text,
 };
 use everypath_trace::{Line, Message, RacingStep, TraceStep};
 use std::collections::BTreeMap;
@@ -19,16 +19,16 @@ use std::collections::BTreeMap;
 pub struct Names<'a> {
     replayed: &'a Replayed,
     /// What kind of thing each object without a name is, and the how many-th of its kind.
-    objects: BTreeMap<u64, String>,
+    objects: BTreeMap<Object, String>,
 }
 
 impl<'a> Names<'a> {
     /// The names in a repeated execution.
     pub fn new(replayed: &'a Replayed) -> Self {
-        let mut objects: BTreeMap<u64, String> = replayed.variables.iter().cloned().collect();
+        let mut objects: BTreeMap<Object, String> = replayed.variables.iter().cloned().collect();
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         for event in &replayed.execution.events {
-            let Some(kind) = kind_of_object(event.operation) else { continue };
+            let Some(kind) = kind_of_object(event.kind()) else { continue };
             if kind == "thread" {
                 continue;
             }
@@ -53,8 +53,8 @@ impl<'a> Names<'a> {
         let system = &self.replayed.system;
         let is_fate = |operation| self.entry(number).is_some_and(|of| of.operation == operation);
         let name = match (system.number_in_process(number), given.as_str()) {
-            _ if is_fate(Operation::Partition) => return "network".into(),
-            _ if is_fate(Operation::Kill) => "fault injection".into(),
+            _ if is_fate(OperationKind::Partition) => return "network".into(),
+            _ if is_fate(OperationKind::Kill) => "fault injection".into(),
             (0, _) => "main".into(),
             (number, "" | "main") => format!("thread {number}"),
             (number, _) => format!("thread {number} ({given})"),
@@ -65,43 +65,44 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn network_change(&self, value: u64) -> String {
+    fn network_change(&self, event: &Event) -> String {
         let name = |process: usize| {
             self.replayed.system.names().get(process).map_or("a process", String::as_str)
         };
-        match NetworkChange::of(value) {
-            NetworkChange::None => "stays as it is".into(),
-            NetworkChange::Cut(one, other) => {
+        match event.completion() {
+            Completion::NetworkChanged(NetworkChange::Cut(one, other)) => {
                 format!("is partitioned between {} and {}", name(one), name(other))
             }
-            NetworkChange::Mended(one, other) => {
+            Completion::NetworkChanged(NetworkChange::Mended(one, other)) => {
                 format!("is healed between {} and {}", name(one), name(other))
             }
+            _ => "stays as it is".into(),
         }
     }
 
-    fn object(&self, address: u64) -> String {
-        self.objects.get(&address).cloned().unwrap_or_else(|| format!("at {address:#x}"))
+    fn object(&self, object: Object) -> String {
+        self.objects.get(&object).cloned().unwrap_or_else(|| format!("at {object}"))
     }
 
     /// The thread whose handle an object is.
-    fn thread_of_handle(&self, handle: u64) -> Option<u16> {
+    fn thread_of_handle(&self, handle: Object) -> Option<u16> {
         let mut events = self.replayed.execution.events.iter();
-        let is_its = |event: &&Event| event.operation == Operation::Start && event.object == handle;
+        let is_its =
+            |event: &&Event| event.kind() == OperationKind::Start && event.object == handle;
         events.find(is_its).map(|event| event.thread)
     }
 
-    fn by_handle(&self, handle: u64) -> String {
+    fn by_handle(&self, handle: Object) -> String {
         self.thread_of_handle(handle).map_or_else(|| "a thread".into(), |it| self.thread(it))
     }
 
     /// What a step does.
     fn step(&self, event: &Event) -> String {
         let object = self.object(event.object);
-        let words = match (event.operation, event.phase, event.outcome) {
+        let words = match (event.operation(), event.phase, event.outcome) {
             (Operation::Start, ..) => "starts".into(),
             (Operation::Create, ..) => "creates a thread".into(),
-            (Operation::Exit, ..) => "ends".into(),
+            (Operation::Exit(_), ..) => "ends".into(),
             (Operation::Join, Phase::Request | Phase::Limited, _) => {
                 format!("joins {}", self.by_handle(event.object))
             }
@@ -113,65 +114,56 @@ impl<'a> Names<'a> {
             (Operation::Yield, ..) => "yields".into(),
             (Operation::Pause, ..) => "spins".into(),
             (Operation::Fence, ..) => "passes a fence".into(),
-            (Operation::Output, ..) => {
-                let stream = if event.object & 0xff == 1 { "output" } else { "error" };
-                format!("writes {} bytes to standard {stream}", event.value)
+            (Operation::Output(length), ..) => {
+                let is_output = matches!(event.object.kind(), ObjectKind::Stream { number: 1, .. });
+                let stream = if is_output { "output" } else { "error" };
+                format!("writes {length} bytes to standard {stream}")
             }
-            (Operation::Sleep, Phase::Limited, _) => "goes to sleep".into(),
-            (Operation::Sleep, ..) => "wakes up".into(),
+            (Operation::Sleep(_), Phase::Limited, _) => "goes to sleep".into(),
+            (Operation::Sleep(_), ..) => "wakes up".into(),
             (Operation::SignalWait, Phase::Resume, _) => "got a signal".into(),
             (Operation::SignalWait, ..) => "waits for a POSIX signal".into(),
-            (Operation::DescriptorUse, ..) if event.value == CLOSED => {
+            (Operation::DescriptorUse(DescriptorUse::Closed), ..) => {
                 "uses a descriptor that is closed".into()
             }
-            (Operation::DescriptorUse, ..) => "uses a descriptor".into(),
-            (Operation::DescriptorMove, ..) => "changes a file offset".into(),
-            (Operation::DescriptorClose, ..) => "closes a descriptor".into(),
-            (Operation::Poll, ..) => "polls descriptors".into(),
-            (Operation::ProcessExit, ..) => format!("ends the process with code {}", event.value),
+            (Operation::DescriptorUse(_), ..) => "uses a descriptor".into(),
+            (Operation::DescriptorMove(_), ..) => "changes a file offset".into(),
+            (Operation::DescriptorClose(_), ..) => "closes a descriptor".into(),
+            (Operation::Poll(_), ..) => "polls descriptors".into(),
+            (Operation::ProcessExit(end), ..) => format!("ends the process with code {}", end.code),
             (Operation::Kill, _, 0) => "does not kill the process".into(),
             (Operation::Kill, _, 1) => "kills the process".into(),
             (Operation::Kill, ..) => "kills and restarts the process".into(),
-            (Operation::Partition, ..) => self.network_change(event.value),
-            (Operation::Choose, ..) => format!("chooses {} of {}", event.outcome, event.value),
-            (Operation::Fault, .., 0) => "gets no fault".into(),
-            (Operation::Fault, ..) => format!("gets a fault: {}", fault(event.value)),
-            (Operation::Deliver, ..) => delivery(event.value),
+            (Operation::Partition, ..) => self.network_change(event),
+            (Operation::Choose(ways), ..) => format!("chooses {} of {ways}", event.outcome),
+            (Operation::Fault(_), .., 0) => "gets no fault".into(),
+            (Operation::Fault(it), ..) => format!("gets a fault: {}", fault(it)),
+            (Operation::Deliver(_), ..) => delivery(event),
             (Operation::Note, ..) => format!("notes: {}", self.note(event)),
             (Operation::AtomicBegin, ..) => "begins an atomic section".into(),
             (Operation::AtomicEnd, ..) => "ends its atomic section".into(),
-            (Operation::Signal, ..) => format!("sends signal {}", event.value),
-            (Operation::Connect | Operation::AwaitListener, Phase::Resume, TIMEOUT) => {
+            (Operation::Signal(number), ..) => format!("sends signal {number}"),
+            (Operation::Connect(_) | Operation::AwaitListener, Phase::Resume, TIMEOUT) => {
                 self.in_vain(event)
             }
             (_, Phase::Resume, TIMEOUT) => {
-                format!("times out waiting for {} {object}", what(event.operation))
+                format!("times out waiting for {} {object}", what(event.kind()))
             }
-            (Operation::CondWait, Phase::Resume, _) => {
+            (Operation::CondWait(_), Phase::Resume, _) => {
                 format!("is woken at condition {object} and requests its mutex")
             }
-            (Operation::FutexWait, Phase::Resume, _) => format!("is woken at futex {object}"),
-            (_, Phase::Resume, _) => resumes(what(event.operation), &object),
-            _ => format!("{} {object}", verb(event.operation)),
+            (Operation::FutexWait(_), Phase::Resume, _) => format!("is woken at futex {object}"),
+            (_, Phase::Resume, _) => resumes(what(event.kind()), &object),
+            _ => format!("{} {object}", verb(event.kind())),
         };
-        match event.outcome {
-            0 | TIMEOUT => words,
-            _ if tells_its_outcome(event.operation) => words,
-            _ if event.operation == Operation::ConnectPeer => format!("{words}, and is refused"),
-            outcome if matches!(event.operation, Operation::Send | Operation::SendWhole) => {
-                format!("{words}, a short write of {outcome} bytes")
-            }
-            outcome if matches!(event.operation, Operation::Receive | Operation::ReceiveWhole) => {
-                format!("{words}, a short read (choice {outcome})")
-            }
-            outcome => format!("{words}, waking waiter {}", outcome + 1),
-        }
+        with_outcome(words, event)
     }
 
     fn note(&self, event: &Event) -> String {
         let notes = &self.replayed.execution.notes;
         // What did not fit is not there.
-        let noted = notes.get(event.value as usize..).unwrap_or_default();
+        let Completion::Noted(start) = event.completion() else { return String::new() };
+        let noted = notes.get(start as usize..).unwrap_or_default();
         String::from_utf8_lossy(text(noted)).into_owned()
     }
 
@@ -183,7 +175,7 @@ impl<'a> Names<'a> {
             .map(|((at, event), preempts)| TraceStep {
                 step: recorded(event),
                 actor: self.thread(event.thread),
-                event: event.operation.name().into(),
+                event: event.kind().name().into(),
                 text: self.step_with_place(at, event),
                 state: Vec::new(),
                 fingerprint: None,
@@ -242,7 +234,7 @@ impl<'a> Names<'a> {
         // Of a process that has ended, there is nothing to see but what it left behind.
         let over = matches!(self.replayed.execution.outcome, Outcome::Exited | Outcome::Unaccepted);
         for Stack { thread, frames } in self.replayed.stacks.iter().filter(|_| !over) {
-            if matches!(thread.operation, Operation::Kill | Operation::Partition) {
+            if matches!(thread.operation, OperationKind::Kill | OperationKind::Partition) {
                 continue;
             }
             let name = self.thread(thread.number);
@@ -266,126 +258,145 @@ impl<'a> Names<'a> {
     }
 }
 
+/// The description of a step, with the outcome that was chosen if it has several.
+fn with_outcome(words: String, event: &Event) -> String {
+    match event.outcome {
+        0 | TIMEOUT => words,
+        _ if tells_its_outcome(event.kind()) => words,
+        _ if event.kind() == OperationKind::ConnectPeer => format!("{words}, and is refused"),
+        outcome if matches!(event.kind(), OperationKind::Send | OperationKind::SendWhole) => {
+            format!("{words}, a short write of {outcome} bytes")
+        }
+        outcome if matches!(event.kind(), OperationKind::Receive | OperationKind::ReceiveWhole) => {
+            format!("{words}, a short read (choice {outcome})")
+        }
+        outcome => format!("{words}, waking waiter {}", outcome + 1),
+    }
+}
+
 /// Whether the description of an operation contains its outcome.
-fn tells_its_outcome(operation: Operation) -> bool {
+fn tells_its_outcome(operation: OperationKind) -> bool {
     matches!(
         operation,
-        Operation::Choose
-            | Operation::Fault
-            | Operation::Deliver
-            | Operation::Kill
-            | Operation::Partition
+        OperationKind::Choose
+            | OperationKind::Fault
+            | OperationKind::Deliver
+            | OperationKind::Kill
+            | OperationKind::Partition
     )
 }
 
 /// What kind of object an operation works on.
 #[expect(clippy::too_many_lines, reason = "one table, in which no operation may be missing")]
-fn kind_of_object(operation: Operation) -> Option<&'static str> {
+fn kind_of_object(operation: OperationKind) -> Option<&'static str> {
     Some(match operation {
-        Operation::MutexInit
-        | Operation::MutexDestroy
-        | Operation::MutexLock
-        | Operation::MutexTrylock
-        | Operation::MutexUnlock => "mutex",
-        Operation::CondWait | Operation::CondSignal | Operation::CondBroadcast => "condition",
-        Operation::ReadLock
-        | Operation::TryReadLock
-        | Operation::WriteLock
-        | Operation::TryWriteLock
-        | Operation::RwUnlock => "rwlock",
-        Operation::BarrierWait => "barrier",
-        Operation::SpinLock | Operation::SpinTrylock | Operation::SpinUnlock => "spin lock",
-        Operation::SemWait | Operation::SemTrywait | Operation::SemPost => "semaphore",
-        Operation::Once | Operation::OnceDone | Operation::OnceSeen => "once",
-        Operation::FutexWait
-        | Operation::FutexWake
-        | Operation::FutexRequeue
-        | Operation::CompareExchange
-        | Operation::Exchange
-        | Operation::FetchModify
-        | Operation::Load
-        | Operation::Store => "word",
-        Operation::FileRead | Operation::FileWrite => "file",
-        Operation::Bind
-        | Operation::Listen
-        | Operation::Connect
-        | Operation::ConnectPeer
-        | Operation::SendAway
-        | Operation::Accept
-        | Operation::ConnectQueued
-        | Operation::AcceptQueued
-        | Operation::AwaitListener
-        | Operation::AwaitConnection
-        | Operation::Send
-        | Operation::Receive
-        | Operation::SendWhole
-        | Operation::ReceiveWhole
-        | Operation::ReceiveAny
-        | Operation::Arrive
-        | Operation::AwaitSpace
-        | Operation::AwaitBytes
-        | Operation::Shutdown
-        | Operation::Close
-        | Operation::EpollControl
-        | Operation::SocketState => "socket",
-        Operation::TimerSet => "timer",
-        Operation::DescriptorUse | Operation::DescriptorMove | Operation::DescriptorClose => {
-            "descriptor"
+        OperationKind::MutexInit
+        | OperationKind::MutexDestroy
+        | OperationKind::MutexLock
+        | OperationKind::MutexTrylock
+        | OperationKind::MutexUnlock => "mutex",
+        OperationKind::CondWait | OperationKind::CondSignal | OperationKind::CondBroadcast => {
+            "condition"
         }
-        Operation::Join | Operation::TryJoin | Operation::Detach | Operation::Cancel => "thread",
-        Operation::Start
-        | Operation::Create
-        | Operation::Exit
-        | Operation::Yield
-        | Operation::Pause
-        | Operation::Fence
-        | Operation::Sleep
-        | Operation::Output
-        | Operation::Poll
-        | Operation::Signal
-        | Operation::SignalWait
-        | Operation::TestCancel
-        | Operation::ProcessExit
-        | Operation::Kill
-        | Operation::Partition
-        | Operation::Choose
-        | Operation::Fault
-        | Operation::Deliver
-        | Operation::Note
-        | Operation::AtomicBegin
-        | Operation::AtomicEnd => return None,
+        OperationKind::ReadLock
+        | OperationKind::TryReadLock
+        | OperationKind::WriteLock
+        | OperationKind::TryWriteLock
+        | OperationKind::RwUnlock => "rwlock",
+        OperationKind::BarrierWait => "barrier",
+        OperationKind::SpinLock | OperationKind::SpinTrylock | OperationKind::SpinUnlock => {
+            "spin lock"
+        }
+        OperationKind::SemWait | OperationKind::SemTrywait | OperationKind::SemPost => "semaphore",
+        OperationKind::Once | OperationKind::OnceDone | OperationKind::OnceSeen => "once",
+        OperationKind::FutexWait
+        | OperationKind::FutexWake
+        | OperationKind::FutexRequeue
+        | OperationKind::CompareExchange
+        | OperationKind::Exchange
+        | OperationKind::FetchModify
+        | OperationKind::Load
+        | OperationKind::Store => "word",
+        OperationKind::FileRead | OperationKind::FileWrite => "file",
+        OperationKind::Bind
+        | OperationKind::Listen
+        | OperationKind::Connect
+        | OperationKind::ConnectPeer
+        | OperationKind::SendAway
+        | OperationKind::Accept
+        | OperationKind::ConnectQueued
+        | OperationKind::AcceptQueued
+        | OperationKind::AwaitListener
+        | OperationKind::AwaitConnection
+        | OperationKind::Send
+        | OperationKind::Receive
+        | OperationKind::SendWhole
+        | OperationKind::ReceiveWhole
+        | OperationKind::ReceiveAny
+        | OperationKind::Arrive
+        | OperationKind::AwaitSpace
+        | OperationKind::AwaitBytes
+        | OperationKind::Shutdown
+        | OperationKind::Close
+        | OperationKind::EpollControl
+        | OperationKind::SocketState => "socket",
+        OperationKind::TimerSet => "timer",
+        OperationKind::DescriptorUse
+        | OperationKind::DescriptorMove
+        | OperationKind::DescriptorClose => "descriptor",
+        OperationKind::Join
+        | OperationKind::TryJoin
+        | OperationKind::Detach
+        | OperationKind::Cancel => "thread",
+        OperationKind::Start
+        | OperationKind::Create
+        | OperationKind::Exit
+        | OperationKind::Yield
+        | OperationKind::Pause
+        | OperationKind::Fence
+        | OperationKind::Sleep
+        | OperationKind::Output
+        | OperationKind::Poll
+        | OperationKind::Signal
+        | OperationKind::SignalWait
+        | OperationKind::TestCancel
+        | OperationKind::ProcessExit
+        | OperationKind::Kill
+        | OperationKind::Partition
+        | OperationKind::Choose
+        | OperationKind::Fault
+        | OperationKind::Deliver
+        | OperationKind::Note
+        | OperationKind::AtomicBegin
+        | OperationKind::AtomicEnd => return None,
     })
 }
 
 /// The name of a fault.
-fn fault(number: u64) -> &'static str {
-    match Fault::ALL.into_iter().find(|&fault| fault as u64 == number) {
-        Some(Fault::Refuse) => "connection refused",
-        Some(Fault::Reset) => "connection reset",
-        Some(Fault::ShortWrite) => "short write",
-        Some(Fault::Interrupt) => "EINTR",
-        None => "an unknown one",
+fn fault(fault: Fault) -> &'static str {
+    match fault {
+        Fault::Refuse => "connection refused",
+        Fault::Reset => "connection reset",
+        Fault::ShortWrite => "short write",
+        Fault::Interrupt => "EINTR",
     }
 }
 
 /// What the network did to a datagram.
-fn delivery(word: u64) -> String {
-    let to_peer = word & TO_PEER != 0;
+fn delivery(event: &Event) -> String {
+    let Completion::Delivered(Delivered { delivery, to_peer }) = event.completion() else {
+        return "receives something from the network".into();
+    };
     let whose = if to_peer { "the peer receives" } else { "receives" };
     let packet = |packet: u32| format!("{whose} packet {} from the network", packet + 1);
-    match Delivery::from_word(word & !TO_PEER) {
-        Some(Delivery::Nothing { lost: 0 }) => format!("{whose} nothing more from the network"),
-        Some(Delivery::Nothing { lost: 1 }) => {
-            format!("{whose} nothing: the network lost a packet")
-        }
-        Some(Delivery::Nothing { lost }) => {
-            format!("{whose} nothing: the network lost {lost} packets")
-        }
-        Some(Delivery::InOrder { packet: number }) => packet(number),
-        Some(Delivery::Again { packet: number }) => packet(number) + " again (duplicate)",
-        Some(Delivery::Late { packet: number }) => packet(number) + " (reordered, late)",
-        Some(Delivery::Early { packet: number }) => packet(number) + " (reordered, early)",
-        None => format!("{whose} something from the network"),
+    match delivery {
+        Delivery::Nothing { lost: 0 } => format!("{whose} nothing more from the network"),
+        Delivery::Nothing { lost: 1 } => format!("{whose} nothing: the network lost a packet"),
+        Delivery::Nothing { lost } => format!("{whose} nothing: the network lost {lost} packets"),
+        Delivery::InOrder { packet: number } => packet(number),
+        Delivery::Again { packet: number } => packet(number) + " again (duplicate)",
+        Delivery::Late { packet: number } => packet(number) + " (reordered, late)",
+        Delivery::Early { packet: number } => packet(number) + " (reordered, early)",
     }
 }
 
@@ -397,66 +408,66 @@ fn resumes(what: &str, object: &str) -> String {
     }
 }
 
-fn what(operation: Operation) -> &'static str {
+fn what(operation: OperationKind) -> &'static str {
     kind_of_object(operation).unwrap_or("the wait for")
 }
 
-fn verb(operation: Operation) -> &'static str {
+fn verb(operation: OperationKind) -> &'static str {
     match operation {
-        Operation::MutexInit => "initialises mutex",
-        Operation::MutexDestroy => "destroys mutex",
-        Operation::MutexLock => "locks mutex",
-        Operation::MutexTrylock => "tries to lock mutex",
-        Operation::MutexUnlock => "unlocks mutex",
-        Operation::CondWait => "waits on condition",
-        Operation::CondSignal => "signals condition",
-        Operation::CondBroadcast => "broadcasts condition",
-        Operation::ReadLock => "read-locks rwlock",
-        Operation::TryReadLock => "tries to read-lock rwlock",
-        Operation::WriteLock => "write-locks rwlock",
-        Operation::TryWriteLock => "tries to write-lock rwlock",
-        Operation::RwUnlock => "unlocks rwlock",
-        Operation::BarrierWait => "arrives at barrier",
-        Operation::SpinLock => "locks spin lock",
-        Operation::SpinTrylock => "tries to lock spin lock",
-        Operation::SpinUnlock => "unlocks spin lock",
-        Operation::SemWait => "waits for semaphore",
-        Operation::SemTrywait => "tries semaphore",
-        Operation::SemPost => "posts semaphore",
-        Operation::Once => "runs initialiser",
-        Operation::OnceDone => "completes initialiser",
-        Operation::OnceSeen => "finds completed initialiser",
-        Operation::FutexWait => "waits at futex",
-        Operation::FutexWake => "wakes futex",
-        Operation::FutexRequeue => "requeues futex",
-        Operation::CompareExchange => "compare-exchanges word",
-        Operation::Exchange => "exchanges word",
-        Operation::FetchModify => "modifies word",
-        Operation::Load => "loads word",
-        Operation::Store => "stores word",
-        Operation::Bind => "binds to address",
-        Operation::Listen => "listens at address",
-        Operation::Connect | Operation::ConnectPeer | Operation::ConnectQueued => {
+        OperationKind::MutexInit => "initialises mutex",
+        OperationKind::MutexDestroy => "destroys mutex",
+        OperationKind::MutexLock => "locks mutex",
+        OperationKind::MutexTrylock => "tries to lock mutex",
+        OperationKind::MutexUnlock => "unlocks mutex",
+        OperationKind::CondWait => "waits on condition",
+        OperationKind::CondSignal => "signals condition",
+        OperationKind::CondBroadcast => "broadcasts condition",
+        OperationKind::ReadLock => "read-locks rwlock",
+        OperationKind::TryReadLock => "tries to read-lock rwlock",
+        OperationKind::WriteLock => "write-locks rwlock",
+        OperationKind::TryWriteLock => "tries to write-lock rwlock",
+        OperationKind::RwUnlock => "unlocks rwlock",
+        OperationKind::BarrierWait => "arrives at barrier",
+        OperationKind::SpinLock => "locks spin lock",
+        OperationKind::SpinTrylock => "tries to lock spin lock",
+        OperationKind::SpinUnlock => "unlocks spin lock",
+        OperationKind::SemWait => "waits for semaphore",
+        OperationKind::SemTrywait => "tries semaphore",
+        OperationKind::SemPost => "posts semaphore",
+        OperationKind::Once => "runs initialiser",
+        OperationKind::OnceDone => "completes initialiser",
+        OperationKind::OnceSeen => "finds completed initialiser",
+        OperationKind::FutexWait => "waits at futex",
+        OperationKind::FutexWake => "wakes futex",
+        OperationKind::FutexRequeue => "requeues futex",
+        OperationKind::CompareExchange => "compare-exchanges word",
+        OperationKind::Exchange => "exchanges word",
+        OperationKind::FetchModify => "modifies word",
+        OperationKind::Load => "loads word",
+        OperationKind::Store => "stores word",
+        OperationKind::Bind => "binds to address",
+        OperationKind::Listen => "listens at address",
+        OperationKind::Connect | OperationKind::ConnectPeer | OperationKind::ConnectQueued => {
             "connects to address"
         }
-        Operation::Accept | Operation::AcceptQueued => "accepts a connection at address",
-        Operation::AwaitListener => "waits for a listener at address",
-        Operation::AwaitConnection => "waits for a connection at address",
-        Operation::SendAway => "sends to address",
-        Operation::Send | Operation::SendWhole => "sends to socket",
-        Operation::Receive
-        | Operation::ReceiveWhole
-        | Operation::ReceiveAny
-        | Operation::Arrive => "receives from socket",
-        Operation::AwaitSpace => "waits for buffer space at socket",
-        Operation::AwaitBytes => "waits for bytes from socket",
-        Operation::Shutdown => "shuts down socket",
-        Operation::Close => "closes socket",
-        Operation::EpollControl => "calls epoll_ctl on",
-        Operation::SocketState => "reads the state of socket",
-        Operation::TimerSet => "sets timer",
-        Operation::FileRead => "reads file",
-        Operation::FileWrite => "writes file",
+        OperationKind::Accept | OperationKind::AcceptQueued => "accepts a connection at address",
+        OperationKind::AwaitListener => "waits for a listener at address",
+        OperationKind::AwaitConnection => "waits for a connection at address",
+        OperationKind::SendAway => "sends to address",
+        OperationKind::Send | OperationKind::SendWhole => "sends to socket",
+        OperationKind::Receive
+        | OperationKind::ReceiveWhole
+        | OperationKind::ReceiveAny
+        | OperationKind::Arrive => "receives from socket",
+        OperationKind::AwaitSpace => "waits for buffer space at socket",
+        OperationKind::AwaitBytes => "waits for bytes from socket",
+        OperationKind::Shutdown => "shuts down socket",
+        OperationKind::Close => "closes socket",
+        OperationKind::EpollControl => "calls epoll_ctl on",
+        OperationKind::SocketState => "reads the state of socket",
+        OperationKind::TimerSet => "sets timer",
+        OperationKind::FileRead => "reads file",
+        OperationKind::FileWrite => "writes file",
         other => other.name(),
     }
 }

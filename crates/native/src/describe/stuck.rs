@@ -1,7 +1,7 @@
 //! The description of blocked threads: deadlocks with their wait-for cycle, and livelocks.
 
 use super::Names;
-use everypath_shim_abi::{Event, Operation, ThreadEntry, Waiting};
+use everypath_shim_abi::{Event, OperationKind, ThreadEntry, Waiting};
 
 impl Names<'_> {
     /// What a thread waits for.
@@ -29,11 +29,11 @@ impl Names<'_> {
             Waiting::Once => format!("waits for initialiser {object}"),
             Waiting::Futex => format!("waits at futex {object} for a wake"),
             Waiting::Network => match entry.operation {
-                Operation::Poll => "waits in poll for a descriptor to be ready".into(),
-                Operation::Accept => "waits for a connection to accept".into(),
-                Operation::Connect => format!("waits to connect to {object}"),
-                Operation::ConnectPeer => "waits for a listener to connect to".into(),
-                Operation::Send => format!("waits to send to {}", self.other_end(entry)),
+                OperationKind::Poll => "waits in poll for a descriptor to be ready".into(),
+                OperationKind::Accept => "waits for a connection to accept".into(),
+                OperationKind::Connect => format!("waits to connect to {object}"),
+                OperationKind::ConnectPeer => "waits for a listener to connect to".into(),
+                OperationKind::Send => format!("waits to send to {}", self.other_end(entry)),
                 _ => format!("waits to receive from {}", self.other_end(entry)),
             },
             Waiting::FileLock => "waits for flock of a file".into(),
@@ -58,8 +58,8 @@ impl Names<'_> {
     /// The thread of another process that used the other end of a socket last.
     fn at_other_end(&self, entry: &ThreadEntry) -> Option<u16> {
         let process = (entry.across as usize).checked_sub(1)?;
-        let is_use = |event: &&Event| match event.operation {
-            Operation::Send | Operation::SendWhole | Operation::AwaitSpace => {
+        let is_use = |event: &&Event| match event.kind() {
+            OperationKind::Send | OperationKind::SendWhole | OperationKind::AwaitSpace => {
                 event.object == entry.object
             }
             _ => event.object == entry.far,

@@ -15,7 +15,7 @@ use crate::symmetry::Symmetry;
 use crate::worker::{From, Launch, Modules, Worker};
 use everypath_commtree::joint::Performed;
 use everypath_schedules::HappensBefore;
-use everypath_shim_abi::{Choice, EnabledStep, Event, IdleMode, Operation, Outcome, TIMEOUT};
+use everypath_shim_abi::{Choice, EnabledStep, Event, IdleMode, OperationKind, Outcome, TIMEOUT};
 use everypath_trace::Control;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -26,7 +26,7 @@ const SLACK: usize = 10_000;
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     thread: u16,
-    operation: Operation,
+    operation: OperationKind,
     outcome: u16,
 }
 
@@ -111,7 +111,7 @@ impl Claim<'_> {
                     steps.take_all(|taken| plan.push(taken.of(thread)));
                     let last = steps.record.execution.events.last();
                     let thread = thread(last.map_or(0, |event| event.thread));
-                    plan.push(Planned { thread, operation: Operation::Close, outcome: 0 });
+                    plan.push(Planned { thread, operation: OperationKind::Close, outcome: 0 });
                 }
             }
         }
@@ -138,7 +138,7 @@ struct Own<'a>(&'a Event);
 impl Own<'_> {
     fn of(&self, thread: impl Fn(u16) -> u16) -> Planned {
         let Own(event) = self;
-        let operation = essence(event.operation);
+        let operation = essence(event.kind());
         Planned { thread: thread(event.thread), operation, outcome: event.outcome }
     }
 }
@@ -182,16 +182,16 @@ impl<'a> Steps<'a> {
 }
 
 /// What a step is, whatever it turned out to be when it was taken.
-fn essence(operation: Operation) -> Operation {
+fn essence(operation: OperationKind) -> OperationKind {
     match operation {
-        Operation::SendWhole | Operation::AwaitSpace => Operation::Send,
-        Operation::ReceiveWhole | Operation::ReceiveAny | Operation::AwaitBytes => {
-            Operation::Receive
+        OperationKind::SendWhole | OperationKind::AwaitSpace => OperationKind::Send,
+        OperationKind::ReceiveWhole | OperationKind::ReceiveAny | OperationKind::AwaitBytes => {
+            OperationKind::Receive
         }
-        Operation::ConnectQueued | Operation::AwaitListener | Operation::ConnectPeer => {
-            Operation::Connect
-        }
-        Operation::AcceptQueued | Operation::AwaitConnection => Operation::Accept,
+        OperationKind::ConnectQueued
+        | OperationKind::AwaitListener
+        | OperationKind::ConnectPeer => OperationKind::Connect,
+        OperationKind::AcceptQueued | OperationKind::AwaitConnection => OperationKind::Accept,
         other => other,
     }
 }
@@ -233,7 +233,7 @@ impl Lead {
             let Some(can) = can.filter(|can| can.is_timeout() == (outcome == TIMEOUT)) else {
                 continue;
             };
-            if outcome != TIMEOUT && essence(can.operation) != operation {
+            if outcome != TIMEOUT && essence(can.kind()) != operation {
                 // On its own the program had no such step.
                 return Some(Choice { thread, outcome: 0 });
             }
@@ -252,7 +252,7 @@ impl Lead {
         const AHEAD: usize = 3;
         let own = self.plan.iter().enumerate().filter(|(_, planned)| planned.thread == can.thread);
         let own: Vec<usize> = own.map(|(at, _)| at).take(AHEAD).collect();
-        let is_it = |&at: &usize| self.plan[at].operation == essence(can.operation);
+        let is_it = |&at: &usize| self.plan[at].operation == essence(can.kind());
         let missing = own.iter().position(is_it).unwrap_or(0);
         for &at in own[..missing].iter().rev() {
             self.plan.remove(at);

@@ -1,6 +1,6 @@
 use super::{Launch, Modules, Worker};
 use crate::environment::Environment;
-use everypath_shim_abi::{Backend, Choice, Command, Outcome, Request, Setup, Splitmix, footprint};
+use everypath_shim_abi::{Backend, Choice, Command, Outcome, Request, Setup, Splitmix};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process;
@@ -135,10 +135,8 @@ fn swap_at_random(worker: &mut Worker, seed: u64) -> u32 {
     for _ in 0..40 {
         let events = worker.events();
         let at = random.below(length as u32 - 1) as usize;
-        let [first, second] = [events[at], events[at + 1]].map(|event| {
-            let what = (event.operation, event.phase);
-            (event.thread, footprint(what, (event.object, event.value), event.outcome, true))
-        });
+        let [first, second] =
+            [events[at], events[at + 1]].map(|event| (event.thread, event.step().footprint()));
         if first.0 == second.0 || !first.1.is_apart_from(&second.1) {
             continue;
         }

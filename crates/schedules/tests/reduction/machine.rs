@@ -3,7 +3,10 @@
 //! wakes, and of those who wait for some time only, the first to give up is always the same.
 
 use everypath_schedules::{Alternative, Executed, ExecutionEnd, Executor, Taken};
-use everypath_shim_abi::{Choice, Footprint, Operation, Phase, TIMEOUT, footprint};
+use everypath_shim_abi::{
+    Choice, CondMutex, Footprint, Object, Operation, Overflow, Ownership, Phase, ProcessEnd, Step,
+    TIMEOUT,
+};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
@@ -67,7 +70,8 @@ struct Machine {
 
 /// Giving up depends on everything.
 fn gives_up() -> Footprint {
-    footprint((Operation::SemWait, Phase::Resume), (0, 0), TIMEOUT, true)
+    let resumes = Step::new(Operation::SemWait, Phase::Resume, Object::NONE);
+    Step { timed_out: true, ..resumes }.footprint()
 }
 
 const OBJECTS: usize = 3;
@@ -140,8 +144,8 @@ impl Machine {
         self.provided_by.is_some()
     }
 
-    /// The operation, phase, object and value of a thread's next step.
-    fn pending(&self, program: &[Vec<Op>], t: usize) -> Option<(Operation, Phase, u64, u64)> {
+    /// A thread's next step.
+    fn pending(&self, program: &[Vec<Op>], t: usize) -> Option<Step> {
         let thread = &self.threads[t];
         let op = *program[t].get(thread.next)?;
         if thread.waits.is_some() {
@@ -152,23 +156,24 @@ impl Machine {
             false if op.is_limited() => Phase::Limited,
             false => Phase::Request,
         };
-        // Like addresses of objects with some words each.
-        let object = |kind: u64, n: u8| (kind * 100 + u64::from(n) + 8) * 64;
-        Some(match op {
-            Op::Wait(_, m) if thread.relocks => (Operation::MutexLock, phase, object(1, m), 0),
-            Op::Lock(m) | Op::LockFor(m) => (Operation::MutexLock, phase, object(1, m), 0),
-            Op::Unlock(m) => (Operation::MutexUnlock, phase, object(1, m), 0),
-            Op::TryLock(m) => (Operation::MutexTrylock, phase, object(1, m), 0),
-            Op::Write(x) => (Operation::FetchModify, phase, object(2, x), 0),
-            Op::Wait(c, m) => (Operation::CondWait, phase, object(3, c), object(1, m)),
-            Op::Signal(c) => (Operation::CondSignal, phase, object(3, c), 0),
-            Op::Broadcast(c) => (Operation::CondBroadcast, phase, object(3, c), 0),
-            Op::Take(s) | Op::TakeFor(s) => (Operation::SemWait, phase, object(4, s), 0),
-            Op::End => (Operation::ProcessExit, phase, 0, 0),
-            Op::Read(x) => (Operation::OnceSeen, phase, object(2, x), 0),
-            Op::Post(s) => (Operation::SemPost, phase, object(4, s), 0),
-            Op::TryTake(s) => (Operation::SemTrywait, phase, object(4, s), 0),
-        })
+        let object = |kind: u64, n: u8| Object::memory(0, (kind * 100 + u64::from(n) + 8) * 64);
+        let end = ProcessEnd { code: 0, is_unnoticed: false };
+        let (operation, object) = match op {
+            Op::Wait(_, m) if thread.relocks => (Operation::MutexLock, object(1, m)),
+            Op::Lock(m) | Op::LockFor(m) => (Operation::MutexLock, object(1, m)),
+            Op::Unlock(m) => (Operation::MutexUnlock(Ownership::Owner), object(1, m)),
+            Op::TryLock(m) => (Operation::MutexTrylock, object(1, m)),
+            Op::Write(x) => (Operation::FetchModify, object(2, x)),
+            Op::Wait(c, m) => (Operation::CondWait(CondMutex::owned(object(1, m))), object(3, c)),
+            Op::Signal(c) => (Operation::CondSignal, object(3, c)),
+            Op::Broadcast(c) => (Operation::CondBroadcast, object(3, c)),
+            Op::Take(s) | Op::TakeFor(s) => (Operation::SemWait, object(4, s)),
+            Op::End => (Operation::ProcessExit(end), Object::NONE),
+            Op::Read(x) => (Operation::OnceSeen, object(2, x)),
+            Op::Post(s) => (Operation::SemPost(Overflow::Impossible), object(4, s)),
+            Op::TryTake(s) => (Operation::SemTrywait, object(4, s)),
+        };
+        Some(Step::new(operation, phase, object))
     }
 
     fn outcomes(&self, program: &[Vec<Op>], t: usize) -> u16 {
@@ -191,8 +196,7 @@ impl Machine {
             return Vec::new();
         }
         let steps = (0..program.len()).filter_map(|t| {
-            let (operation, phase, object, value) = self.pending(program, t)?;
-            let footprint = footprint((operation, phase), (object, value), 0, true);
+            let footprint = self.pending(program, t)?.footprint();
             let outcomes = self.outcomes(program, t);
             let thread = t as u16;
             Some(Alternative { thread, timeout: None, outcomes, step: footprint })
@@ -302,14 +306,13 @@ impl Machine {
                 resumes: false,
             };
         }
-        let (operation, phase, object, value) =
-            self.pending(program, t).expect("the schedule is possible");
-        let after = self.threads[t].granted_by.filter(|_| phase == Phase::Resume);
+        let step = self.pending(program, t).expect("the schedule is possible");
+        let after = self.threads[t].granted_by.filter(|_| step.phase == Phase::Resume);
         self.provided_by = None;
         let granted = self.step(program, t, choice.outcome);
         self.steps += 1;
-        let footprint = footprint((operation, phase), (object, value), 0, granted);
-        let resumes = phase == Phase::Resume;
+        let footprint = Step { granted, ..step }.footprint();
+        let resumes = step.phase == Phase::Resume;
         Taken {
             choice,
             footprint,

@@ -6,7 +6,7 @@ use everypath_schedules::happens_before::{Clocked, HappensBefore};
 use everypath_schedules::{
     Alternative, Executed, ExecutionEnd, Executor, Reduction, Run, ScheduleSearch, SearchEnd, Taken,
 };
-use everypath_shim_abi::{Choice, Footprint, Mode, Operation, Part, Phase, footprint};
+use everypath_shim_abi::{Choice, Footprint, Mode, Object, Operation, Part, Phase, Step};
 use machine::{Interpreter, Op};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -40,7 +40,7 @@ fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
             outcomes.ends.insert(interpreter.end.clone());
             let mut order: HappensBefore = HappensBefore::default();
             // Every thread is there from the start, in the same order.
-            let start = footprint((Operation::Start, Phase::Request), (0, 0), 0, true);
+            let start = Step::new(Operation::Start, Phase::Request, Object::NONE).footprint();
             for thread in 0..program.len() as u16 {
                 order.push(&Taken {
                     choice: Choice { thread, outcome: 0 },

@@ -1,13 +1,12 @@
 //! `flock`: locks that belong to open file descriptions, not to threads or processes.
 
 use crate::descriptors::{Kind, Open, all_open, found, get};
+use crate::objects;
 use crate::scheduler::{Woken, grant_all, point, wait};
 use crate::sys::errno;
 use core::cell::Cell;
 use everypath_shim_abi::{Operation, Waiting};
 
-/// What the locks of all files are as one object, for those who wait.
-const LOCKS: usize = 1;
 const EXCLUSIVE: u8 = 2;
 
 /// Does what the system call does.
@@ -20,7 +19,9 @@ pub(crate) fn lock(descriptor: i32, how: i32) -> isize {
             Ok(false) => {}
             Err(error) => return -(error as isize),
         }
-        if wait(Waiting::FileLock, LOCKS, None) == (Woken::Interrupted { restart: false }) {
+        if wait(Waiting::FileLock, objects::paths(), None)
+            == (Woken::Interrupted { restart: false })
+        {
             return -(errno::EINTR as isize);
         }
     }
@@ -38,7 +39,7 @@ fn try_lock(descriptor: i32, how: i32) -> Result<bool, i32> {
     if !matches!(open.kind, Kind::Host | Kind::Written) {
         return Ok(true);
     }
-    point(Operation::FileWrite, usize::from(open.index) + 1, 0);
+    point(Operation::FileWrite(0), objects::file(open.index));
     let this = get(descriptor).ok_or(errno::EBADF)?;
     let open = this.get();
     let excludes = |other: &&Cell<Open>| {
@@ -59,5 +60,5 @@ fn try_lock(descriptor: i32, how: i32) -> Result<bool, i32> {
 
 /// A lock was released: all waiters retry.
 pub(crate) fn given_back() {
-    grant_all(Waiting::FileLock, LOCKS);
+    grant_all(Waiting::FileLock, objects::paths());
 }

@@ -9,6 +9,7 @@ use super::{FOLDER, FORMAT, HOST_FILES, WRITTEN, mode_of, written};
 use crate::descriptors::{Kind, Open, moved, used};
 use crate::fail::stop;
 use crate::memory::{bytes, c_string, load, store, write, zero};
+use crate::objects;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::{errno, number, sys};
@@ -74,7 +75,7 @@ struct Entry<'a> {
 
 /// Does what the system call does.
 pub(crate) fn list(descriptor: i32, address: usize, room: usize) -> isize {
-    point(Operation::FileRead, 0, 0);
+    point(Operation::FileRead, objects::paths());
     fill(descriptor, address, room).unwrap_or_else(|error| -(error as isize))
 }
 

@@ -7,6 +7,7 @@ use crate::descriptors::{self, ACCESS_MODE, APPEND, CLOSE_ON_EXEC, Kind, Open, g
 use crate::fail::stop;
 use crate::heap;
 use crate::memory::{bytes, copy, load, store, write, zero};
+use crate::objects;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::{errno, number, sys};
@@ -205,7 +206,7 @@ fn open_path(directory: i32, given: usize, flags: i32, mode: u32) -> Result<isiz
         return Ok(descriptors::open(Open { kind, index, flags, ..Open::default() }));
     }
     let writes = flags & ACCESS_MODE != 0 || flags & (CREATE | TRUNCATE) != 0;
-    point(if writes { Operation::FileWrite } else { Operation::FileRead }, 0, 0);
+    point(if writes { Operation::FileWrite(0) } else { Operation::FileRead }, objects::paths());
     let known = written(path.as_slice());
     let present = known.map(|index| state().files.written[index].get());
     if let (Some(index), Some(file)) = (known, present)
@@ -381,7 +382,7 @@ pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u6
         }
         Kind::Host | Kind::Written => {
             if open.kind == Kind::Written {
-                point(Operation::FileRead, usize::from(open.index) + 1, 0);
+                point(Operation::FileRead, objects::file(open.index));
                 open = slot.get();
             }
             let Some((start, size)) = contents(descriptor) else { return 0 };
@@ -408,7 +409,7 @@ pub(crate) fn write_to(descriptor: i32, address: usize, length: usize, at: Optio
         Kind::Object => return crate::net::syscalls::write(descriptor, address, length),
         Kind::Stream => return crate::output::write(usize::from(open.index), address, length),
         Kind::Written if open.flags & ACCESS_MODE != 0 => {
-            point(Operation::FileWrite, usize::from(open.index) + 1, length as u64);
+            point(Operation::FileWrite(length as u64), objects::file(open.index));
             let mut open = slot.get();
             let index = usize::from(open.index);
             let size = state().files.written[index].get().length;
@@ -461,7 +462,7 @@ pub(crate) fn seek(descriptor: i32, offset: i64, whence: i32) -> isize {
 pub(crate) fn truncate(descriptor: i32, length: i64) -> isize {
     match used(descriptor).map(Cell::get) {
         Some(open) if open.kind == Kind::Written && length >= 0 => {
-            point(Operation::FileWrite, usize::from(open.index) + 1, length as u64);
+            point(Operation::FileWrite(length as u64), objects::file(open.index));
             resize(usize::from(open.index), length as usize);
             0
         }
@@ -517,7 +518,7 @@ pub(crate) fn path_status(directory: i32, given: usize, address: usize, flags: i
     if flags & EMPTY_PATH != 0 && load::<u8>(given) == 0 {
         return status(directory, address);
     }
-    point(Operation::FileRead, 0, 0);
+    point(Operation::FileRead, objects::paths());
     let mut path = match Path::new(directory, given) {
         Ok(path) => path,
         Err(error) => return -(error as isize),
@@ -540,7 +541,7 @@ pub(crate) fn path_status(directory: i32, given: usize, address: usize, flags: i
 
 /// Does what the system call does.
 pub(crate) fn access(directory: i32, given: usize, mode: i32) -> isize {
-    point(Operation::FileRead, 0, 0);
+    point(Operation::FileRead, objects::paths());
     match Path::new(directory, given) {
         Ok(mut path) => match written(path.as_slice()).map(|i| state().files.written[i].get()) {
             Some(file) if file.removed => -(errno::ENOENT as isize),

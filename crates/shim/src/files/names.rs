@@ -7,6 +7,7 @@ use crate::descriptors::{self, Kind};
 use crate::fail::stop;
 use crate::heap;
 use crate::memory::{bytes, write};
+use crate::objects;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::{errno, number, sys};
@@ -84,7 +85,7 @@ pub(crate) fn remove(directory: i32, given: usize, folder: bool) -> isize {
 }
 
 fn remove_path(path: &mut Path, folder: bool) -> Result<(), i32> {
-    point(Operation::FileWrite, 0, 0);
+    point(Operation::FileWrite(0), objects::paths());
     match (is_directory(path)?, folder) {
         (true, false) => return Err(errno::EISDIR),
         (false, true) => return Err(errno::ENOTDIR),
@@ -102,7 +103,7 @@ fn remove_path(path: &mut Path, folder: bool) -> Result<(), i32> {
 /// Does what the system call does.
 pub(crate) fn make_directory(directory: i32, given: usize, mode: u32) -> isize {
     answer(Path::new(directory, given).and_then(|mut path| {
-        point(Operation::FileWrite, 0, 0);
+        point(Operation::FileWrite(0), objects::paths());
         if exists(&mut path) {
             return Err(errno::EEXIST);
         }
@@ -119,7 +120,7 @@ pub(crate) fn rename((here, from): (i32, usize), (there, to): (i32, usize)) -> i
 }
 
 fn rename_path(from: &mut Path, to: &mut Path) -> Result<(), i32> {
-    point(Operation::FileWrite, 0, 0);
+    point(Operation::FileWrite(0), objects::paths());
     if is_directory(from)? {
         stop!("rename of a directory is not modelled");
     }

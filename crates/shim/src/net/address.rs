@@ -3,6 +3,7 @@
 use crate::memory::{bytes, load, store, write};
 use crate::state::state;
 use crate::sys::errno;
+use everypath_shim_abi::Object;
 
 pub(crate) const UNIX: u16 = 1;
 pub(crate) const INET: u16 = 2;
@@ -238,18 +239,14 @@ impl Address {
     }
 
     /// What stands for the address in the footprints of steps: all that could meet are equal.
-    pub(crate) fn key(&self) -> usize {
-        crate::multi_process::shared_object(self.own_key())
-    }
-
-    fn own_key(&self) -> usize {
-        const KEYS: usize = 0x5fe0_0000_0000;
-        const APART: usize = 32;
+    pub(crate) fn key(&self) -> Object {
+        /// Names come after all ports.
+        const NAMES: u64 = 1 << 16;
         if self.is_inet() {
-            return KEYS + APART * usize::from(self.port());
+            return Object::address(self.port().into());
         }
         let hash = xxhash_rust::xxh3::xxh3_64(self.as_bytes()) as u32;
-        KEYS + APART * (0x1_0000 + hash as usize)
+        Object::address(NAMES + u64::from(hash))
     }
 }
 

@@ -4,18 +4,17 @@ use super::{Want, object, poll, udp_clients};
 use crate::cancel;
 use crate::descriptors::{self, Kind, NONBLOCK};
 use crate::region::setup;
-use crate::scheduler::{LAST, Woken, point, request, stand_back, wait};
+use crate::scheduler::{LAST, Woken, ask_packed, request, stand_back, wait};
 use crate::state::{Thread, state};
 use crate::sys::errno;
-use everypath_shim_abi::{Operation, TimeMode, Waiting};
+use everypath_shim_abi::{Object, Operation, OperationKind, PackedOperation, TimeMode, Waiting};
 
 /// A call on an object, as the scheduler sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
-    pub(super) operation: Operation,
+    pub(super) operation: PackedOperation,
     /// What it works on, in footprints.
-    pub(super) touches: usize,
-    pub(super) value: u64,
+    pub(super) touches: Object,
     pub(super) want: Want,
     /// The descriptor through which the call was made, and what it was open on: another thread may
     /// close it before the call begins.
@@ -91,14 +90,19 @@ pub(super) fn until_done<T>(
     outcome
 }
 
+/// Whether a call decides which datagrams arrive.
+fn is_arrival(call: &Call) -> bool {
+    call.operation.kind() == OperationKind::Arrive
+}
+
 fn try_until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Result<T, Unfinished> {
     // Who gives up last of all does so whenever it asked.
     let deadline = call.deadline().filter(|&moment| moment != LAST);
     let mut call = udp_clients::widened(call);
-    if call.operation == Operation::Arrive {
+    if is_arrival(&call) {
         state().current().want.set(poll::known_to_all(call.want));
     }
-    request(call.operation, call.touches, call.value, deadline);
+    request(call.operation, call.touches, deadline);
     if cancel::is_due() {
         return Err(Unfinished::Interrupted);
     }
@@ -109,7 +113,7 @@ fn try_until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Resu
     loop {
         let thread = state().current();
         udp_clients::begin_look(&call);
-        if call.operation == Operation::Arrive {
+        if is_arrival(&call) {
             poll::settle(call.want);
         }
         if let Some(done) = attempt() {
@@ -122,7 +126,7 @@ fn try_until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Resu
         if poll::is_satisfied(call.want) {
             // The datagram was lost, and there is another.
             call = udp_clients::widened(call);
-            request(call.operation, call.touches, call.value, deadline);
+            request(call.operation, call.touches, deadline);
             continue;
         }
         match call.patience {
@@ -143,7 +147,7 @@ fn try_until_done<T>(call: Call, mut attempt: impl FnMut() -> Option<T>) -> Resu
         let is_endless = call.patience == Blocking::Forever && call.deadline().is_none();
         let hopes = is_endless && udp_clients::may_speak_up(call.want);
         let deadline = if hopes { Some(LAST) } else { call.deadline() };
-        thread.announce(call.operation, call.touches, call.value);
+        thread.announce_packed(call.operation, call.touches);
         thread.want.set(poll::known_to_all(call.want));
         let woken = wait(Waiting::Network, call.touches, deadline);
         match woken {
@@ -206,14 +210,22 @@ impl Through {
 
 /// The step of a call that never waits; nothing is done if another thread closed the descriptor
 /// before.
+#[inline(always)]
 pub(super) fn step_of_call(
     descriptor: i32,
     operation: Operation,
-    touches: usize,
-    value: u64,
+    touches: Object,
+) -> Result<(), i32> {
+    step_of_packed_call(descriptor, operation.pack(), touches)
+}
+
+fn step_of_packed_call(
+    descriptor: i32,
+    operation: PackedOperation,
+    touches: Object,
 ) -> Result<(), i32> {
     let before = through(descriptor);
-    point(operation, touches, value);
+    ask_packed(operation, touches, None);
     before.ok_or(errno::EBADF)?.check().map_err(failed)
 }
 

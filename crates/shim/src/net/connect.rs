@@ -14,7 +14,7 @@ use crate::multi_process;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::{NoticeKind, Operation, connecting};
+use everypath_shim_abi::{Connecting, NoticeKind, Operation};
 
 /// What came of an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +49,8 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
         false => Blocking::None,
     };
     let mut call = Call {
-        operation: Operation::Connect,
+        operation: Operation::Connect(Connecting::Socket(number as u16)).pack(),
         touches: to.key(),
-        value: connecting(number, (0, 0)),
         want: Want::Nothing,
         through: through(descriptor),
         patience,
@@ -67,7 +66,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
         }
         faults::interrupt(waits)?;
         let touches = call.touches;
-        step_of_call(descriptor, Operation::ConnectPeer, touches, key(number) as u64)?;
+        step_of_call(descriptor, Operation::ConnectPeer(key(number)), touches)?;
         if let Some(told) = standing(socket) {
             return told;
         }
@@ -104,9 +103,8 @@ pub(super) fn await_room(descriptor: i32, number: usize, waits: bool) -> Result<
         false => Blocking::None,
     };
     let call = Call {
-        operation: Operation::Connect,
+        operation: Operation::Connect(Connecting::Socket(number as u16)).pack(),
         touches: key(number),
-        value: connecting(number, (0, 0)),
         want: Want::Ready { number: number as u16, events: super::poll::OUT },
         through: through(descriptor),
         patience,
@@ -279,7 +277,8 @@ pub(super) fn awaiting(listener: &Object) -> Option<usize> {
 pub(super) fn admit(listener: usize) {
     let queue = object(listener);
     let Some(number) = awaiting(queue) else { return };
-    point(Operation::Connect, queue.local.get().key(), connecting(number, (0, 0)));
+    let connecting = Connecting::Socket(number as u16);
+    point(Operation::Connect(connecting), queue.local.get().key());
     // Others may have been faster, and it may be closed by now.
     let is_there = stream::is_listening(queue) && stream::has_room(queue);
     if is_there && awaiting(queue) == Some(number) {

@@ -16,7 +16,9 @@ use crate::multi_process;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::{NoticeKind, Operation, moved};
+use everypath_shim_abi::{
+    Closing, Connecting, Moved, NoticeKind, Operation, OperationKind, Sending,
+};
 
 /// The longest message of the Internet.
 const LONGEST: usize = 65_507;
@@ -38,7 +40,7 @@ pub(super) fn connect(descriptor: i32, number: usize, to: Address) -> Result<isi
     let socket = object(number);
     // Whose messages arrive here changes; and whether somebody is there matters to some.
     let meets = if is_unix(socket) { to.key() } else { touches(number) };
-    step_of_call(descriptor, Operation::Connect, meets, 0)?;
+    step_of_call(descriptor, Operation::Connect(Connecting::Nothing), meets)?;
     if to.family() == 0 {
         socket.foreign.set(Address::default());
         joint::datagrams::bind(number);
@@ -127,20 +129,20 @@ pub(super) fn send(
         socket.local.set(own);
     }
     if joint::datagrams::hears(socket) {
-        return joint::datagrams::send(descriptor, number, &to, pieces);
+        return joint::datagrams::send(number, &to, pieces);
     }
     let is_to_many = to.is_broadcast() || to.is_multicast();
     let is_alone = !is_unix(socket) && !multi_process::is_one_of_several();
     if is_alone && !is_to_many && receivers(socket, &to).next().is_none() {
         // Another thread may be about to bind there.
-        point(Operation::SendAway, to.key(), 0);
+        point(Operation::SendAway, to.key());
         if receivers(socket, &to).next().is_none() {
             return send_queue::send(number, &to, pieces);
         }
     }
     let only = receivers(socket, &to).next().filter(|_| receivers(socket, &to).count() == 1);
     about_to_move(only, false, length);
-    point(Operation::Send, to.key(), descriptor as u64);
+    point(Operation::Send(Sending::Queue(Moved::Nothing)), to.key());
     about_to_move(None, false, 0);
     if let Some(error) = socket.takes_error() {
         return Err(error);
@@ -177,9 +179,9 @@ pub(super) fn send(
 /// `connect::connect_in_system`.
 fn await_receiver(descriptor: i32, to: &Address) {
     let want = Want::Somebody { kind: Kind::Datagram, key: to.key() };
-    let (operation, touches, value) = (Operation::Connect, to.key(), 0);
+    let (operation, touches) = (Operation::Connect(Connecting::Nothing), to.key());
     let (through, patience) = (super::through(descriptor), Blocking::Last);
-    let call = Call { operation, touches, value, want, through, patience };
+    let call = Call { operation: operation.pack(), touches, want, through, patience };
     // Without anybody there the message is lost.
     if until_done(call, || super::poll::is_satisfied(want).then_some(())).is_err() {
         multi_process::notice(NoticeKind::NobodyBound, to.port());
@@ -232,9 +234,9 @@ fn send_to_partner(
 ) -> Result<isize, i32> {
     let patience = if waits(descriptor, flags) { Blocking::Forever } else { Blocking::None };
     let want = Want::Ready { number: number as u16, events: super::poll::OUT };
-    let (operation, value) = (Operation::Send, descriptor as u64);
+    let operation = Operation::Send(Sending::Queue(Moved::Nothing));
     let through = super::through(descriptor);
-    let call = Call { operation, touches: key(other), value, want, through, patience };
+    let call = Call { operation: operation.pack(), touches: key(other), want, through, patience };
     let (from, length) = (Address::default(), pieces.length() as u32);
     let head = Head { from, length, put: Put::BySender };
     let done = until_done(call, || {
@@ -274,34 +276,39 @@ pub(super) fn mark(number: usize, messages: u32) -> u64 {
 /// What sending to a socket or receiving from it turns out to be now. Who waits for a message gets
 /// the first one, whatever is sent after it.
 pub(super) fn refined(
-    operation: Operation,
+    kind: OperationKind,
     number: usize,
     (waits, length): (bool, usize),
-) -> Option<(Operation, u64)> {
+) -> Option<Operation> {
     let socket = object(number);
-    let one = |number: usize, before: u32| moved(mark(number, before + 1), 1);
-    let looks = operation == Operation::Receive && waits;
+    let one = |number: usize, before: u32| Moved::up_to(mark(number, before + 1), 1);
+    let looks = kind == OperationKind::Receive && waits;
     let later = if looks { send_queue::later(number) } else { Later::Seen };
-    match operation {
-        Operation::Send => {
+    match kind {
+        OperationKind::Send => {
             // It must fit even if nothing had ever been taken out.
             let fits = socket.put.get() as usize + HEAD + length <= CAPACITY;
-            let operation = if fits { Operation::SendWhole } else { Operation::Send };
-            Some((operation, one(number, socket.entered.get())))
+            let moved = one(number, socket.entered.get());
+            let divided = Operation::Send(Sending::Queue(moved));
+            Some(if fits { Operation::SendWhole(moved) } else { divided })
         }
-        Operation::Receive if waits => match (in_flight::oldest(number), send_queue::of(number)) {
-            _ if socket.error.get() != 0 || socket.shut_receiving.get() => None,
-            _ if later == Later::Seen => None,
-            // Which one it gets is written down when that is decided.
-            _ if later == Later::Missed => Some((Operation::ReceiveAny, 0)),
-            // Receivers come one after the other, and one of them put it here.
-            (Some(Head { put: Put::ByReceiver, .. }), _) => Some((Operation::ReceiveWhole, 0)),
-            (Some(_), _) => Some((Operation::ReceiveWhole, one(number, socket.left.get()))),
-            (None, Some(outbox)) if object(outbox).waiting() > 0 => {
-                Some((Operation::ReceiveWhole, one(outbox, object(outbox).left.get())))
+        OperationKind::Receive if waits => {
+            match (in_flight::oldest(number), send_queue::of(number)) {
+                _ if socket.error.get() != 0 || socket.shut_receiving.get() => None,
+                _ if later == Later::Seen => None,
+                // Which one it gets is written down when that is decided.
+                _ if later == Later::Missed => Some(Operation::ReceiveAny),
+                // Receivers come one after the other, and one of them put it here.
+                (Some(Head { put: Put::ByReceiver, .. }), _) => {
+                    Some(Operation::ReceiveWhole(Moved::Nothing))
+                }
+                (Some(_), _) => Some(Operation::ReceiveWhole(one(number, socket.left.get()))),
+                (None, Some(outbox)) if object(outbox).waiting() > 0 => {
+                    Some(Operation::ReceiveWhole(one(outbox, object(outbox).left.get())))
+                }
+                (None, _) => Some(Operation::AwaitBytes),
             }
-            (None, _) => Some((Operation::AwaitBytes, 0)),
-        },
+        }
         _ => None,
     }
 }
@@ -319,12 +326,13 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<Rec
     };
     let want = Want::Ready { number: number as u16, events: super::poll::IN };
     let is_separate = in_flight::is_separate(number);
-    let (operation, value) = match is_separate {
-        true => (Operation::Receive, descriptor as u64),
-        false => (Operation::Arrive, in_flight::limit_at(number)),
+    let operation = match is_separate {
+        true => Operation::Receive(Moved::Nothing),
+        false => Operation::Arrive(in_flight::limit_at(number)),
     };
     let through = super::through(descriptor);
-    let call = Call { operation, touches: touches(number), value, want, through, patience };
+    let call =
+        Call { operation: operation.pack(), touches: touches(number), want, through, patience };
     descriptors::hold(description);
     if is_separate && partner(socket).is_none() && flags & PEEK == 0 {
         about_to_move(Some(number), patience.lasts(), 0);
@@ -388,7 +396,7 @@ pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize
     if !matches!(how, 0..=2) {
         return Err(errno::EINVAL);
     }
-    step_of_call(descriptor, Operation::Shutdown, touches(number), 0)?;
+    step_of_call(descriptor, Operation::Shutdown(Closing::Alone), touches(number))?;
     joint::datagrams::refuse_to_shut_down(socket);
     socket.shut_receiving.set(socket.shut_receiving.get() || how != 1);
     socket.shut_sending.set(socket.shut_sending.get() || how != 0);

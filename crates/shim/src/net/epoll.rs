@@ -6,7 +6,7 @@ use crate::descriptors;
 use crate::memory::{load, store};
 use crate::scheduler::point;
 use crate::sys::errno;
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{self as abi, Operation};
 
 const EDGE: u32 = 1 << 31;
 const ONE_SHOT: u32 = 1 << 30;
@@ -99,7 +99,7 @@ pub(super) fn control(
         Ok(_) => return Err(errno::EINVAL),
         Err(_) => return Err(errno::EPERM),
     };
-    point(Operation::EpollControl, key(number), descriptor as u64);
+    point(Operation::EpollControl, key(number));
     let same = |(_, entry): &(usize, Entry)| {
         entry.descriptor == descriptor && entry.description == description as u32
     };
@@ -150,9 +150,9 @@ pub(super) fn wait(epoll: i32, (at, most): (usize, i32), patience: Blocking) -> 
     }
     faults::interrupt(patience != Blocking::None)?;
     let want = Want::Ready { number: number as u16, events: poll::IN };
-    let (operation, value) = poll::looking(want);
+    let operation = poll::looking(want);
     let through = super::through(epoll);
-    let call = Call { operation, touches: 0, value, want, through, patience };
+    let call = Call { operation, touches: abi::Object::NONE, want, through, patience };
     poll::or_none_ready(call, || collect(number, at, most as usize))
 }
 

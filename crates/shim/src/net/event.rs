@@ -8,7 +8,7 @@ use crate::memory::{load, store};
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{self as abi, Moved, Operation, Sending};
 
 const MOST: u64 = u64::MAX - 1;
 
@@ -28,13 +28,13 @@ pub(super) fn ready(event: &Object) -> u32 {
     (if counter > 0 { IN } else { 0 }) | if counter < MOST { OUT } else { 0 }
 }
 
+#[inline(always)]
 fn call(descriptor: i32, number: usize, operation: Operation, events: u32) -> Call {
     let patience = if waits(descriptor, 0) { Blocking::Forever } else { Blocking::None };
     let want = Want::Ready { number: number as u16, events };
     Call {
-        operation,
+        operation: operation.pack(),
         touches: key(number),
-        value: descriptor as u64,
         want,
         through: super::through(descriptor),
         patience,
@@ -47,7 +47,7 @@ pub(super) fn read(descriptor: i32, number: usize, pieces: Pieces) -> Result<isi
         return Err(errno::EINVAL);
     }
     let event = object(number);
-    let got = until_done(call(descriptor, number, Operation::Receive, IN), || {
+    let got = until_done(call(descriptor, number, Operation::Receive(Moved::Nothing), IN), || {
         let counter = event.counter.get();
         let taken = if event.interval.get() != 0 { counter.min(1) } else { counter };
         event.counter.set(counter - taken);
@@ -74,11 +74,14 @@ pub(super) fn write(descriptor: i32, number: usize, pieces: Pieces) -> Result<is
         return Err(errno::EINVAL);
     }
     let event = object(number);
-    let done = until_done(call(descriptor, number, Operation::Send, OUT), || {
-        let counter = event.counter.get();
-        let fits = added <= MOST - counter;
-        fits.then(|| event.counter.set(counter + added))
-    });
+    let done = until_done(
+        call(descriptor, number, Operation::Send(Sending::Queue(Moved::Nothing)), OUT),
+        || {
+            let counter = event.counter.get();
+            let fits = added <= MOST - counter;
+            fits.then(|| event.counter.set(counter + added))
+        },
+    );
     done.map_err(failed)?;
     happened(number);
     Ok(8)
@@ -125,9 +128,10 @@ pub(super) fn read_timer(descriptor: i32, number: usize, pieces: Pieces) -> Resu
         return Err(errno::EINVAL);
     }
     let timer = object(number);
-    let expired = until_done(call(descriptor, number, Operation::Receive, IN), || {
-        Some(expirations(timer)).filter(|&count| count > 0)
-    });
+    let expired =
+        until_done(call(descriptor, number, Operation::Receive(Moved::Nothing), IN), || {
+            Some(expirations(timer)).filter(|&count| count > 0)
+        });
     let count = expired.map_err(failed)?;
     let (first, interval) = (timer.counter.get(), timer.interval.get());
     timer.counter.set(if interval == 0 { 0 } else { first + count * interval });
@@ -148,7 +152,7 @@ fn store_time(at: usize, nanoseconds: u64) {
 
 /// Does what the system call does.
 pub(super) fn get_timer(number: usize, at: usize) -> Result<isize, i32> {
-    point(Operation::SocketState, key(number), 0);
+    point(Operation::SocketState(abi::Object::NONE), key(number));
     let timer = object(number);
     let (first, interval) = (timer.counter.get(), timer.interval.get());
     let now = now();
@@ -168,7 +172,7 @@ pub(super) fn set_timer(number: usize, flags: i32, new: usize, old: usize) -> Re
     const ABSOLUTE: i32 = 1;
     let timer = object(number);
     let (interval, value) = (nanoseconds(new)?, nanoseconds(new + 16)?);
-    point(Operation::TimerSet, key(number), 0);
+    point(Operation::TimerSet(value), key(number));
     if old != 0 {
         get_timer(number, old)?;
     }

@@ -9,7 +9,7 @@ use crate::region::setup;
 use crate::scheduler::step;
 use crate::state::{Thread, state};
 use crate::sys::errno;
-use everypath_shim_abi::{Fault, Operation, TIMEOUT};
+use everypath_shim_abi::{self as abi, Fault, Operation, OperationKind, TIMEOUT};
 
 /// Whether anything may go wrong in this check.
 pub(crate) fn are_explored() -> bool {
@@ -28,11 +28,11 @@ pub(super) fn happens(fault: Fault) {
 }
 
 /// Lets the search choose whether something goes wrong here; says whether it does.
-pub(super) fn strikes(fault: Fault, object: usize) -> bool {
+pub(super) fn strikes(fault: Fault, object: abi::Object) -> bool {
     if setup().faults.of(fault) == 0 {
         return false;
     }
-    let struck = step(Operation::Fault, object, fault as u64) == 1;
+    let struck = step(Operation::Fault(fault), object) == 1;
     if struck {
         happens(fault);
     }
@@ -41,7 +41,7 @@ pub(super) fn strikes(fault: Fault, object: usize) -> bool {
 
 /// Lets the search choose whether a call that may wait is interrupted.
 pub(super) fn interrupt(waits: bool) -> Result<(), i32> {
-    match waits && strikes(Fault::Interrupt, 0) {
+    match waits && strikes(Fault::Interrupt, abi::Object::NONE) {
         true => Err(errno::EINTR),
         false => Ok(()),
     }
@@ -58,12 +58,11 @@ fn outcome() -> usize {
 
 /// In how many ways the pending step of a thread can go.
 pub(crate) fn ways(thread: &Thread) -> u32 {
-    let fault_of = |value: u64| Fault::ALL.into_iter().find(|&fault| fault as u64 == value);
-    match thread.operation.get() {
-        Operation::Fault => 1 + u32::from(fault_of(thread.value.get()).is_some_and(is_left)),
-        Operation::ConnectPeer => 1 + u32::from(is_left(Fault::Refuse)),
-        Operation::Send | Operation::Receive => match super::divisible(thread) {
-            Some((socket, length)) if thread.operation.get() == Operation::Send => {
+    match thread.operation() {
+        Operation::Fault(fault) => 1 + u32::from(is_left(fault)),
+        Operation::ConnectPeer(_) => 1 + u32::from(is_left(Fault::Refuse)),
+        Operation::Send(_) | Operation::Receive(_) => match super::divisible(thread) {
+            Some((socket, length)) if thread.kind.get() == OperationKind::Send => {
                 ways_to_send(socket, length) as u32
             }
             // What comes of it is for the other program to say.

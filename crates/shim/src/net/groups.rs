@@ -7,7 +7,7 @@ use crate::descriptors;
 use crate::memory::{load, store};
 use crate::scheduler::point;
 use crate::sys::errno;
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{self as abi, Operation};
 
 const INTERNET: i32 = 0;
 const INTERNET6: i32 = 41;
@@ -117,7 +117,7 @@ pub(super) fn change(
         About::Loop | About::All => Address::default(),
     };
     if about != About::Loop {
-        point(Operation::Bind, touches(number), 0);
+        point(Operation::Bind(abi::Object::NONE), touches(number));
     }
     let mut options = object(number).options.get();
     match about {

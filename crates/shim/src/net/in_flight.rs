@@ -16,11 +16,13 @@ use super::{Kind, Object, message_log, object, touches, udp_clients};
 use crate::fail::stop;
 use crate::memory::{change, load, view};
 use crate::region::setup;
-use crate::scheduler::{amend, amend_earlier, step};
+use crate::scheduler::{complete, complete_earlier, step};
 use crate::state::state;
 use core::cell::Cell;
 use everypath_perturb::{Account, Channel, Next, Rules};
-use everypath_shim_abi::{Crossing, Delivery, Event, Operation, TO_PEER, moved};
+use everypath_shim_abi::{
+    Completion, Crossing, Delivered, Delivery, FaultLimit, Moved, Operation, OperationKind,
+};
 
 /// What precedes a message in the buffer of its receiver.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +123,7 @@ pub(super) fn decides(number: usize) -> bool {
 /// Whether what becomes of a message does not depend on those of other sockets.
 pub(super) fn is_separate(number: usize) -> bool {
     let is_door = udp_clients::is_door(object(number)) || udp_clients::may_come(object(number));
-    !is_door && (!decides(number) || limit() == 0)
+    !is_door && (!decides(number) || limit() == FaultLimit::None)
 }
 
 /// What a look at messages that are there has to do with those that are sent later.
@@ -157,17 +159,17 @@ pub(super) fn later(number: usize) -> Later {
     }
 }
 
-/// The value of [`Operation::Arrive`] if it depends on others what can be decided.
-pub(super) const DECIDES: u64 = 1;
-
-/// That, if the faults of this execution are limited.
-pub(super) fn limit() -> u64 {
-    u64::from(setup().datagrams.all().any(Rules::is_budgeted)) * DECIDES
+/// Whether the faults of this execution are limited.
+pub(super) fn limit() -> FaultLimit {
+    match setup().datagrams.all().any(Rules::is_budgeted) {
+        true => FaultLimit::Shared,
+        false => FaultLimit::None,
+    }
 }
 
 /// The same for a look at a socket: what clients send there depends on what they heard.
-pub(super) fn limit_at(number: usize) -> u64 {
-    if udp_clients::is_door(object(number)) { DECIDES } else { limit() }
+pub(super) fn limit_at(number: usize) -> FaultLimit {
+    if udp_clients::is_door(object(number)) { FaultLimit::Shared } else { limit() }
 }
 
 /// To be called before a message is put into a buffer.
@@ -308,7 +310,7 @@ fn decide(number: usize) {
     let is_odd = |next| next != normal && next != Next::Nothing;
     let may_vary = is_certain
         && !rules.keeps_order()
-        && limit() == 0
+        && limit() == FaultLimit::None
         && object(number).kind.get() == Kind::Datagram;
     let is_step = is_disturbed && (count > 1 || may_vary || is_odd(options[0]));
     let next = match is_step {
@@ -344,14 +346,14 @@ fn decide(number: usize) {
 /// Writes down which message it is that arrives, for the step that looks: the how many-th of those
 /// that are there. If there was a choice, that was the step after it.
 fn tell_which(number: usize, index: u32, was_chosen: bool) {
-    let message = |index: u32| moved(mark(number, object(number).left.get() + index + 1), 1);
+    let message = |index: u32| Moved::up_to(mark(number, object(number).left.get() + index + 1), 1);
     let start = object(number).contents(number).as_ptr() as usize;
     let which = match load::<Head>(start + place(number, index)).put {
         Put::BySender => message(index),
-        Put::ByReceiver => 0,
+        Put::ByReceiver => Moved::Nothing,
     };
-    let is_look = |event: &Event| event.operation == Operation::ReceiveAny;
-    amend_earlier(u32::from(was_chosen), is_look, |_| which);
+    let looks = &[OperationKind::ReceiveAny];
+    complete_earlier(u32::from(was_chosen), looks, Completion::Moved(which).pack());
 }
 
 /// A choice of the network's. It belongs to the step before it: nobody moves in between.
@@ -359,7 +361,7 @@ fn choose(number: usize, ways: usize) -> usize {
     let state = state();
     let before = state.exclusive.replace(state.current.get() + 1);
     state.selectable.set(state.selectable.get() + 1);
-    let chosen = step(Operation::Deliver, touches(number), ways as u64);
+    let chosen = step(Operation::Deliver(ways as u32), touches(number));
     state.selectable.set(state.selectable.get() - 1);
     state.exclusive.set(before);
     usize::from(chosen)
@@ -375,6 +377,6 @@ fn tell(next: Next, normal: Next, (before, after): (&Account, &Account), to_peer
         Next::Packet(packet) if next != normal => Delivery::Early { packet },
         Next::Packet(packet) => Delivery::InOrder { packet },
     };
-    let whom = if to_peer { TO_PEER } else { 0 };
-    amend(|event| event.operation == Operation::Deliver, |_| delivery.word() | whom);
+    let delivered = Delivered { delivery, to_peer };
+    complete(&[OperationKind::Deliver], Completion::Delivered(delivered));
 }

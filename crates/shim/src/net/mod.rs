@@ -42,7 +42,9 @@ use address::{Address, UNIX};
 use blocking::{Blocking, Call, Unfinished, failed, through, until_done};
 use core::cell::Cell;
 use everypath_shim_abi::address_space::OBJECTS;
-use everypath_shim_abi::{Operation, POLL_ARRIVES, POLL_DOOR, Sight, Waiting, socket_key};
+use everypath_shim_abi::{
+    self as abi, Closing, Moved, Operation, OperationKind, PollScope, Sight, Waiting,
+};
 use options::Options;
 use peer::Remote;
 
@@ -204,8 +206,8 @@ fn partner(object: &Object) -> Option<usize> {
 }
 
 /// What stands for an object in the footprints of steps.
-fn key(number: usize) -> usize {
-    multi_process::shared_object(socket_key(number as u64) as usize)
+fn key(number: usize) -> abi::Object {
+    abi::Object::socket(number as u16)
 }
 
 /// What a thread waits for.
@@ -221,9 +223,9 @@ pub(crate) enum Want {
     /// That a listener has room for one more connection, or is gone.
     Room { listener: u16 },
     /// That somebody is there, at an address with this key.
-    Somebody { kind: Kind, key: usize },
+    Somebody { kind: Kind, key: abi::Object },
     /// That somebody listens at an address with this key whom this process can reach.
-    Reachable { from: u16, key: usize },
+    Reachable { from: u16, key: abi::Object },
     /// That something happens to one of the objects that a thread of another process has written
     /// down, so many; or to any, if there are too many.
     OneOf { thread: u16, count: u16 },
@@ -263,17 +265,18 @@ fn divisible(thread: &Thread) -> Option<(&'static Object, usize)> {
 
 /// What the next step of a thread turns out to be, now: whether it gets all that it asks for, and
 /// how many bytes will have been put in or taken out then.
-pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
-    match thread.operation.get() {
-        Operation::Connect | Operation::Accept if multi_process::is_one_of_several() => {
+pub(crate) fn refined(thread: &Thread) -> Option<Operation> {
+    match thread.kind.get() {
+        OperationKind::Connect | OperationKind::Accept if multi_process::is_one_of_several() => {
             return stream::queueing(thread);
         }
         // A look that finds nothing decides nothing.
-        Operation::Arrive if !poll::has_traffic(thread.want.get()) => {
-            let door = if poll::has_door(thread.want.get()) { POLL_DOOR } else { 0 };
-            return Some((Operation::Poll, POLL_ARRIVES | door));
+        OperationKind::Arrive if !poll::has_traffic(thread.want.get()) => {
+            let clients = poll::has_door(thread.want.get());
+            return Some(Operation::Poll(PollScope { clients, arrivals: true }));
         }
-        Operation::Close | Operation::Shutdown => return stream::abandoning(thread),
+        OperationKind::Close => return stream::closing(thread).map(Operation::Close),
+        OperationKind::Shutdown => return stream::closing(thread).map(Operation::Shutdown),
         _ => {}
     }
     let Transfer { object: number, waits, length, divisible } = thread.transfer.get();
@@ -281,31 +284,31 @@ pub(crate) fn refined(thread: &Thread) -> Option<(Operation, u64)> {
     let length = length as usize;
     if joint::datagrams::hears(object(number)) {
         // Receiving is one look at what others sent, whatever else there is.
-        let looks = thread.operation.get() == Operation::Receive;
-        return looks.then_some((Operation::ReceiveWhole, peer::UNKNOWN));
+        let looks = thread.kind.get() == OperationKind::Receive;
+        return looks.then_some(Operation::ReceiveWhole(Moved::Unknown));
     }
     if matches!(object(number).kind.get(), Kind::Datagram | Kind::Outbox) {
         if partitioned::is_lost(thread, object(number)) {
             return None;
         }
-        return datagram::refined(thread.operation.get(), number, (waits, length));
+        return datagram::refined(thread.kind.get(), number, (waits, length));
     }
-    match thread.operation.get() {
+    match thread.kind.get() {
         // What is there does not depend on what others do at the same time.
-        Operation::Receive if joint::is_joint(object(number)) => {
-            Some((Operation::ReceiveWhole, peer::UNKNOWN))
+        OperationKind::Receive if joint::is_joint(object(number)) => {
+            Some(Operation::ReceiveWhole(Moved::Unknown))
         }
-        Operation::Send if waits && !transfer::can_send(number, length) => {
-            Some((Operation::AwaitSpace, 0))
+        OperationKind::Send if waits && !transfer::can_send(number, length) => {
+            Some(Operation::AwaitSpace)
         }
         // A connection may break before, while or after its bytes are awaited.
-        Operation::Receive if divisible && faults::may_reset(object(number)) => None,
-        Operation::Receive if waits && !transfer::can_receive(number) => {
-            Some((Operation::AwaitBytes, 0))
+        OperationKind::Receive if divisible && faults::may_reset(object(number)) => None,
+        OperationKind::Receive if waits && !transfer::can_receive(number) => {
+            Some(Operation::AwaitBytes)
         }
-        Operation::Send => Some(transfer::sending(number, length)),
+        OperationKind::Send => Some(transfer::sending(number, length)),
         // A non-blocking call observes that nothing is there, so every arrival is dependent.
-        Operation::Receive if waits => Some(transfer::receiving(number, length)),
+        OperationKind::Receive if waits => Some(transfer::receiving(number, length)),
         _ => None,
     }
 }
@@ -370,7 +373,7 @@ fn wake_if(is_meant: impl Fn(Want) -> bool) {
 
 /// The scheduling point before a descriptor of an object is closed.
 pub(crate) fn before_close(number: usize) {
-    point(Operation::Close, touches(number), touched(number));
+    point(Operation::Close(Closing::OtherEnd(other_end_of(number))), touches(number));
 }
 
 /// The scheduling point before the flags of a descriptor change: whether calls wait at a socket is
@@ -383,11 +386,11 @@ pub(crate) fn before_mode(open: Open, flags: i32) {
 
 /// The scheduling point before something changes that decides how long calls wait at a socket.
 fn before_change(number: usize) {
-    point(Operation::SocketState, touches(number), touched(number));
+    point(Operation::SocketState(other_end_of(number)), touches(number));
 }
 
 /// What an object is, in footprints: its address, if that is where others meet it.
-pub(crate) fn touches(number: usize) -> usize {
+pub(crate) fn touches(number: usize) -> abi::Object {
     let object = object(number);
     let local = object.local.get();
     let meets = match object.kind.get() {
@@ -398,8 +401,8 @@ pub(crate) fn touches(number: usize) -> usize {
 }
 
 /// The other end, in footprints; if there is none, this end once more.
-fn touched(number: usize) -> u64 {
-    partner(object(number)).map_or(key(number), key) as u64
+fn other_end_of(number: usize) -> abi::Object {
+    partner(object(number)).map_or(key(number), key)
 }
 
 /// The last descriptor of an object is gone.
@@ -464,7 +467,7 @@ pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
     });
     let is_kept_waiting = |thread: &Thread| {
         thread.waiting.get() == Waiting::Network
-            && matches!(thread.operation.get(), Operation::Connect | Operation::Send)
+            && matches!(thread.kind.get(), OperationKind::Connect | OperationKind::Send)
     };
     (for_network && for_nothing_else).then(|| listens && !blocked().any(is_kept_waiting))
 }

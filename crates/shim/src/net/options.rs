@@ -6,7 +6,7 @@ use super::{Kind, Object, Stage, object};
 use crate::memory::{load, store, write};
 use crate::scheduler::point;
 use crate::sys::errno;
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{self as abi, Operation};
 
 const SOCKET: i32 = 1;
 const TYPE: i32 = 3;
@@ -215,7 +215,7 @@ pub(super) fn get(
             }
         }
         (SOCKET, ERROR) => {
-            point(Operation::SocketState, super::key(number), 0);
+            point(Operation::SocketState(abi::Object::NONE), super::key(number));
             socket.error.replace(0)
         }
         (SOCKET, REUSE_ADDRESS) => options.reuse_address.into(),

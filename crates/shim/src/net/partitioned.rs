@@ -9,6 +9,7 @@ use crate::multi_process;
 use crate::partition::separates;
 use crate::state::Thread;
 use crate::sys::errno;
+use everypath_shim_abi as abi;
 
 /// Whether nothing gets from one end of a stream to the other.
 pub(super) fn is_cut(end: &Object) -> bool {
@@ -59,7 +60,7 @@ fn learn_of_end(end: &Object, how: End) {
 
 /// The other end of the only stream that a thread waits at, in footprints, and one more than the
 /// number of the process whose end that is; none if it is this process.
-pub(crate) fn other_end(thread: &Thread) -> Option<(u64, u16)> {
+pub(crate) fn other_end(thread: &Thread) -> Option<(abi::Object, u16)> {
     let (Want::Ready { number, .. } | Want::Space { number, .. }) = thread.want.get() else {
         return None;
     };
@@ -67,11 +68,11 @@ pub(crate) fn other_end(thread: &Thread) -> Option<(u64, u16)> {
     let is_apart = end.owner.get() != end.across.get();
     let is_stream = end.kind.get() == Kind::Stream && !stream::is_listening(end);
     let far = partner(end).filter(|_| is_apart && is_stream)?;
-    Some((key(far) as u64, u16::from(end.across.get()) + 1))
+    Some((key(far), u16::from(end.across.get()) + 1))
 }
 
 /// Whether somebody listens at an address with a key whom a process can reach.
-pub(super) fn is_reachable(from: usize, key: usize) -> bool {
+pub(super) fn is_reachable(from: usize, key: abi::Object) -> bool {
     descriptors::object_numbers().any(|number| {
         let listener = object(number);
         listener.kind.get() == Kind::Stream

@@ -16,10 +16,13 @@ use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{bytes, copy};
 use crate::region::{count, hand_over, region, reply, setup, trees};
+use crate::scheduler::complete;
 use crate::state::state;
 use crate::sys::errno;
 use everypath_commtree::{self as commtree, Lookup, Name, Opening, Position, Reader, Sent, Take};
-use everypath_shim_abi::{Asked, Event, MAX_MESSAGE, Outcome, Upcall, moved, text};
+use everypath_shim_abi::{
+    Asked, Completion, MAX_MESSAGE, Moved, OperationKind, Outcome, Upcall, text,
+};
 
 /// Where a connection to a peer stands.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,9 +122,6 @@ pub(super) fn name(direction: u64, address: &Address, maker: u64, which: u64) ->
     let place = xxhash_rust::xxh3::xxh3_64(address.as_bytes());
     Name([direction | u64::from(address.port()) << 16, place, maker, which])
 }
-
-/// How many bytes a peer will answer is not known before it was asked.
-pub(super) const UNKNOWN: u64 = u64::MAX;
 
 const TO_SERVER: u64 = 1;
 const FROM_CLIENT: u64 = 2;
@@ -255,8 +255,8 @@ pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, 
         sent += message.len();
     }
     let after = trees().received(socket.remote.get().position);
-    let is_this = |event: &Event| event.value == UNKNOWN;
-    crate::scheduler::amend(is_this, |_| moved(after, after - before));
+    let moved = Moved::up_to(after, after - before);
+    complete(&[OperationKind::SendWhole], Completion::Moved(moved));
     happened(number);
     Ok(sent)
 }

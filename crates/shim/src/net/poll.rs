@@ -12,7 +12,9 @@ use crate::state::state;
 use crate::sys::errno;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use everypath_shim_abi::{MAX_THREADS, Operation, Sight};
+use everypath_shim_abi::{
+    self as abi, FaultLimit, MAX_THREADS, Operation, PackedOperation, PollScope, Sight,
+};
 
 /// The bits of `poll`, which are those of `epoll` too.
 pub(super) const IN: u32 = 0x1;
@@ -210,7 +212,7 @@ fn poll_entry(entry: usize) -> u32 {
 
 /// What a call that looks at several descriptors touches: one object that is only read from, or
 /// everything that is sent and received.
-fn touched(mut descriptors: impl Iterator<Item = (i32, u32)>) -> usize {
+fn touched(mut descriptors: impl Iterator<Item = (i32, u32)>) -> abi::Object {
     let only = |(descriptor, events): (i32, u32)| {
         let number = descriptors::object_now(descriptor).ok()?;
         let plain = matches!(object(number).kind.get(), Kind::Stream | Kind::Datagram | Kind::Pipe)
@@ -218,8 +220,8 @@ fn touched(mut descriptors: impl Iterator<Item = (i32, u32)>) -> usize {
         (plain && events & (OUT | NORMAL_OUT) == 0).then(|| super::touches(number))
     };
     match (descriptors.next(), descriptors.next()) {
-        (Some(first), None) => only(first).unwrap_or(0),
-        _ => 0,
+        (Some(first), None) => only(first).unwrap_or_default(),
+        _ => abi::Object::NONE,
     }
 }
 
@@ -332,13 +334,13 @@ pub(super) fn hear(want: Want, nanoseconds: u64) -> bool {
 
 /// What a call that looks at several descriptors is, and the value that goes with it: what becomes
 /// of messages may be decided by it.
-pub(super) fn looking(want: Want) -> (Operation, u64) {
+pub(super) fn looking(want: Want) -> PackedOperation {
     let mut decides = false;
     each_watched(want, &mut |number| decides |= in_flight::decides(number));
     match has_door(want) {
-        true => (Operation::Arrive, in_flight::DECIDES),
-        false if decides => (Operation::Arrive, in_flight::limit()),
-        false => (Operation::Poll, 0),
+        true => Operation::Arrive(FaultLimit::Shared).pack(),
+        false if decides => Operation::Arrive(in_flight::limit()).pack(),
+        false => Operation::Poll(PollScope::default()).pack(),
     }
 }
 
@@ -384,8 +386,8 @@ pub(super) fn poll(entries: usize, count: usize, patience: Blocking) -> Result<i
     );
     faults::interrupt(patience != Blocking::None)?;
     let want = Want::Poll { entries, count };
-    let (operation, value) = looking(want);
-    let call = Call { operation, touches, value, want, through: None, patience };
+    let operation = looking(want);
+    let call = Call { operation, touches, want, through: None, patience };
     or_none_ready(call, || {
         let ready = all().filter(|&entry| {
             let events = poll_entry(entry);
@@ -459,8 +461,8 @@ pub(super) fn select(count: usize, given: [usize; 3], patience: Blocking) -> Res
     }));
     faults::interrupt(patience != Blocking::None)?;
     let want = Want::Select { sets, count };
-    let (operation, value) = looking(want);
-    let call = Call { operation, touches, value, want, through: None, patience };
+    let operation = looking(want);
+    let call = Call { operation, touches, want, through: None, patience };
     let ready = or_none_ready(call, || select_entries(sets, count, |_, _| {}) as usize)?;
     given.iter().filter(|&&set| set != 0).for_each(|&set| zero(set, bytes));
     if ready > 0 {

@@ -10,9 +10,9 @@ use super::udp_clients::{self, Speaker};
 use super::{Kind, Object, free, object, peer, touches};
 use crate::descriptors;
 use crate::memory::load;
-use crate::scheduler::{amend, point};
+use crate::scheduler::{complete, point};
 use crate::sys::errno;
-use everypath_shim_abi::{Event, Operation, client_ports, moved};
+use everypath_shim_abi::{Completion, Moved, Operation, OperationKind, Sending};
 
 /// The send queue of a socket, if it has one.
 pub(super) fn of(number: usize) -> Option<usize> {
@@ -77,7 +77,7 @@ pub(super) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize,
     let length = pieces.length();
     let is_reliable = in_flight::crossing(socket, to.port()).1.sent.is_reliable();
     if is_reliable && udp_clients::at(to).is_some() {
-        point(Operation::Send, touches(number), client_ports::SPEAKS);
+        point(Operation::Send(Sending::Client), touches(number));
         if let Some(error) = socket.takes_error() {
             return Err(error);
         }
@@ -86,7 +86,7 @@ pub(super) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize,
         return Ok(length as isize);
     }
     if is_reliable {
-        point(Operation::SendWhole, touches(number), peer::UNKNOWN);
+        point(Operation::SendWhole(Moved::Unknown), touches(number));
         if let Some(error) = socket.takes_error() {
             return Err(error);
         }
@@ -94,13 +94,14 @@ pub(super) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize,
         meet(socket, to);
         message_log::handed(Side::Socket(number), Side::Outside(*to), pieces);
         peer::datagram(number, to, pieces, Put::BySender)?;
-        let (after, is_this) = (socket.entered.get(), |event: &Event| event.value == peer::UNKNOWN);
-        amend(is_this, |_| moved(mark(number, after), u64::from(after - before)));
+        let after = socket.entered.get();
+        let moved = Moved::up_to(mark(number, after), u64::from(after - before));
+        complete(&[OperationKind::SendWhole], Completion::Moved(moved));
         return Ok(length as isize);
     }
     let outbox = made(number, to)?;
     about_to_move(Some(outbox), false, length);
-    point(Operation::Send, touches(number), 0);
+    point(Operation::Send(Sending::Queue(Moved::Nothing)), touches(number));
     about_to_move(None, false, 0);
     if let Some(error) = socket.takes_error() {
         return Err(error);

@@ -11,10 +11,12 @@ use crate::descriptors;
 use crate::fail::stop;
 use crate::memory::{load, store};
 use crate::multi_process;
-use crate::scheduler::amend;
+use crate::scheduler::complete;
 use crate::state::{Thread, state};
 use crate::sys::errno;
-use everypath_shim_abi::{ABANDONED, NoticeKind, Operation, connected_to, connecting, moved};
+use everypath_shim_abi::{
+    Closing, Completion, Moved, NoticeKind, Operation, OperationKind, QueuedConnection, Span,
+};
 
 /// The size of an entry in the queue of a listener: the number of an object.
 const ENTRY: usize = 2;
@@ -77,7 +79,7 @@ pub(super) fn bind(descriptor: i32, number: usize, wanted: Address) -> Result<is
     }
     let is_chosen = wanted.is_unnamed() || wanted.is_inet() && wanted.port() == 0;
     let touches = if is_chosen { key(number) } else { wanted.key() };
-    step_of_call(descriptor, Operation::Bind, touches, key(number) as u64)?;
+    step_of_call(descriptor, Operation::Bind(key(number)), touches)?;
     if socket.local.get().is_some() && !socket.local.get().is_unnamed() {
         return Err(errno::EINVAL);
     }
@@ -129,7 +131,7 @@ pub(super) fn listen(descriptor: i32, number: usize, backlog: i32) -> Result<isi
     }
     let local = socket.local.get();
     let touches = if local.is_some() { local.key() } else { key(number) };
-    step_of_call(descriptor, Operation::Listen, touches, key(number) as u64)?;
+    step_of_call(descriptor, Operation::Listen(key(number)), touches)?;
     if !matches!(socket.stage.get(), Stage::Fresh | Stage::Listening | Stage::Over) {
         return Err(errno::EINVAL);
     }
@@ -160,37 +162,38 @@ pub(super) fn listen(descriptor: i32, number: usize, backlog: i32) -> Result<isi
 }
 
 /// What connecting or accepting turns out to be now, in a system.
-pub(super) fn queueing(thread: &Thread) -> Option<(Operation, u64)> {
+pub(super) fn queueing(thread: &Thread) -> Option<Operation> {
     let Transfer { object: number, waits, .. } = thread.transfer.get();
     let number = usize::from(number).checked_sub(1).filter(|_| waits)?;
-    if thread.operation.get() == Operation::Accept {
+    if thread.kind.get() == OperationKind::Accept {
         let queue = object(number);
         let taken = queue.taken.get() + ENTRY as u64;
         return Some(match queue.waiting() {
             _ if !is_listening(queue) => return None,
-            0 => (Operation::AwaitConnection, 0),
-            _ => (Operation::AcceptQueued, moved(taken, ENTRY as u64)),
+            0 => Operation::AwaitConnection,
+            _ => Operation::AcceptQueued(Moved::up_to(taken, ENTRY as u64)),
         });
     }
     let key = thread.object.get();
     let listener = bound(Kind::Stream, |it| is_listening(it) && it.local.get().key() == key);
-    let Some(queue) = listener.map(object) else { return Some((Operation::AwaitListener, 0)) };
+    let Some(queue) = listener.map(object) else { return Some(Operation::AwaitListener) };
     if partitioned::is_lost(thread, queue) {
         return None;
     }
     let put = queue.put.get() + ENTRY as u64;
     // It must fit even if nothing had ever been taken out: then who accepts makes no difference.
     let is_sure = put <= u64::from(queue.backlog.get()) * ENTRY as u64;
-    is_sure.then(|| (Operation::ConnectQueued, connecting(number, (put, ENTRY as u64))))
+    let entry = Span { end: put, count: ENTRY as u32 };
+    let connection = QueuedConnection { socket: number as u16, entry };
+    is_sure.then_some(Operation::ConnectQueued(connection))
 }
 
-/// What closing turns out to be now, if it is a listener that is closed.
-pub(super) fn abandoning(thread: &Thread) -> Option<(Operation, u64)> {
+/// Who sees that a listener is closed, if it is one.
+pub(super) fn closing(thread: &Thread) -> Option<Closing> {
     let key = thread.object.get();
     let number = bound(Kind::Stream, |it| is_listening(it) && it.local.get().key() == key)?;
     let is_tried = object(number).waiting() > 0 || connect::awaiting(object(number)).is_some();
-    let abandoned = if is_tried { ABANDONED } else { 0 };
-    Some((thread.operation.get(), abandoned))
+    Some(if is_tried { Closing::Backlog } else { Closing::Alone })
 }
 
 /// Who listens at an address.
@@ -234,10 +237,8 @@ pub(super) fn enter_queue(number: usize, listener: usize, to: Address) -> Result
     other.foreign.set(mapped(socket.local.get()));
     socket.foreign.set(to);
     join(number, far);
-    amend(
-        |event| matches!(event.operation, Operation::Connect | Operation::ConnectQueued),
-        |value| connected_to(value, far),
-    );
+    const CONNECTS: &[OperationKind] = &[OperationKind::Connect, OperationKind::ConnectQueued];
+    complete(CONNECTS, Completion::Connected(far as u16));
     let entry = (far as u16).to_le_bytes();
     queue.push(listener, entry.as_ptr() as usize, entry.len());
     happened(listener);
@@ -257,7 +258,7 @@ pub(super) fn accept(
     }
     if !is_listening(socket) {
         // Another thread may be about to listen.
-        step_of_call(descriptor, Operation::Accept, key(number), 0)?;
+        step_of_call(descriptor, Operation::Accept, key(number))?;
     }
     if !is_listening(socket) {
         return Err(errno::EINVAL);
@@ -270,14 +271,7 @@ pub(super) fn accept(
     let want = Want::Ready { number: number as u16, events: super::poll::IN };
     let touches = socket.local.get().key();
     let through = super::through(descriptor);
-    let call = Call {
-        operation: Operation::Accept,
-        touches,
-        value: descriptor as u64,
-        want,
-        through,
-        patience,
-    };
+    let call = Call { operation: Operation::Accept.pack(), touches, want, through, patience };
     faults::interrupt(waits)?;
     let always = if patience == Blocking::Forever { patience } else { Blocking::None };
     about_to_move(number, 0, always, false);
@@ -311,8 +305,8 @@ pub(super) fn shutdown(descriptor: i32, number: usize, how: i32) -> Result<isize
     if !matches!(how, 0..=2) {
         return Err(errno::EINVAL);
     }
-    let (touches, touched) = (super::touches(number), super::touched(number));
-    step_of_call(descriptor, Operation::Shutdown, touches, touched)?;
+    let closing = Closing::OtherEnd(super::other_end_of(number));
+    step_of_call(descriptor, Operation::Shutdown(closing), super::touches(number))?;
     if socket.kind.get() == Kind::Stream && socket.stage.get() == Stage::Listening {
         // Blocked accepts are woken.
         socket.stage.set(Stage::Over);

@@ -12,7 +12,7 @@ use crate::memory::{load, store};
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::{errno, number};
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{self as abi, Operation};
 
 /// The socket that a descriptor is open on, by number.
 pub(super) fn socket(descriptor: i32) -> Result<usize, i32> {
@@ -374,7 +374,8 @@ pub(crate) fn device_control(descriptor: i32, request: usize, at: usize) -> isiz
             0
         }
         READABLE if open.kind == OpenKind::Object => {
-            point(Operation::SocketState, super::touches(usize::from(open.index)), 0);
+            let state = Operation::SocketState(abi::Object::NONE);
+            point(state, super::touches(usize::from(open.index)));
             store(at, readable(usize::from(open.index)) as i32);
             0
         }

@@ -11,7 +11,7 @@ use super::{until_done, waits};
 use crate::descriptors;
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::{Fault, Operation, moved};
+use everypath_shim_abi::{Fault, Moved, Operation, Sending};
 
 const PEEK: i32 = 2;
 const WAIT_ALL: i32 = 0x100;
@@ -67,22 +67,24 @@ fn sendable(from: &Object, to: &Object, length: usize) -> usize {
 }
 
 /// What sending so many bytes turns out to be now.
-pub(super) fn sending(number: usize, length: usize) -> (Operation, u64) {
+pub(super) fn sending(number: usize, length: usize) -> Operation {
     let socket = object(number);
     if peer::is_remote(socket) {
-        return (Operation::SendWhole, peer::UNKNOWN);
+        return Operation::SendWhole(Moved::Unknown);
     }
-    let Some(far) = partner(socket).map(object) else { return (Operation::Send, 0) };
+    let Some(far) = partner(socket).map(object) else {
+        return Operation::Send(Sending::Queue(Moved::Nothing));
+    };
     let put = far.put.get();
     // It must fit even if nothing had ever been taken out: then who takes out makes no difference.
     let is_whole = put + length as u64 <= capacity(socket) as u64 && length > 0;
     let count = sendable(socket, far, length);
-    let operation = if is_whole { Operation::SendWhole } else { Operation::Send };
-    (operation, moved(put + count as u64, count as u64))
+    let moved = Moved::up_to(put + count as u64, count as u64);
+    if is_whole { Operation::SendWhole(moved) } else { Operation::Send(Sending::Queue(moved)) }
 }
 
 /// What receiving so many bytes turns out to be now.
-pub(super) fn receiving(number: usize, length: usize) -> (Operation, u64) {
+pub(super) fn receiving(number: usize, length: usize) -> Operation {
     let socket = object(number);
     let (waiting, taken) = match peer::is_remote(socket) {
         true => (peer::available(socket), peer::taken(socket)),
@@ -90,8 +92,8 @@ pub(super) fn receiving(number: usize, length: usize) -> (Operation, u64) {
     };
     let is_whole = waiting >= length && length > 0;
     let count = waiting.min(length) as u64;
-    let operation = if is_whole { Operation::ReceiveWhole } else { Operation::Receive };
-    (operation, moved(taken + count, count))
+    let moved = Moved::up_to(taken + count, count);
+    if is_whole { Operation::ReceiveWhole(moved) } else { Operation::Receive(moved) }
 }
 
 /// Sends bytes.
@@ -117,8 +119,9 @@ pub(super) fn send(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isize,
     let total = pieces.length();
     let want = Want::Space { number: number as u16, length: total as u32 };
     let touches = partner(socket).map_or(key(number), key);
-    let (value, through) = (descriptor as u64, super::through(descriptor));
-    let call = Call { operation: Operation::Send, touches, value, want, through, patience };
+    let operation = Operation::Send(Sending::Queue(Moved::Nothing));
+    let through = super::through(descriptor);
+    let call = Call { operation: operation.pack(), touches, want, through, patience };
     descriptors::hold(description);
     let mut sent = 0;
     if peer::is_remote(socket) {
@@ -240,9 +243,9 @@ pub(super) fn receive(descriptor: i32, pieces: Pieces, flags: i32) -> Result<isi
     let is_connected = !matches!(socket.stage.get(), Stage::Fresh | Stage::Listening);
     let patience = if is_connected && pieces.length() > 0 { patience } else { Blocking::None };
     let want = Want::Ready { number: number as u16, events: super::poll::IN };
-    let (touches, value) = (key(number), descriptor as u64);
+    let (operation, touches) = (Operation::Receive(Moved::Nothing), key(number));
     let through = super::through(descriptor);
-    let call = Call { operation: Operation::Receive, touches, value, want, through, patience };
+    let call = Call { operation: operation.pack(), touches, want, through, patience };
     descriptors::hold(description);
     let all = flags & WAIT_ALL != 0 && flags & PEEK == 0;
     let mut received = 0;

@@ -12,7 +12,7 @@
 use super::address::Address;
 use super::datagram::deliver;
 use super::frames::{self, Ends};
-use super::in_flight::{DECIDES, Head};
+use super::in_flight::Head;
 use super::message::Pieces;
 use super::message_log::Side;
 use super::peer::{self, Remote};
@@ -25,7 +25,7 @@ use crate::region::{setup, trees};
 use crate::state::state;
 use core::cell::Cell;
 use everypath_commtree::Opening;
-use everypath_shim_abi::{Asked, Operation, client_ports};
+use everypath_shim_abi::{Asked, FaultLimit, Operation, OperationKind, client_ports};
 
 /// All clients that send datagrams.
 #[derive(Debug)]
@@ -195,20 +195,20 @@ fn receiver(ends: &Ends) -> Option<(usize, Address)> {
 /// What a look at datagrams really is: if something is on its way from there to clients, their
 /// answers may come to any socket.
 pub(super) fn widened(call: Call) -> Call {
-    let decides = match (call.operation, call.want) {
-        (Operation::Arrive, _) => true,
-        (Operation::Receive, Want::Ready { number, .. }) => in_flight::decides(number.into()),
+    let decides = match (call.operation.kind(), call.want) {
+        (OperationKind::Arrive, _) => true,
+        (OperationKind::Receive, Want::Ready { number, .. }) => in_flight::decides(number.into()),
         _ => false,
     };
     match decides && are_there() && poll::speaks_to_clients(call.want) {
-        true => Call { operation: Operation::Arrive, value: DECIDES, ..call },
+        true => Call { operation: Operation::Arrive(FaultLimit::Shared).pack(), ..call },
         false => call,
     }
 }
 
 /// To be called when a step begins to look.
 pub(super) fn begin_look(call: &Call) {
-    let may_speak = call.operation == Operation::Arrive && call.value == DECIDES;
+    let may_speak = call.operation == Operation::Arrive(FaultLimit::Shared).pack();
     state().callers.may_speak.set(may_speak);
 }
 

@@ -4,22 +4,24 @@ use super::LAST;
 use crate::process_faults;
 use crate::state::{State, Status, Thread};
 use crate::symmetry;
-use everypath_shim_abi::{Operation, Phase, TimeMode};
+use everypath_shim_abi::{Object, Operation, OperationKind, Phase, TimeMode};
 
 /// How many ways the pending step of a thread can go.
 pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
-    match thread.operation.get() {
+    match thread.operation() {
         Operation::CondSignal if thread.phase.get() == Phase::Request => {
             choose_of(crate::sync::waiters_on_condition(state, thread.object.get()), 1)
         }
-        Operation::FutexWake if thread.phase.get() == Phase::Request => {
-            let most = thread.value.get() as u32;
+        Operation::FutexWake(most) if thread.phase.get() == Phase::Request => {
             choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
         }
-        Operation::Choose | Operation::Deliver => thread.value.get() as u32,
+        Operation::Choose(ways) | Operation::Deliver(ways) => ways,
         Operation::Kill => process_faults::WAYS,
         Operation::Partition => crate::partition::ways(state),
-        Operation::Fault | Operation::ConnectPeer | Operation::Send | Operation::Receive
+        Operation::Fault(_)
+        | Operation::ConnectPeer(_)
+        | Operation::Send(_)
+        | Operation::Receive(_)
             if crate::net::faults::are_explored() =>
         {
             crate::net::faults::ways(thread)
@@ -79,7 +81,7 @@ pub(super) fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
 pub(super) fn yields(state: &State, thread: &Thread) -> bool {
     thread.status() == Status::Ready
         && state.standing.contains(thread.number.get())
-        && (thread.operation.get(), thread.object.get()) == (Operation::Yield, 0)
+        && (thread.kind.get(), thread.object.get()) == (OperationKind::Yield, Object::NONE)
         && state.may_move(thread.number.get())
         && !symmetry::holds_back(state, thread)
 }

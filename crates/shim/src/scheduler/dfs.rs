@@ -12,8 +12,8 @@ use crate::state::{State, Status, Thread};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, Enabled, EnabledStep, MAX_ALTERNATIVES, Operation, Order, Outcome, Request,
-    TIMEOUT, TimeMode,
+    Choice, Command, Enabled, EnabledStep, MAX_ALTERNATIVES, OperationKind, Order, Outcome,
+    Request, TIMEOUT, TimeMode,
 };
 
 /// How many alternatives were recorded in this execution.
@@ -50,16 +50,11 @@ pub(super) fn follow(order: Order) {
 /// The step that a thread could take.
 pub(super) fn pending(thread: &Thread, outcomes: u32) -> EnabledStep {
     let blocked = thread.status() == Status::Blocked;
-    let (operation, value) = super::announced(thread);
-    EnabledStep {
-        thread: thread.number.get(),
-        operation,
-        phase: thread.phase.get(),
-        outcomes: if blocked { TIMEOUT } else { outcomes.min(u32::from(TIMEOUT) - 1) as u16 },
-        stands_back: false,
-        object: thread.object.get() as u64,
-        value,
-    }
+    let announced = super::announced(thread);
+    let mut step = EnabledStep::announced(thread.number.get(), announced, thread.object.get());
+    step.phase = thread.phase.get();
+    step.outcomes = if blocked { TIMEOUT } else { outcomes.min(u32::from(TIMEOUT) - 1) as u16 };
+    step
 }
 
 fn sleeps(alternative: &EnabledStep) -> bool {
@@ -102,7 +97,8 @@ fn each_alternative(
         if outcomes == 0 {
             continue;
         }
-        let alternative = EnabledStep { stands_back, ..pending(thread, outcomes) };
+        let mut alternative = pending(thread, outcomes);
+        alternative.stands_back = stands_back;
         if written == MAX_ALTERNATIVES {
             return Err(Ending { outcome: Outcome::TooLong, detail: step as i32 });
         }
@@ -126,7 +122,7 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
         // may be what they sleep for.
         let better = |than: EnabledStep| {
             let rank = |of: &EnabledStep| {
-                let misses = of.operation == Operation::ReceiveAny;
+                let misses = of.kind() == OperationKind::ReceiveAny;
                 (of.stands_back, of.is_timeout(), misses, of.thread != current)
             };
             rank(&alternative) < rank(&than)

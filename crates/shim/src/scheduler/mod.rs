@@ -24,6 +24,7 @@ use crate::context::Context;
 use crate::controller;
 use crate::fail::stop;
 use crate::multi_process;
+use crate::objects;
 use crate::process_faults;
 use crate::region::{region, setup};
 use crate::run_state::{Common, RunState};
@@ -35,8 +36,8 @@ use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, Event, MAX_EVENTS, Operation, Order, Outcome, Phase, Policy, TIMEOUT,
-    TimeMode, Waiting,
+    Choice, Command, Completion, Event, MAX_EVENTS, Object, Operation, OperationKind, Order,
+    Outcome, PackedCompletion, PackedOperation, Phase, Policy, TIMEOUT, TimeMode, Waiting,
 };
 
 /// How many steps the execution has taken.
@@ -111,56 +112,60 @@ const SECTION_ROUNDS: u32 = 1000;
 pub(crate) const LAST: u64 = u64::MAX;
 
 /// A scheduling point: any thread may go on, this one with `operation`. Returns the outcome.
-pub(crate) fn point(operation: Operation, object: usize, value: u64) -> u16 {
-    ask(operation, object, value, None)
+#[inline(always)]
+pub(crate) fn point(operation: Operation, object: Object) -> u16 {
+    ask(operation, object, None)
 }
 
 /// A scheduling point at which the thread asks for what it may have to wait for, until a deadline
 /// if there is one. Whoever waits with a deadline must have asked with it.
-pub(crate) fn ask(operation: Operation, object: usize, value: u64, deadline: Option<u64>) -> u16 {
-    let outcome = request(operation, object, value, deadline);
+#[inline(always)]
+pub(crate) fn ask(operation: Operation, object: Object, deadline: Option<u64>) -> u16 {
+    ask_packed(operation.pack(), object, deadline)
+}
+
+/// The same for an operation as it is passed on.
+pub(crate) fn ask_packed(operation: PackedOperation, object: Object, deadline: Option<u64>) -> u16 {
+    let outcome = request(operation, object, deadline);
     cancel::at_step();
     outcome
 }
 
 /// The same for who looks himself whether he was cancelled.
-pub(crate) fn request(
-    operation: Operation,
-    object: usize,
-    value: u64,
-    deadline: Option<u64>,
-) -> u16 {
+pub(crate) fn request(operation: PackedOperation, object: Object, deadline: Option<u64>) -> u16 {
     let phase = if deadline.is_some() { Phase::Limited } else { Phase::Request };
-    if state().is_concurrent() || ALWAYS.get() {
-        take_part(operation, phase, (object, value))
-    } else {
-        0
-    }
+    if state().is_concurrent() || ALWAYS.get() { take_part(operation, phase, object) } else { 0 }
 }
 
 /// A scheduling point that is a step even if no other thread is there. Returns the outcome.
-pub(crate) fn step(operation: Operation, object: usize, value: u64) -> u16 {
-    take_part(operation, Phase::Request, (object, value))
+#[inline(always)]
+pub(crate) fn step(operation: Operation, object: Object) -> u16 {
+    take_part(operation.pack(), Phase::Request, object)
 }
 
-fn take_part(operation: Operation, phase: Phase, (object, value): (usize, u64)) -> u16 {
+fn take_part(operation: PackedOperation, phase: Phase, object: Object) -> u16 {
     if !controller::is_running() {
         return 0;
     }
     let state = state();
     let thread = state.current();
-    thread.announce(operation, object, value);
+    thread.announce_packed(operation, object);
     thread.phase.set(phase);
     reschedule(state);
     thread.outcome.get()
 }
 
 /// A scheduling point of a read: it wakes no thread that waits for a change.
-pub(crate) fn glance(operation: Operation, object: usize, value: u64) {
+#[inline(always)]
+pub(crate) fn glance(operation: Operation, object: Object) {
+    glance_packed(operation.pack(), object);
+}
+
+fn glance_packed(operation: PackedOperation, object: Object) {
     let state = state();
     if state.is_concurrent() && controller::is_running() {
         let thread = state.current();
-        thread.announce(operation, object, value);
+        thread.announce_packed(operation, object);
         thread.idle_step.set(true);
         reschedule(state);
     }
@@ -178,21 +183,26 @@ pub(crate) fn give_way() {
     let yields = thread.yields.get();
     if yields < PATIENT_YIELDS {
         thread.yields.set(yields + 1);
-        glance(Operation::Yield, 0, 0);
+        glance(Operation::Yield, Object::NONE);
         cancel::at_step();
     } else {
-        stand_back(Operation::Yield, 0);
+        stand_back(Operation::Yield, Object::NONE);
     }
 }
 
 /// A point at which the thread only wants others to move.
-pub(crate) fn stand_back(operation: Operation, object: usize) {
+#[inline(always)]
+pub(crate) fn stand_back(operation: Operation, object: Object) {
+    stand_back_packed(operation.pack(), object);
+}
+
+fn stand_back_packed(operation: PackedOperation, object: Object) {
     let state = state();
     if !controller::is_running() {
         return;
     }
     let thread = state.current();
-    thread.announce(operation, object, 0);
+    thread.announce_packed(operation, object);
     thread.idle_step.set(true);
     if !state.is_lonely() {
         state.standing.change(thread.number.get(), true);
@@ -219,17 +229,17 @@ pub(crate) enum Woken {
 }
 
 /// Blocks the thread until another grants it what it waits for, or its deadline passes.
-pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Woken {
+pub(crate) fn wait(waiting: Waiting, object: Object, deadline: Option<u64>) -> Woken {
     let state = state();
     let thread = state.current();
     if state.exclusive.get() != 0 {
-        stop!("{} would block inside an atomic section", thread.operation.get());
+        stop!("{} would block inside an atomic section", thread.kind.get());
     }
     if cancel::is_due() {
         return Woken::Interrupted { restart: false };
     }
     thread.place.set(next_place(state, object));
-    thread.object.set(multi_process::own_object(object));
+    thread.object.set(object);
     thread.waiting.set(waiting);
     state.selectable.set(state.selectable.get() + u16::from(is_selectable(waiting)));
     set_deadline(thread, deadline.map_or(0, |at| at.max(1)));
@@ -249,7 +259,7 @@ pub(crate) fn wait(waiting: Waiting, object: usize, deadline: Option<u64>) -> Wo
 /// The place of who is the next to wait. Not inlined: what it looks at would stay on the stack of
 /// the thread that waits, and become part of its state.
 #[inline(never)]
-fn next_place(state: &State, object: usize) -> u16 {
+fn next_place(state: &State, object: Object) -> u16 {
     let last = state.waiters_on(object).map(|other| other.place.get()).max();
     last.map_or(1, |place| place + 1)
 }
@@ -289,12 +299,12 @@ fn set_deadline(thread: &Thread, deadline: u64) {
 }
 
 /// The thread that has waited longest for something.
-pub(crate) fn first_waiter(waiting: Waiting, object: usize) -> Option<&'static Thread> {
+pub(crate) fn first_waiter(waiting: Waiting, object: Object) -> Option<&'static Thread> {
     state().waiters(waiting, object).min_by_key(|thread| thread.place.get())
 }
 
 /// Lets all who wait for something go on.
-pub(crate) fn grant_all(waiting: Waiting, object: usize) {
+pub(crate) fn grant_all(waiting: Waiting, object: Object) {
     state().waiters(waiting, object).for_each(grant);
 }
 
@@ -512,21 +522,14 @@ fn check_length(step: u32) -> Result<(), Ending> {
 fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending> {
     let step = STEPS.load(Relaxed);
     check_length(step)?;
-    let (operation, value) = announced(thread);
-    let event = Event {
-        thread: thread.number.get(),
-        operation,
-        phase: thread.phase.get(),
-        outcome,
-        alternatives: alternatives.min(u32::from(u16::MAX)) as u16,
-        object: thread.object.get() as u64,
-        value,
-        granted_by: match thread.phase.get() {
-            Phase::Request | Phase::Limited => 0,
-            // Forgotten then, or states would differ by the number of steps that led to them.
-            Phase::Resume => u64::from(thread.granted_by.replace(0)),
-        },
-    };
+    let mut event = Event::announced(thread.number.get(), announced(thread), thread.object.get());
+    event.phase = thread.phase.get();
+    event.outcome = outcome;
+    event.alternatives = alternatives.min(u32::from(u16::MAX)) as u16;
+    if event.phase == Phase::Resume {
+        // Forgotten then, or states would differ by the number of steps that led to them.
+        event.granted_by = thread.granted_by.replace(0);
+    }
     region().events[step as usize].set(event);
     region().schedule[step as usize].set(Choice { thread: event.thread, outcome });
     STEPS.store(step + 1, Relaxed);
@@ -535,44 +538,48 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending
 }
 
 /// What a thread would do now, as precisely as is known.
-fn announced(thread: &Thread) -> (Operation, u64) {
-    crate::net::refined(thread).unwrap_or((thread.operation.get(), thread.value.get()))
+fn announced(thread: &Thread) -> PackedOperation {
+    match crate::net::refined(thread) {
+        Some(refined) => refined.pack(),
+        None => thread.announced(),
+    }
 }
 
-/// Corrects what was written down of the step that is being taken, if it is the one that `is_it`.
-pub(crate) fn amend(is_it: impl Fn(&Event) -> bool, value: impl Fn(u64) -> u64) {
-    amend_earlier(0, is_it, value);
+/// Records what performing the step showed that is being taken, if that is one of these: a thread that
+/// is alone takes no steps, and the last one is another then.
+#[inline(always)]
+pub(crate) fn complete(kinds: &'static [OperationKind], completion: Completion) {
+    complete_earlier(0, kinds, completion.pack());
 }
 
-/// The same for a step that so many others of the same thread followed, which belong to it.
-pub(crate) fn amend_earlier(
+/// The same for a step that so many others of the same thread followed, which belong to it. Not
+/// inlined: what it looks at would stay on the stack of the thread, and become part of its state.
+#[inline(never)]
+pub(crate) fn complete_earlier(
     after: u32,
-    is_it: impl Fn(&Event) -> bool,
-    value: impl Fn(u64) -> u64,
+    kinds: &'static [OperationKind],
+    completion: PackedCompletion,
 ) {
     let Some(step) = STEPS.load(Relaxed).checked_sub(1 + after) else { return };
     let event = &region().events[step as usize];
-    if is_it(&event.get()) {
-        event.set(Event { value: value(event.get().value), ..event.get() });
+    if kinds.contains(&event.get().kind()) {
+        event.set(event.get().completed(completion));
     }
 }
 
 /// Writes down that a thread was created: there was a choice before it only if others could run.
 pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
     let state = state();
-    let number = u64::from(created.number.get());
-    if was_concurrent {
-        let event = &region().events[STEPS.load(Relaxed) as usize - 1];
-        event.set(Event { value: number, ..event.get() });
-        return;
+    if !was_concurrent {
+        let thread = state.current();
+        thread.announce(Operation::Create, objects::memory(created.function.get()));
+        if POLICY.get() == Policy::First {
+            dfs::write_down_only(thread);
+        }
+        replay::pass(thread.number.get());
+        or_end(take(state, Choice { thread: thread.number.get(), outcome: 0 }, 1));
     }
-    let thread = state.current();
-    thread.announce(Operation::Create, created.function.get(), number);
-    if POLICY.get() == Policy::First {
-        dfs::write_down_only(thread);
-    }
-    replay::pass(thread.number.get());
-    or_end(take(state, Choice { thread: thread.number.get(), outcome: 0 }, 1));
+    complete(&[OperationKind::Create], Completion::Created(created.number.get()));
 }
 
 /// Ends the execution that a thread is in the middle of, if something says so.

@@ -5,6 +5,7 @@ use crate::controller::{ended, is_running};
 use crate::fail::stop;
 use crate::libc::fail;
 use crate::memory::{load, store};
+use crate::objects;
 use crate::region::reply;
 use crate::scheduler::{grant, point};
 use crate::state::{Action, Interruption, SIGNALS, State, Status, Thread, state};
@@ -12,7 +13,7 @@ use crate::sys::{errno, number, sys};
 use crate::thread::{FIRST_TID, first_tid};
 use core::arch::global_asm;
 use everypath_shim_abi::address_space::SIGNAL_STACKS;
-use everypath_shim_abi::{Operation, Outcome};
+use everypath_shim_abi::{Object, Operation, Outcome};
 
 mod wait;
 
@@ -232,7 +233,7 @@ pub(crate) fn deliver_pending(state: &State) -> bool {
 }
 
 /// Sends a signal to whom `whom` finds, once the step is taken: others may end meanwhile.
-fn send(signal: i32, object: usize, whom: impl FnOnce() -> Option<&'static Thread>) -> isize {
+fn send(signal: i32, object: Object, whom: impl FnOnce() -> Option<&'static Thread>) -> isize {
     deliver(signal, object, |action| {
         let Some(thread) = whom() else { return -(errno::ESRCH as isize) };
         if signal != 0 {
@@ -245,15 +246,15 @@ fn send(signal: i32, object: usize, whom: impl FnOnce() -> Option<&'static Threa
 /// Sends a signal to the running thread.
 pub(crate) fn send_to_current(signal: i32) -> isize {
     let thread = state().current();
-    send(signal, thread.tcb.get(), || Some(thread))
+    send(signal, objects::memory(thread.tcb.get()), || Some(thread))
 }
 
 /// Sends a signal: `to` says where it goes.
-fn deliver(signal: i32, object: usize, to: impl FnOnce(&Action) -> isize) -> isize {
+fn deliver(signal: i32, object: Object, to: impl FnOnce(&Action) -> isize) -> isize {
     if !(0..SIGNALS as i32).contains(&signal) {
         return -(errno::EINVAL as isize);
     }
-    point(Operation::Signal, object, signal as u64);
+    point(Operation::Signal(signal as u32), object);
     let answer = to(&state().actions[signal as usize].get());
     deliver_pending(state());
     answer
@@ -319,7 +320,7 @@ fn interrupt(thread: &Thread, signal: i32, action: &Action) {
 pub(crate) fn kill_thread(tid: i32, signal: i32) -> isize {
     let is_meant =
         |thread: &&Thread| thread.is_alive() && FIRST_TID + i32::from(thread.number.get()) == tid;
-    send(signal, 0, || state().own_threads().find(is_meant))
+    send(signal, Object::NONE, || state().own_threads().find(is_meant))
 }
 
 /// Does what the system call does.
@@ -327,7 +328,7 @@ pub(crate) fn kill_process(pid: i32, signal: i32) -> isize {
     if pid != first_tid() && pid != 0 {
         stop!("a signal to another process is not modelled");
     }
-    deliver(signal, 0, |action| {
+    deliver(signal, Object::NONE, |action| {
         if signal != 0 {
             deposit_somewhere(signal, action);
         }
@@ -344,7 +345,7 @@ extern "C" fn raise(signal: i32) -> i32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_kill(handle: usize, signal: i32) -> i32 {
-    -send(signal, handle, || crate::thread::find(handle)) as i32
+    -send(signal, objects::memory(handle), || crate::thread::find(handle)) as i32
 }
 
 /// Interposes libc's function.

@@ -6,11 +6,12 @@ use crate::cancel;
 use crate::controller::is_running;
 use crate::libc::{fail, result};
 use crate::memory::{load, store, write};
+use crate::objects;
 use crate::scheduler::{Woken, ask, wait};
 use crate::state::{Status, Thread, state};
 use crate::sys::{errno, number, sys};
 use crate::thread::first_tid;
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{Object, Operation, Waiting};
 
 /// A signal that was taken, and whether it was sent to the process.
 struct Arrived {
@@ -45,7 +46,7 @@ fn take(set: u64) -> Option<Arrived> {
 /// Waits until one of some signals comes, which is taken and not handled.
 fn await_one(set: u64, deadline: Option<u64>) -> Result<Arrived, i32> {
     let thread = state().current();
-    ask(Operation::SignalWait, 0, 0, deadline);
+    ask(Operation::SignalWait, objects::whole_process(), deadline);
     loop {
         if let Some(arrived) = take(set) {
             return Ok(arrived);
@@ -54,7 +55,7 @@ fn await_one(set: u64, deadline: Option<u64>) -> Result<Arrived, i32> {
             return Err(errno::EAGAIN);
         }
         thread.awaited_signals.set(set);
-        let woken = wait(Waiting::Signal, 0, deadline);
+        let woken = wait(Waiting::Signal, Object::NONE, deadline);
         thread.awaited_signals.set(0);
         match woken {
             Woken::Granted => {}
@@ -71,7 +72,7 @@ fn await_one(set: u64, deadline: Option<u64>) -> Result<Arrived, i32> {
 fn await_handler() {
     let mut woken = Woken::Granted;
     while !matches!(woken, Woken::Interrupted { .. }) {
-        woken = wait(Waiting::Signal, 0, None);
+        woken = wait(Waiting::Signal, Object::NONE, None);
     }
     cancel::act_if_due();
 }
@@ -105,7 +106,7 @@ pub(crate) fn timed_wait(set: usize, info: usize, patience: usize) -> isize {
 /// Does what the system call does.
 pub(crate) fn pause() -> isize {
     cancel::at_point(|| {
-        ask(Operation::SignalWait, 0, 0, None);
+        ask(Operation::SignalWait, objects::whole_process(), None);
         await_handler();
     });
     -(errno::EINTR as isize)
@@ -114,7 +115,7 @@ pub(crate) fn pause() -> isize {
 /// Does what the system call does.
 pub(crate) fn suspend(mask: usize) -> isize {
     cancel::at_point(|| {
-        ask(Operation::SignalWait, 0, 0, None);
+        ask(Operation::SignalWait, objects::whole_process(), None);
         // From here on, whatever is handled ends it.
         let thread = state().current();
         let before = thread.blocked_signals.replace(load(mask));

@@ -19,12 +19,13 @@ mod spin;
 
 pub(crate) use mutex::release_robust;
 
-use crate::scheduler::{amend, point};
+use crate::objects;
+use crate::scheduler::{complete, point};
 use crate::state::{State, Thread, state};
 use crate::sys::errno;
 use crate::thread::FIRST_TID;
 use crate::time::{MONOTONIC, REALTIME};
-use everypath_shim_abi::{Event, NOT_HELD, Operation, Waiting};
+use everypath_shim_abi::{Completion, Object, Operation, OperationKind, Ownership, Waiting};
 
 /// How long a caller is ready to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,23 +67,29 @@ fn my_tid() -> i32 {
 
 /// A step with which a lock is given back. That its thread does not hold it is undefined, but the lock
 /// is free then: for others that is not as if it came from its holder.
-fn give_back(operation: Operation, lock: usize, owner: fn(usize) -> i32) {
-    let value = not_held(owner(lock));
-    point(operation, lock, value);
-    correct_not_held(operation, value, not_held(owner(lock)));
+#[inline(always)]
+fn give_back(operation: fn(Ownership) -> Operation, lock: usize, owner: fn(usize) -> i32) {
+    let announced = owns(owner(lock));
+    point(operation(ownership(announced)), objects::memory(lock));
+    complete_release(announced, owns(owner(lock)));
 }
 
-/// What a step says of a lock that it gives back, by the lock's owner.
-fn not_held(owner: i32) -> u64 {
-    if owner == my_tid() { 0 } else { NOT_HELD }
+/// Whether the running thread is the owner of a lock.
+fn owns(owner: i32) -> bool {
+    owner == my_tid()
 }
 
-/// Corrects what a step said of a lock, if another thread has given it back in the meantime.
-fn correct_not_held(operation: Operation, said: u64, is: u64) {
-    let thread = state().current.get();
-    let is_it = |event: &Event| event.thread == thread && event.operation == operation;
-    if said != is {
-        amend(is_it, |value| value | is);
+fn ownership(is_owner: bool) -> Ownership {
+    if is_owner { Ownership::Owner } else { Ownership::NotOwner }
+}
+
+/// Completes a step that releases a lock: another thread may have released it after the step was
+/// announced.
+fn complete_release(announced: bool, is_owner: bool) {
+    const RELEASES: &[OperationKind] =
+        &[OperationKind::MutexUnlock, OperationKind::SpinUnlock, OperationKind::CondWait];
+    if announced != is_owner {
+        complete(RELEASES, Completion::NotOwner);
     }
 }
 
@@ -92,14 +99,14 @@ fn tid(thread: &Thread) -> i32 {
 
 /// How many threads wait on a condition: of pthreads, or of Rust, where those count that sleep at its
 /// word without having begun as a step.
-pub(crate) fn waiters_on_condition(state: &State, condition: usize) -> u32 {
+pub(crate) fn waiters_on_condition(state: &State, condition: Object) -> u32 {
     let waits = |thread: &&Thread| matches!(thread.waiting.get(), Waiting::Cond | Waiting::Futex);
     state.waiters_on(condition).filter(waits).count() as u32
 }
 
 /// Who holds what a thread waits for, plus one; 0 if that is nobody or not one.
 pub(crate) fn holder(thread: &Thread) -> u16 {
-    let object = crate::multi_process::address_of(thread.object.get());
+    let object = objects::address(thread.object.get());
     let owner = match thread.waiting.get() {
         Waiting::Mutex => mutex::owner(object),
         Waiting::Read | Waiting::Write => rwlock::writer(object),

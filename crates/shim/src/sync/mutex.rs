@@ -3,6 +3,7 @@
 use super::{WaitLimit, give_back, is_clock, my_tid, tid};
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store, view};
+use crate::objects;
 use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
 use crate::state::{Thread, state};
 use crate::sys::errno;
@@ -92,8 +93,8 @@ impl Mutex {
         self.users.set(0);
         let address = (&raw const *self) as usize;
         if freed == LOST {
-            crate::scheduler::grant_all(Waiting::Mutex, address);
-        } else if let Some(waiter) = first_waiter(Waiting::Mutex, address) {
+            crate::scheduler::grant_all(Waiting::Mutex, objects::memory(address));
+        } else if let Some(waiter) = first_waiter(Waiting::Mutex, objects::memory(address)) {
             self.give(waiter);
             if freed == ORPHANED {
                 self.users.set(INCONSISTENT);
@@ -120,7 +121,7 @@ pub(crate) fn release_robust(thread: &Thread) {
 fn lock(address: usize, patience: WaitLimit) -> i32 {
     let operation =
         if patience == WaitLimit::Try { Operation::MutexTrylock } else { Operation::MutexLock };
-    ask(operation, address, 0, patience.deadline());
+    ask(operation, objects::memory(address), patience.deadline());
     acquire(address, patience)
 }
 
@@ -142,7 +143,7 @@ pub(super) fn acquire(address: usize, patience: WaitLimit) -> i32 {
             return result;
         }
         // Asking again is a step of its own.
-        ask(Operation::MutexLock, address, 0, patience.deadline());
+        ask(Operation::MutexLock, objects::memory(address), patience.deadline());
     }
 }
 
@@ -166,8 +167,9 @@ fn acquire_unless_interrupted(address: usize, patience: WaitLimit) -> Option<i32
     if patience == WaitLimit::Try {
         return Some(errno::EBUSY);
     }
-    thread.announce(Operation::MutexLock, address, 0);
-    match wait(Waiting::Mutex, address, patience.deadline()) {
+    let lock = objects::memory(address);
+    thread.announce(Operation::MutexLock, lock);
+    match wait(Waiting::Mutex, lock, patience.deadline()) {
         Woken::TimedOut => Some(errno::ETIMEDOUT),
         Woken::Granted if mutex.lock.get() == LOST => Some(errno::ENOTRECOVERABLE),
         Woken::Granted if mutex.users.get() == INCONSISTENT => Some(errno::EOWNERDEAD),
@@ -247,7 +249,7 @@ pub(super) extern "C" fn pthread_mutex_unlock(mutex: usize) -> i32 {
 /// Interposes libc's function: a scheduling point, since known bugs hide there.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_init(mutex: usize, attributes: usize) -> i32 {
-    point(Operation::MutexInit, mutex, 0);
+    point(Operation::MutexInit, objects::memory(mutex));
     let real = real_cached!("pthread_mutex_init", "GLIBC_2.2.5");
     call!(real, fn(usize, usize) -> i32, mutex, attributes)
 }
@@ -255,7 +257,7 @@ pub(super) extern "C" fn pthread_mutex_init(mutex: usize, attributes: usize) -> 
 /// Interposes libc's function: a scheduling point, since known bugs hide there.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_mutex_destroy(mutex: usize) -> i32 {
-    point(Operation::MutexDestroy, mutex, 0);
+    point(Operation::MutexDestroy, objects::memory(mutex));
     if load::<u32>(mutex) == HELD {
         return errno::EBUSY;
     }

@@ -2,6 +2,7 @@
 
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store};
+use crate::objects;
 use crate::scheduler::{Woken, grant_all, point, wait};
 use crate::state::state;
 use core::ffi::{c_char, c_void};
@@ -53,9 +54,9 @@ extern "C" fn is_given_up(control: usize) {
 
 /// Lets those go on who wait for an initialiser.
 fn settle(control: usize, becomes: u32) {
-    point(Operation::OnceDone, control, 0);
+    point(Operation::OnceDone, objects::memory(control));
     store(control, becomes);
-    grant_all(Waiting::Once, control);
+    grant_all(Waiting::Once, objects::memory(control));
 }
 
 /// Interposes libc's function.
@@ -63,10 +64,11 @@ fn settle(control: usize, becomes: u32) {
 pub(super) extern "C" fn pthread_once(control: usize, initialiser: usize) -> i32 {
     if load::<u32>(control) == DONE {
         // It stays so; but whether it was so when this thread looked can make a difference.
-        point(Operation::OnceSeen, control, 0);
+        point(Operation::OnceSeen, objects::memory(control));
         return 0;
     }
-    point(Operation::Once, control, 0);
+    let object = objects::memory(control);
+    point(Operation::Once, object);
     if initialiser == of_cpp() {
         // libc's own survives exceptions, and who comes second waits in a futex that we see.
         let real = real_cached!("pthread_once", "GLIBC_2.34", "GLIBC_2.2.5");
@@ -79,8 +81,8 @@ pub(super) extern "C" fn pthread_once(control: usize, initialiser: usize) -> i32
             settle(control, DONE);
         }
         RUNNING => {
-            state().current().announce(Operation::Once, control, 0);
-            let woken = wait(Waiting::Once, control, None);
+            state().current().announce(Operation::Once, object);
+            let woken = wait(Waiting::Once, object, None);
             if woken != Woken::Granted || load::<u32>(control) != DONE {
                 return pthread_once(control, initialiser);
             }

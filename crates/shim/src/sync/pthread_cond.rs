@@ -1,13 +1,14 @@
 //! POSIX condition variables: a signal chooses which waiter it wakes.
 
-use super::{WaitLimit, correct_not_held, mutex, not_held};
+use super::{WaitLimit, complete_release, mutex, ownership, owns};
 use crate::cancel;
 use crate::memory::load;
+use crate::objects;
 use crate::scheduler::{Woken, ask, grant, grant_all, point, wait};
 use crate::state::state;
 use crate::sys::errno;
 use crate::time::{MONOTONIC, REALTIME};
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{CondMutex, Operation, Waiting};
 
 /// Where a `pthread_cond_t` says which clock its time-outs are on.
 const FLAGS: usize = 36;
@@ -18,15 +19,19 @@ fn clock_of(cond: usize) -> i32 {
 }
 
 fn wait_on(cond: usize, held: usize, patience: WaitLimit) -> i32 {
-    let value = not_held(mutex::owner(held));
-    cancel::at_point(|| ask(Operation::CondWait, cond, held as u64 | value, patience.deadline()));
-    correct_not_held(Operation::CondWait, value, not_held(mutex::owner(held)));
+    let (condition, mutex) = (objects::memory(cond), objects::memory(held));
+    let announced = owns(mutex::owner(held));
+    cancel::at_point(|| {
+        let operation = CondMutex { mutex, ownership: ownership(announced) };
+        ask(Operation::CondWait(operation), condition, patience.deadline())
+    });
+    complete_release(announced, owns(mutex::owner(held)));
     let count = match mutex::release_fully(held) {
         Ok(count) => count,
         Err(error) => return error,
     };
-    state().current().announce(Operation::CondWait, cond, held as u64);
-    let woken = cancel::at_point(|| wait(Waiting::Cond, cond, patience.deadline()));
+    state().current().announce(Operation::CondWait(CondMutex::owned(mutex)), condition);
+    let woken = cancel::at_point(|| wait(Waiting::Cond, condition, patience.deadline()));
     // Going on means asking for the mutex again.
     let locked = mutex::acquire(held, WaitLimit::Forever);
     mutex::set_count(held, count);
@@ -67,8 +72,9 @@ extern "C" fn pthread_cond_clockwait(cond: usize, held: usize, clock: i32, until
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_cond_signal(cond: usize) -> i32 {
-    let outcome = point(Operation::CondSignal, cond, 0);
-    if let Some(waiter) = state().waiters(Waiting::Cond, cond).nth(usize::from(outcome)) {
+    let condition = objects::memory(cond);
+    let outcome = point(Operation::CondSignal, condition);
+    if let Some(waiter) = state().waiters(Waiting::Cond, condition).nth(usize::from(outcome)) {
         grant(waiter);
     }
     0
@@ -77,8 +83,9 @@ pub(super) extern "C" fn pthread_cond_signal(cond: usize) -> i32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_cond_broadcast(cond: usize) -> i32 {
-    point(Operation::CondBroadcast, cond, 0);
-    grant_all(Waiting::Cond, cond);
+    let condition = objects::memory(cond);
+    point(Operation::CondBroadcast, condition);
+    grant_all(Waiting::Cond, condition);
     0
 }
 

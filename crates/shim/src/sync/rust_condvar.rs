@@ -10,21 +10,24 @@
 //! what it would have found.
 
 use super::inlined_std::{Stage, Within, enter};
+use crate::objects;
 use crate::scheduler::{ask, point};
 use crate::state::{Thread, state};
-use everypath_shim_abi::Operation;
+use everypath_shim_abi::{CondMutex, Operation};
 
 /// Where a function begins that waits on a condition, perhaps for some time only.
 pub(crate) fn before_waiting(condition: usize, mutex: usize, limited: bool) {
     // When that time is over is not known yet, but it is not the past.
     let deadline = limited.then_some(u64::MAX);
-    ask(Operation::CondWait, condition, mutex as u64, deadline);
+    let mutex_of_it = CondMutex::owned(objects::memory(mutex));
+    ask(Operation::CondWait(mutex_of_it), objects::memory(condition), deadline);
     enter(Stage::Sleep, condition, mutex);
 }
 
 /// Where a function begins that notifies one of those who wait, or all.
+#[inline(always)]
 pub(crate) fn before_notifying(condition: usize, operation: Operation) {
-    let outcome = point(operation, condition, 0);
+    let outcome = point(operation, objects::memory(condition));
     state().current().outcome.set(outcome);
     enter(Stage::Notify, condition, 0);
 }

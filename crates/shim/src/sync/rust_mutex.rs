@@ -10,11 +10,12 @@
 use super::rust_rwlock;
 use crate::memory::{load, store};
 use crate::multi_process;
+use crate::objects;
 use crate::region::region;
 use crate::scheduler::{STEPS, Woken, ask, grant, point, wait};
 use crate::state::{State, Thread, state};
 use core::sync::atomic::Ordering::Relaxed;
-use everypath_shim_abi::{AGAIN, BY_READER, Operation, Phase, Waiting};
+use everypath_shim_abi::{LockOrder, Operation, Ownership, Phase, RwRelease, Waiting};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
@@ -22,20 +23,21 @@ const HELD: u32 = 1;
 /// Before an instruction that takes a lock: when this returns, the lock is free, and the
 /// instruction is part of the same step.
 pub(crate) fn before_taking(word: usize) {
-    ask(Operation::MutexLock, word, 0, None);
+    ask(Operation::MutexLock, objects::memory(word), None);
     take(word);
 }
 
 /// Waits until a lock is free, as part of a step that has been taken.
 pub(super) fn take(word: usize) {
     while load::<u32>(word) != FREE {
-        state().current().announce(Operation::MutexLock, word, 0);
-        match wait(Waiting::Word, word, None) {
+        let lock = objects::memory(word);
+        state().current().announce(Operation::MutexLock, lock);
+        match wait(Waiting::Word, lock, None) {
             // It was handed over; the instruction takes it.
             Woken::Granted => store(word, FREE),
             // Asking again is a step of its own.
             Woken::Interrupted { .. } | Woken::TimedOut => {
-                ask(Operation::MutexLock, word, 0, None);
+                ask(Operation::MutexLock, lock, None);
             }
         }
     }
@@ -43,7 +45,7 @@ pub(super) fn take(word: usize) {
 
 /// Before an instruction that gives a lock back, which is part of the same step.
 pub(crate) fn before_giving_back(word: usize) {
-    point(Operation::MutexUnlock, word, 0);
+    point(Operation::MutexUnlock(Ownership::Owner), objects::memory(word));
     watch(word);
 }
 
@@ -58,7 +60,7 @@ pub(super) fn first(state: &State, word: usize) -> Option<&Thread> {
     let asks = |thread: &&Thread| {
         matches!(thread.waiting.get(), Waiting::Word | Waiting::WordRead | Waiting::WordWrite)
     };
-    state.waiters_on(word).filter(asks).min_by_key(|thread| thread.place.get())
+    state.waiters_on(objects::memory(word)).filter(asks).min_by_key(|thread| thread.place.get())
 }
 
 /// After the instruction: an unlocked mutex is granted to its first waiter.
@@ -78,7 +80,7 @@ pub(crate) fn hand_over(state: &State) {
 /// Hands over a lock of this process that was freed by an instruction nobody saw, if there is one.
 pub(crate) fn hand_over_unseen(state: &State) -> bool {
     let is_unseen = |thread: &&Thread| {
-        let word = multi_process::address_of(thread.object.get());
+        let word = objects::address(thread.object.get());
         multi_process::is_own(thread)
             && match thread.waiting.get() {
                 Waiting::Word => load::<u32>(word) == FREE,
@@ -88,7 +90,7 @@ pub(crate) fn hand_over_unseen(state: &State) -> bool {
     };
     let found = state.members(state.blocked.bits()).find(is_unseen);
     if let Some(thread) = found {
-        state.freed.set(multi_process::address_of(thread.object.get()));
+        state.freed.set(objects::address(thread.object.get()));
         hand_over(state);
     }
     found.is_some()
@@ -106,16 +108,17 @@ pub(super) fn holder(waiting: &Thread) -> u16 {
             region().events[..STEPS.load(Relaxed) as usize].iter().map(|event| event.get());
         let mine = events.filter(|event| event.thread == thread.number.get());
         mine.fold(-i32::from(waits), |balance, event| {
-            let [lock, mutex] = [event.object, event.value].map(|word| word == object as u64);
-            match (event.operation, event.phase) {
-                (Operation::WriteLock, _) if event.value & AGAIN != 0 => balance,
-                (Operation::MutexLock | Operation::WriteLock, Phase::Request) if lock => {
+            let is_lock = event.object == object;
+            match (event.operation(), event.phase) {
+                (Operation::WriteLock(LockOrder::FifoRetry), _) => balance,
+                (Operation::MutexLock | Operation::WriteLock(_), Phase::Request) if is_lock => {
                     balance + 1
                 }
-                (Operation::RwUnlock, _) if lock && event.value & BY_READER != 0 => balance,
-                (Operation::MutexUnlock | Operation::RwUnlock, _) if lock => balance - 1,
-                (Operation::CondWait, Phase::Resume) if mutex => balance + 1,
-                (Operation::CondWait, _) if mutex => balance - 1,
+                (Operation::RwUnlock(RwRelease::Reader), _) => balance,
+                (Operation::MutexUnlock(_) | Operation::RwUnlock(_), _) if is_lock => balance - 1,
+                (Operation::CondWait(condition), phase) if condition.mutex == object => {
+                    balance + if phase == Phase::Resume { 1 } else { -1 }
+                }
                 _ => balance,
             }
         })

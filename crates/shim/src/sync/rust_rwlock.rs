@@ -17,9 +17,10 @@
 
 use super::rust_mutex::{first, watch};
 use crate::memory::{load, store};
+use crate::objects;
 use crate::scheduler::{Woken, ask, grant, point, wait};
 use crate::state::{State, Thread, state};
-use everypath_shim_abi::{AGAIN, BY_READER, IN_ORDER, Operation, Waiting};
+use everypath_shim_abi::{LockOrder, Operation, OperationKind, RwRelease, Waiting};
 
 /// How many read.
 const COUNT: u32 = (1 << 30) - 1;
@@ -42,15 +43,17 @@ pub(crate) fn before_writing(word: usize) {
     take(word, Operation::WriteLock, Waiting::WordWrite);
 }
 
-fn take(word: usize, operation: Operation, waiting: Waiting) {
+#[inline(always)]
+fn take(word: usize, operation: fn(LockOrder) -> Operation, waiting: Waiting) {
     let state = state();
     let thread = state.current();
-    ask(operation, word, IN_ORDER, None);
+    let lock = objects::memory(word);
+    ask(operation(LockOrder::Fifo), lock, None);
     while !is_free(word, waiting) || first(state, word).is_some() {
-        thread.announce(operation, word, IN_ORDER);
+        thread.announce(operation(LockOrder::Fifo), lock);
         thread.was_noticed.set(false);
         watch(word);
-        match wait(waiting, word, None) {
+        match wait(waiting, lock, None) {
             // It was handed over; the instruction takes it.
             Woken::Granted if !thread.was_noticed.get() => {
                 store(word, load::<u32>(word) - share(waiting));
@@ -59,7 +62,7 @@ fn take(word: usize, operation: Operation, waiting: Waiting) {
             // Asking again is a step of its own. Until then, it is in nobody's way.
             Woken::Granted | Woken::Interrupted { .. } | Woken::TimedOut => {
                 watch(word);
-                ask(operation, word, IN_ORDER | AGAIN, None);
+                ask(operation(LockOrder::FifoRetry), lock, None);
             }
         }
     }
@@ -68,8 +71,8 @@ fn take(word: usize, operation: Operation, waiting: Waiting) {
 
 /// Before an instruction that gives a lock back, which is part of the same step.
 pub(crate) fn before_giving_back(word: usize) {
-    let by = if count(word) == WRITTEN { 0 } else { BY_READER };
-    point(Operation::RwUnlock, word, IN_ORDER | by);
+    let by = if count(word) == WRITTEN { RwRelease::Writer } else { RwRelease::Reader };
+    point(Operation::RwUnlock(by), objects::memory(word));
     show_nobody(word);
 }
 
@@ -102,7 +105,7 @@ pub(super) fn is_next(state: &State, thread: &Thread, word: usize) -> bool {
 /// waits.
 pub(crate) fn note_look(word: usize, found: u64) {
     if found & u64::from(WRITERS_WAIT) != 0 && found & u64::from(COUNT) != u64::from(WRITTEN) {
-        let writers = state().waiters(Waiting::WordWrite, word);
+        let writers = state().waiters(Waiting::WordWrite, objects::memory(word));
         writers.for_each(|writer| writer.was_noticed.set(true));
     }
 }
@@ -111,12 +114,15 @@ pub(crate) fn note_look(word: usize, found: u64) {
 pub(super) fn hand_over(state: &State, word: usize) {
     while let Some(next) = first(state, word).filter(|next| is_free(word, next.waiting.get())) {
         match next.was_noticed.get() {
-            true => next.value.set(IN_ORDER | AGAIN),
+            true => next.set_operation(match next.kind.get() {
+                OperationKind::ReadLock => Operation::ReadLock(LockOrder::FifoRetry),
+                _ => Operation::WriteLock(LockOrder::FifoRetry),
+            }),
             false => store(word, load::<u32>(word) + share(next.waiting.get())),
         }
         grant(next);
     }
-    let writer_waits = state.waiters(Waiting::WordWrite, word).next().is_some();
+    let writer_waits = state.waiters(Waiting::WordWrite, objects::memory(word)).next().is_some();
     let bit = if writer_waits { WRITERS_WAIT } else { 0 };
     store(word, count(word) | bit);
 }

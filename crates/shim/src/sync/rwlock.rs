@@ -2,12 +2,13 @@
 
 use super::{WaitLimit, my_tid, tid};
 use crate::memory::view;
+use crate::objects;
 use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
 use crate::state::state;
 use crate::sys::errno;
 use crate::time::REALTIME;
 use core::cell::Cell;
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{LockOrder, Operation, RwRelease, Waiting};
 
 /// A `pthread_rwlock_t`.
 #[repr(C)]
@@ -30,14 +31,16 @@ pub(super) fn writer(address: usize) -> i32 {
 
 fn read(address: usize, patience: WaitLimit) -> i32 {
     let trying = patience == WaitLimit::Try;
-    let operation = if trying { Operation::TryReadLock } else { Operation::ReadLock };
-    ask(operation, address, 0, patience.deadline());
+    let unordered = Operation::ReadLock(LockOrder::Unordered);
+    let operation = if trying { Operation::TryReadLock } else { unordered };
+    let object = objects::memory(address);
+    ask(operation, object, patience.deadline());
     let lock: &RwLock = view(address);
     if lock.writer.get() == my_tid() {
         return if trying { errno::EBUSY } else { errno::EDEADLK };
     }
     let behind =
-        lock.flags.get() == PREFER_WRITERS && first_waiter(Waiting::Write, address).is_some();
+        lock.flags.get() == PREFER_WRITERS && first_waiter(Waiting::Write, object).is_some();
     if lock.writer.get() == 0 && !behind {
         lock.readers.set(lock.readers.get() + 1);
         return 0;
@@ -45,8 +48,8 @@ fn read(address: usize, patience: WaitLimit) -> i32 {
     if trying {
         return errno::EBUSY;
     }
-    state().current().announce(Operation::ReadLock, address, 0);
-    match wait(Waiting::Read, address, patience.deadline()) {
+    state().current().announce(unordered, object);
+    match wait(Waiting::Read, object, patience.deadline()) {
         Woken::Granted => 0,
         Woken::TimedOut => errno::ETIMEDOUT,
         Woken::Interrupted { .. } => read(address, patience),
@@ -55,8 +58,10 @@ fn read(address: usize, patience: WaitLimit) -> i32 {
 
 fn write(address: usize, patience: WaitLimit) -> i32 {
     let trying = patience == WaitLimit::Try;
-    let operation = if trying { Operation::TryWriteLock } else { Operation::WriteLock };
-    ask(operation, address, 0, patience.deadline());
+    let unordered = Operation::WriteLock(LockOrder::Unordered);
+    let operation = if trying { Operation::TryWriteLock } else { unordered };
+    let object = objects::memory(address);
+    ask(operation, object, patience.deadline());
     let lock: &RwLock = view(address);
     if lock.writer.get() == my_tid() {
         return if trying { errno::EBUSY } else { errno::EDEADLK };
@@ -68,8 +73,8 @@ fn write(address: usize, patience: WaitLimit) -> i32 {
     if trying {
         return errno::EBUSY;
     }
-    state().current().announce(Operation::WriteLock, address, 0);
-    match wait(Waiting::Write, address, patience.deadline()) {
+    state().current().announce(unordered, object);
+    match wait(Waiting::Write, object, patience.deadline()) {
         Woken::Granted => 0,
         Woken::TimedOut => {
             // Readers that waited behind this writer need not any more.
@@ -89,7 +94,7 @@ fn admit(address: usize) {
     if lock.writer.get() != 0 {
         return;
     }
-    let asked = |waiting| first_waiter(waiting, address);
+    let asked = |waiting| first_waiter(waiting, objects::memory(address));
     let (reader, writer) = (asked(Waiting::Read), asked(Waiting::Write));
     let preferred = lock.flags.get() == PREFER_WRITERS && writer.is_some();
     match (reader, writer) {
@@ -101,7 +106,7 @@ fn admit(address: usize) {
             grant(writer);
         }
         (Some(_), _) if !preferred => {
-            for reader in state().waiters(Waiting::Read, address) {
+            for reader in state().waiters(Waiting::Read, objects::memory(address)) {
                 lock.readers.set(lock.readers.get() + 1);
                 grant(reader);
             }
@@ -161,7 +166,7 @@ extern "C" fn pthread_rwlock_clockwrlock(lock: usize, clock: i32, until: usize) 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_rwlock_unlock(address: usize) -> i32 {
-    point(Operation::RwUnlock, address, 0);
+    point(Operation::RwUnlock(RwRelease::Unordered), objects::memory(address));
     let lock: &RwLock = view(address);
     if lock.writer.get() != 0 {
         lock.writer.set(0);

@@ -5,42 +5,42 @@ use crate::cancel;
 use crate::controller;
 use crate::libc::fail;
 use crate::memory::{load, store};
-use crate::scheduler::{Woken, amend, ask, first_waiter, grant, wait};
+use crate::objects;
+use crate::scheduler::{Woken, ask, complete, first_waiter, grant, wait};
 use crate::state::state;
 use crate::sys::errno;
 use crate::time::REALTIME;
-use everypath_shim_abi::{Event, Operation, Waiting, units};
+use everypath_shim_abi::{Completion, Operation, OperationKind, Overflow, Waiting};
 
 const MOST: u32 = i32::MAX as u32;
+const SEMAPHORES: &[OperationKind] =
+    &[OperationKind::SemWait, OperationKind::SemTrywait, OperationKind::SemPost];
 
 /// A step at a semaphore, which says how many units it leaves there.
 struct Step {
-    operation: Operation,
     /// Whether it is one: not if nobody else is there.
     is_taken: bool,
 }
 
 impl Step {
     /// Takes it.
+    #[inline(always)]
     fn take(operation: Operation, address: usize, deadline: Option<u64>) -> Self {
         let is_taken = state().is_concurrent() && controller::is_running();
-        // No execution is so long that it could make few of many.
-        let overflows = operation == Operation::SemPost && load::<u32>(address) > MOST / 2;
-        let value = if overflows { units::OVERFLOW } else { units::UNKNOWN };
-        ask(operation, address, value, deadline);
-        Step { operation, is_taken: is_taken && !overflows }
+        ask(operation, objects::memory(address), deadline);
+        let overflows = operation == Operation::SemPost(Overflow::Possible);
+        Step { is_taken: is_taken && !overflows }
     }
 
     /// Says how many units are left.
-    fn leaves(&self, units: u64) {
-        let thread = state().current.get();
-        let is_it = |event: &Event| {
-            event.thread == thread
-                && event.operation == self.operation
-                && event.value == units::UNKNOWN
-        };
+    fn leaves(&self, units: u32) {
+        self.completes(Completion::Units(units));
+    }
+
+    #[inline(always)]
+    fn completes(&self, completion: Completion) {
         if self.is_taken {
-            amend(is_it, |_| units);
+            complete(SEMAPHORES, completion);
         }
     }
 }
@@ -52,16 +52,17 @@ fn take(address: usize, patience: WaitLimit) -> i32 {
     let value: u32 = load(address);
     if value > 0 {
         store(address, value - 1);
-        step.leaves(u64::from(value - 1));
+        step.leaves(value - 1);
         return 0;
     }
     if trying {
         step.leaves(0);
         return fail(errno::EAGAIN) as i32;
     }
-    step.leaves(units::NONE_YET);
-    state().current().announce(Operation::SemWait, address, units::NONE_YET);
-    match wait(Waiting::Semaphore, address, patience.deadline()) {
+    step.completes(Completion::NoUnits);
+    let semaphore = objects::memory(address);
+    state().current().announce(Operation::SemWait, semaphore);
+    match wait(Waiting::Semaphore, semaphore, patience.deadline()) {
         Woken::Granted => 0,
         Woken::TimedOut => fail(errno::ETIMEDOUT) as i32,
         Woken::Interrupted { restart } => {
@@ -105,8 +106,11 @@ extern "C" fn sem_clockwait(semaphore: usize, clock: i32, until: usize) -> i32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sem_post(semaphore: usize) -> i32 {
-    let step = Step::take(Operation::SemPost, semaphore, None);
-    match first_waiter(Waiting::Semaphore, semaphore) {
+    // No execution is so long that it could make few of many.
+    let is_large = load::<u32>(semaphore) > MOST / 2;
+    let overflow = if is_large { Overflow::Possible } else { Overflow::Impossible };
+    let step = Step::take(Operation::SemPost(overflow), semaphore, None);
+    match first_waiter(Waiting::Semaphore, objects::memory(semaphore)) {
         Some(waiter) => {
             step.leaves(0);
             grant(waiter);
@@ -117,7 +121,7 @@ extern "C" fn sem_post(semaphore: usize) -> i32 {
                 return fail(errno::EOVERFLOW) as i32;
             }
             store(semaphore, value + 1);
-            step.leaves(u64::from(value + 1));
+            step.leaves(value + 1);
         }
     }
     0
@@ -127,7 +131,7 @@ extern "C" fn sem_post(semaphore: usize) -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn sem_getvalue(semaphore: usize, value: usize) -> i32 {
     let step = Step::take(Operation::SemTrywait, semaphore, None);
-    step.leaves(u64::from(load::<u32>(semaphore)));
+    step.leaves(load::<u32>(semaphore));
     store(value, load::<i32>(semaphore));
     0
 }

@@ -2,6 +2,7 @@
 
 use super::{give_back, my_tid, tid};
 use crate::memory::{load, store};
+use crate::objects;
 use crate::scheduler::{Woken, first_waiter, grant, point, wait};
 use crate::state::state;
 use crate::sys::errno;
@@ -28,13 +29,14 @@ extern "C" fn pthread_spin_destroy(_lock: usize) -> i32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_spin_lock(lock: usize) -> i32 {
-    point(Operation::SpinLock, lock, 0);
+    let object = objects::memory(lock);
+    point(Operation::SpinLock, object);
     if owner(lock) == 0 {
         store(lock, my_tid());
         return 0;
     }
-    state().current().announce(Operation::SpinLock, lock, 0);
-    match wait(Waiting::Spin, lock, None) {
+    state().current().announce(Operation::SpinLock, object);
+    match wait(Waiting::Spin, object, None) {
         Woken::Interrupted { .. } => pthread_spin_lock(lock),
         Woken::Granted | Woken::TimedOut => 0,
     }
@@ -43,7 +45,7 @@ extern "C" fn pthread_spin_lock(lock: usize) -> i32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_spin_trylock(lock: usize) -> i32 {
-    point(Operation::SpinTrylock, lock, 0);
+    point(Operation::SpinTrylock, objects::memory(lock));
     if owner(lock) != 0 {
         return errno::EBUSY;
     }
@@ -55,7 +57,7 @@ extern "C" fn pthread_spin_trylock(lock: usize) -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn pthread_spin_unlock(lock: usize) -> i32 {
     give_back(Operation::SpinUnlock, lock, owner);
-    match first_waiter(Waiting::Spin, lock) {
+    match first_waiter(Waiting::Spin, objects::memory(lock)) {
         Some(waiter) => {
             store(lock, tid(waiter));
             grant(waiter);

@@ -18,7 +18,7 @@ use crate::region::region;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::{Asked, Granted, JointRequest, Operation, Sight, Upcall};
+use everypath_shim_abi::{Asked, Granted, JointRequest, Moved, Operation, Sending, Sight, Upcall};
 
 /// Whether other programs decide what a socket receives.
 pub(in crate::net) fn hears(socket: &Object) -> bool {
@@ -91,18 +91,13 @@ fn about(socket: &Object) -> Upcall {
 }
 
 /// Sends to another program.
-pub(in crate::net) fn send(
-    descriptor: i32,
-    number: usize,
-    to: &Address,
-    pieces: Pieces,
-) -> Result<isize, i32> {
+pub(in crate::net) fn send(number: usize, to: &Address, pieces: Pieces) -> Result<isize, i32> {
     let socket = object(number);
     if to.is_broadcast() || to.is_multicast() {
         stop!("--joint does not model multicast; use --with without --joint");
     }
     refuse_others(to);
-    point(Operation::Send, to.key(), descriptor as u64);
+    point(Operation::Send(Sending::Queue(Moved::Nothing)), to.key());
     if let Some(error) = socket.takes_error() {
         return Err(error);
     }
@@ -162,11 +157,13 @@ pub(in crate::net) fn fetch(number: usize, patience: Blocking) -> Option<Result<
             datagram::deliver(Side::Outside(from), number, head, content);
             Some(Ok(()))
         }
-        Granted::Nothing => match wait_out(number, Operation::Receive, patience) {
-            // What is known of the socket would seem to be something to look at again.
-            Ok(()) if transfer::can_receive(number) => Some(Err(errno::EAGAIN)),
-            waited => waited.err().map(Err),
-        },
+        Granted::Nothing => {
+            match wait_out(number, Operation::Receive(Moved::Nothing).pack(), patience) {
+                // What is known of the socket would seem to be something to look at again.
+                Ok(()) if transfer::can_receive(number) => Some(Err(errno::EAGAIN)),
+                waited => waited.err().map(Err),
+            }
+        }
         _ if transfer::can_receive(number) => Some(wait_in_vain(number).map(drop)),
         _ => None,
     }

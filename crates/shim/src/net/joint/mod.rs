@@ -24,7 +24,8 @@ use crate::sys::errno;
 use core::sync::atomic::Ordering::Relaxed;
 use everypath_commtree::Name;
 use everypath_shim_abi::{
-    Asked, Glance, Granted, JointRequest, MAX_MESSAGE, Operation, Sight, TimeMode, Upcall, Waiting,
+    self as abi, Asked, Glance, Granted, JointRequest, MAX_MESSAGE, Moved, Operation,
+    PackedOperation, PollScope, Sight, TimeMode, Upcall, Waiting,
 };
 
 /// Whether whatever is outside is a program that is explored on its own.
@@ -64,11 +65,11 @@ fn is_endless(patience: Blocking) -> bool {
 }
 
 /// Waits until time is over, if a call waits for some time: nothing came until then.
-fn wait_out(number: usize, operation: Operation, patience: Blocking) -> Result<(), i32> {
+fn wait_out(number: usize, operation: PackedOperation, patience: Blocking) -> Result<(), i32> {
     let Blocking::Until(moment) = patience else { return Ok(()) };
     while state().clock.get() < moment {
         // Its last step may have been a choice.
-        state().current().announce(operation, super::key(number), 0);
+        state().current().announce_packed(operation, super::key(number));
         let woken = wait(Waiting::Network, super::key(number), Some(moment));
         if woken == (Woken::Interrupted { restart: false }) {
             return Err(errno::EINTR);
@@ -104,7 +105,7 @@ fn wish(wish: JointRequest, question: Upcall) -> (Granted, Upcall) {
     if answer.granted == Granted::Never && !waits {
         // There were more events than are to be explored.
         loop {
-            wait(Waiting::Network, 0, None);
+            wait(Waiting::Network, abi::Object::NONE, None);
         }
     }
     (answer.granted, answer)
@@ -115,7 +116,7 @@ fn choose(ways: u32) -> u32 {
     let state = state();
     let exclusive = state.exclusive.replace(state.current.get() + 1);
     state.selectable.set(state.selectable.get() + 1);
-    let chosen = step(Operation::Choose, 0, u64::from(ways));
+    let chosen = step(Operation::Choose(ways), abi::Object::NONE);
     state.selectable.set(state.selectable.get() - 1);
     state.exclusive.set(exclusive);
     u32::from(chosen)
@@ -212,7 +213,9 @@ pub(super) fn accept(listener: usize, patience: Blocking) -> Result<Option<usize
     queue.sight.set(Sight::Waits);
     match granted {
         Granted::Accepted => {}
-        Granted::Nothing => return wait_out(listener, Operation::Accept, patience).map(|()| None),
+        Granted::Nothing => {
+            return wait_out(listener, Operation::Accept.pack(), patience).map(|()| None);
+        }
         _ => return Ok(None),
     }
     let number = descriptors::free_object().ok_or(errno::EMFILE)?;
@@ -287,11 +290,13 @@ pub(super) fn receive(
     let (granted, answer) = wish(JointRequest::Receive, Upcall { name, ..about(socket) });
     socket.sight.set(Sight::Waits);
     match granted {
-        Granted::Nothing => match wait_out(number, Operation::Receive, patience) {
-            // What is known of the connection would seem to be something to look at again.
-            Ok(()) if transfer::can_receive(number) => Some(Err(errno::EAGAIN)),
-            waited => waited.err().map(Err),
-        },
+        Granted::Nothing => {
+            match wait_out(number, Operation::Receive(Moved::Nothing).pack(), patience) {
+                // What is known of the connection would seem to be something to look at again.
+                Ok(()) if transfer::can_receive(number) => Some(Err(errno::EAGAIN)),
+                waited => waited.err().map(Err),
+            }
+        }
         Granted::Bytes => {
             let mut from = region().message.as_ptr() as usize;
             let content = Pieces::One { address: from, length: answer.length as usize };
@@ -458,7 +463,9 @@ fn look_once(want: Want, patience: Blocking) -> Result<bool, i32> {
             Ok(is_over)
         }
         Granted::Nothing if has_others => Ok(true),
-        Granted::Nothing => wait_out(*first, Operation::Poll, patience).map(|()| true),
+        Granted::Nothing => {
+            wait_out(*first, Operation::Poll(PollScope::default()).pack(), patience).map(|()| true)
+        }
         _ => wait_in_vain(*first).map(|_| true),
     }
 }
