@@ -249,22 +249,21 @@ pub(crate) struct ReplayArgs {
 #[command(after_help = "\
 Examples:
   everypath show everypath-trace.json
-  everypath show everypath-trace.json --svg chart.svg
+  everypath show everypath-trace.json --html page.html --svg chart.svg
   everypath show everypath-trace.json --mermaid")]
 pub(crate) struct ShowArgs {
     /// A file written with --trace
     pub(crate) trace: PathBuf,
 
     #[command(flatten)]
-    pub(crate) form: ShowForm,
+    pub(crate) forms: ShowForms,
 }
 
-/// How a counterexample is shown: charts have what was sent and received or, if nothing was, the
-/// steps.
+/// How a counterexample is shown, in one form or several. Charts have the messages or, if there are
+/// none, the steps.
 #[derive(Debug, Args)]
-#[group(multiple = false)]
-pub(crate) struct ShowForm {
-    /// As text (the default)
+pub(crate) struct ShowForms {
+    /// As text (the default if no other form is asked for)
     #[arg(long)]
     pub(crate) text: bool,
 

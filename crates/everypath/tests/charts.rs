@@ -50,15 +50,21 @@ fn the_copy_that_breaks_a_file_transfer_is_drawn() {
     let lifelines = chart[0].matches(" :").count();
     assert_eq!(lifelines, 4, "a socket for datagrams, two connections, the server: {chart:#?}");
     let (svg, page) = (programs.folder.path().join("chart.svg"), "chart.html");
-    said(&programs, "show everypath-trace.json --svg chart.svg");
+    let shown = said(&programs, "show everypath-trace.json --svg chart.svg --html chart.html");
+    assert_eq!(shown, "", "files are not printed");
     let svg = fs::read_to_string(svg).unwrap();
     assert!(svg.contains(" again</text>") && svg.contains("stroke-dasharray=\"6 4\""), "{svg}");
-    said(&programs, &format!("show everypath-trace.json --html {page}"));
     let page = fs::read_to_string(programs.folder.path().join(page)).unwrap();
     assert!(page.contains("<svg") && page.contains("Sent and received:"), "{page}");
     let mermaid = said(&programs, "show everypath-trace.json --mermaid");
     assert!(mermaid.contains("-->>p") && mermaid.contains("(again: sent in"), "{mermaid}");
-    assert!(said(&programs, "show everypath-trace.json --dot").contains("style=dashed"));
+    let dot = said(&programs, "show everypath-trace.json --dot");
+    assert!(dot.contains("style=dashed"), "{dot}");
+    let text = said(&programs, "show everypath-trace.json --text");
+    fs::remove_file(programs.folder.path().join("chart.svg")).unwrap();
+    let all = said(&programs, "show everypath-trace.json --dot --svg chart.svg --text --mermaid");
+    assert_eq!(all, [text, mermaid, dot].join("\n"), "several forms are printed in one order");
+    assert_eq!(fs::read_to_string(programs.folder.path().join("chart.svg")).unwrap(), svg);
 }
 
 #[test]
@@ -71,10 +77,12 @@ fn programs_of_a_closed_system_are_lifelines() {
 }
 
 #[test]
-fn what_is_not_one_form_is_refused() {
-    let programs = Programs::new(&[]);
-    for forms in ["--svg a.svg --mermaid", "--text --html a.html", "--svg -"] {
+fn a_file_is_for_one_form() {
+    let programs = Programs::new(&["philosophers.c"]);
+    assert_eq!(programs.check("-- ./philosophers").0, 1);
+    for forms in ["--svg a --html a", "--svg a --html -", "--svg -"] {
         let output = programs.everypath(&format!("show everypath-trace.json {forms}"));
         assert_eq!(output.status.code(), Some(2), "{forms}: {output:?}");
+        assert!(!programs.folder.path().join("a").exists(), "{forms}: nothing was written");
     }
 }

@@ -6,26 +6,36 @@ use crate::output::OutputFile;
 use crate::usage::Usage;
 use crate::{HOLDS, output};
 use everypath_report::{Chart, html, text};
+use std::path::PathBuf;
 
-/// Shows a trace.
+/// Shows a trace in every form that is asked for; as text if none is.
 pub(crate) fn run(args: &ShowArgs) -> Result<u8, Usage> {
-    // Text is what is shown if nothing else is asked for, so `--text` changes nothing.
-    let ShowArgs { trace: path, form } = args;
+    let ShowArgs { trace: path, forms } = args;
     let trace = read_trace(path)?;
-    let words = || text(&trace, &replay_command(), &path.display().to_string());
-    match (&form.svg, &form.html) {
-        (Some(file), _) => {
-            let svg = Chart::new(&trace).svg();
-            OutputFile::new("--svg", file)?.write_or_say(svg.as_bytes())?;
-        }
-        (_, Some(file)) => {
-            let page = html(&trace, &words());
-            OutputFile::new("--html", file)?.write_or_say(page.as_bytes())?;
-        }
-        _ if form.mermaid => output::print(&Chart::new(&trace).mermaid()),
-        _ if form.plantuml => output::print(&Chart::new(&trace).plantuml()),
-        _ if form.dot => output::print(&Chart::new(&trace).dot()),
-        _ => output::print(&words()),
+    if forms.html.is_some() && forms.html == forms.svg {
+        return Err(Usage::new("--html and --svg name the same file; choose two"));
     }
+    // Both are checked before either is written.
+    let file = |option, file: &Option<PathBuf>| {
+        file.as_deref().map(|file| OutputFile::new(option, file)).transpose()
+    };
+    let (page, drawing) = (file("--html", &forms.html)?, file("--svg", &forms.svg)?);
+    let words = text(&trace, &replay_command(), &path.display().to_string());
+    let chart = Chart::new(&trace);
+    if let Some(file) = &page {
+        file.write_or_say(html(&trace, &words).as_bytes())?;
+    }
+    if let Some(file) = &drawing {
+        file.write_or_say(chart.svg().as_bytes())?;
+    }
+    let diagrams = [
+        forms.mermaid.then(|| chart.mermaid()),
+        forms.plantuml.then(|| chart.plantuml()),
+        forms.dot.then(|| chart.dot()),
+    ];
+    let is_default = page.is_none() && drawing.is_none() && diagrams.iter().all(Option::is_none);
+    let words = (forms.text || is_default).then_some(words);
+    let printed: Vec<String> = [words].into_iter().chain(diagrams).flatten().collect();
+    output::print(&printed.join("\n"));
     Ok(HOLDS)
 }
