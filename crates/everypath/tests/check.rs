@@ -588,3 +588,20 @@ fn a_trace_contains_the_configuration_of_its_check() {
     assert!(shown.status.success(), "{shown:?}");
     assert!(String::from_utf8(shown.stdout).unwrap().contains("deadlock of ./philosophers"));
 }
+
+/// gdb has more mappings than were once expected, and was reported as a defect of ours.
+#[test]
+fn a_program_may_have_many_mappings() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/mappings.c"]);
+    for restart in ["automatic", "copy"] {
+        for mappings in [2, 400, 4000] {
+            let command = format!("--restart {restart} -- ./mappings {mappings}");
+            let (code, result) = programs.check(&command);
+            assert_eq!(code, 0, "{command}: {result}");
+        }
+    }
+    let (code, result) = programs.check("-- ./mappings 10000");
+    let reason = result["reason"].as_str().unwrap_or_default();
+    assert_eq!(code, 3, "{result}");
+    assert!(reason.contains("has more than 4096 writable mappings"), "{result}");
+}

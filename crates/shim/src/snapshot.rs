@@ -5,6 +5,7 @@
 //! neighbouring mappings, so what is ours is left out by exact addresses, never by mapping.
 
 use crate::controller::BEGUN;
+use crate::fail::die;
 use crate::memory::{bytes, copy, map, zero};
 use crate::multi_process;
 use crate::region::{count, region};
@@ -16,7 +17,7 @@ use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, PAGE, PRIVATE, PR
 use everypath_shim_abi::address_space::{
     MAX_SNAPSHOTS, SNAPSHOT_SIZE, SNAPSHOTS, STATE, stack_bottom,
 };
-use everypath_shim_abi::{MAX_PROCESSES, OUTPUTS, Splitmix};
+use everypath_shim_abi::{MAX_PROCESSES, OUTPUTS, Outcome, Splitmix};
 
 /// A piece of memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +27,10 @@ pub(crate) struct Span {
     pub(crate) length: usize,
 }
 
-const MAX_SPANS: usize = 1024;
+/// How many writable mappings a program may have when it starts.
+const MAX_FIXED: usize = 4096;
+/// How many spans a copy may have: these, and those of threads, descriptors and sockets.
+pub(crate) const MAX_SPANS: usize = MAX_FIXED + 1024;
 
 /// State outside the program's memory that must be restored with it.
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +53,14 @@ struct Image {
 
 /// The mappings of the program: written once, before the first copy.
 struct Fixed {
-    spans: [Cell<Span>; 256],
+    spans: [Cell<Span>; MAX_FIXED],
     count: AtomicUsize,
 }
 // SAFETY: written before the program runs, read by the controller only.
 // JUSTIFICATION: a static must be `Sync`.
 unsafe impl Sync for Fixed {}
 static FIXED: Fixed = Fixed {
-    spans: [const { Cell::new(Span { address: 0, length: 0 }) }; 256],
+    spans: [const { Cell::new(Span { address: 0, length: 0 }) }; MAX_FIXED],
     count: AtomicUsize::new(0),
 };
 
@@ -82,7 +86,13 @@ pub(crate) fn add_fixed(low: usize, high: usize, ours: &[(usize, usize)]) {
     }
     let at = FIXED.count.fetch_add(1, Relaxed);
     if at >= FIXED.spans.len() {
-        crate::fail::fatal("the program has more than 256 writable mappings");
+        die(
+            Outcome::Uncontrolled,
+            format_args!(
+                "the program has more than {MAX_FIXED} writable mappings at the start of main, \
+                 more than a snapshot can hold"
+            ),
+        );
     }
     FIXED.spans[at].set(Span { address: low, length: high - low });
 }

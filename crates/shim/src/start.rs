@@ -363,27 +363,11 @@ fn release_unused_trampolines() {
 
 /// Finds every writable private mapping that is not ours.
 fn find_mappings() {
-    let mut text = [0u8; 1 << 16];
-    let maps = sys!(number::OPEN, c"/proc/self/maps".as_ptr(), 0o2_000_000, 0);
-    let mut length = 0;
-    while length < text.len() {
-        let room = text.len() - length;
-        let got = sys!(number::READ, maps, text.as_mut_ptr() as usize + length, room);
-        if got <= 0 {
-            break;
-        }
-        length += got as usize;
-    }
-    sys!(number::CLOSE, maps);
-    if length == text.len() {
-        crate::fail::fatal("the program has too many mappings");
-    }
     let own_data = (OWN[2].load(Relaxed), OWN[3].load(Relaxed));
     let ours = [own_data, OURS[0], OURS[1]];
-    for line in text[..length].split(|&byte| byte == b'\n') {
-        let Some((low, high, flags, name)) = parse(line) else { continue };
+    each_mapping(|low, high, flags, name| {
         if flags != *b"rw-p" || crate::region::holds(low) {
-            continue;
+            return;
         }
         if name.starts_with(b"[stack") {
             // The arguments and the environment, which programs change.
@@ -391,7 +375,32 @@ fn find_mappings() {
         } else if !name.starts_with(b"[v") {
             add_fixed(low, high, &ours);
         }
+    });
+}
+
+/// Calls `each` with start, end, permissions and name of every mapping. The list may be of any length:
+/// it is read in pieces, and a line that is cut off is completed by the next piece.
+fn each_mapping(mut each: impl FnMut(usize, usize, [u8; 4], &[u8])) {
+    let mut text = [0u8; 1 << 14];
+    let maps = sys!(number::OPEN, c"/proc/self/maps".as_ptr(), 0o2_000_000, 0);
+    let mut length = 0;
+    loop {
+        let room = text.len() - length;
+        let got = sys!(number::READ, maps, text.as_mut_ptr() as usize + length, room);
+        if got <= 0 {
+            break;
+        }
+        length += got as usize;
+        let whole = text[..length].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        for line in text[..whole].split(|&byte| byte == b'\n') {
+            if let Some((low, high, flags, name)) = parse(line) {
+                each(low, high, flags, name);
+            }
+        }
+        text.copy_within(whole..length, 0);
+        length -= whole;
     }
+    sys!(number::CLOSE, maps);
 }
 
 /// A line of the kernel's list: start, end, permissions, name.

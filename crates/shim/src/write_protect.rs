@@ -11,7 +11,7 @@
 use crate::memory::{copy, round_up};
 use crate::multi_process;
 use crate::region::count;
-use crate::snapshot::{Span, first_image, fixed, forget_threads, restore_first_book};
+use crate::snapshot::{MAX_SPANS, Span, first_image, fixed, forget_threads, restore_first_book};
 use crate::sys::{number, sys};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -19,7 +19,8 @@ use everypath_shim_abi::address_space::PAGE;
 
 /// Programs with more than these are large, and their written pages are tracked by the kernel.
 const MAX_PAGES: usize = 512;
-const MAX_RUNS: usize = 1024;
+/// A span is one run, and one more for each page in it that is left out.
+const MAX_RUNS: usize = MAX_SPANS + MAX_PAGES;
 
 /// Adjacent bytes that are restored at once, and their copy.
 #[derive(Clone, Copy)]
