@@ -41,6 +41,14 @@ pub(crate) fn refused(error: ProgramError) -> Early {
     }
 }
 
+/// The same for a program that the report names already, because it is the only one.
+pub(crate) fn only_program_refused(error: ProgramError) -> Early {
+    match error.is_request() {
+        true => refused(error),
+        false => Early::inconclusive(error.reason()),
+    }
+}
+
 /// The same for another program of a closed system.
 pub(crate) fn companion_refused(error: CompanionError) -> Early {
     match error.is_request() {

@@ -2,7 +2,7 @@
 
 use crate::datagrams::datagrams;
 use crate::error::CheckError;
-use crate::finding::{Early, companion_refused, refused};
+use crate::finding::{Early, companion_refused, only_program_refused, refused};
 use crate::host::Host;
 use crate::sandbox::{self, Sandbox};
 use everypath_native::peers::{Cache, Options};
@@ -23,6 +23,11 @@ const DEFAULT_WATCHDOG: u32 = 10;
 /// Looks at the program of a configuration.
 pub(crate) fn open(host: &Host, program: &Path) -> Result<Program, Early> {
     Program::open(program, &host.folders).map_err(refused)
+}
+
+/// Looks at the program of a configuration without other programs under control.
+pub(crate) fn open_only(host: &Host, program: &Path) -> Result<Program, Early> {
+    Program::open(program, &host.folders).map_err(only_program_refused)
 }
 
 /// How a program is started, if it is alone in the world.

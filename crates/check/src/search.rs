@@ -4,7 +4,7 @@ use crate::conclude::conclude;
 use crate::exploration::Exploration;
 use crate::finding::{Counted, Early, Found, failed};
 use crate::host::Host;
-use crate::launch::{launch, open};
+use crate::launch::{launch, open, open_only};
 use crate::observer::{Limits, Observer, Search};
 use everypath_native::{Error, Exhaustive, Explored, Launch, Sampling, StateSpace};
 use everypath_schedules::reduction::Reduction;
@@ -23,7 +23,10 @@ pub(crate) fn explore(
     config: &CheckConfig,
     observer: &mut dyn Observer,
 ) -> Result<Found, Early> {
-    let program = open(host, &config.program)?;
+    let program = match config.with.is_empty() {
+        true => open_only(host, &config.program)?,
+        false => open(host, &config.program)?,
+    };
     let exploration = Exploration::of(config)?;
     let launch = launch(host, config, &program)?;
     if let Some(port) = config.peer_ready {

@@ -605,3 +605,18 @@ fn a_program_may_have_many_mappings() {
     assert_eq!(code, 3, "{result}");
     assert!(reason.contains("has more than 4096 writable mappings"), "{result}");
 }
+
+/// The report names the program, so the reason does not name it again.
+#[test]
+fn the_reason_for_a_static_program_leaves_its_path_out() {
+    let programs = Programs::new(&[]);
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../native/tests/programs/bare.c");
+    let mut cc = Command::new("cc");
+    cc.args(["-static", "-nostdlib", "-o", "bare", source]).current_dir(programs.folder.path());
+    assert!(cc.status().unwrap().success());
+    let output = programs.everypath("check -- ./bare");
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.matches("./bare").count(), 1, "{text}");
+    assert!(text.contains("is statically linked"), "{text}");
+}

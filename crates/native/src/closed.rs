@@ -70,7 +70,7 @@ pub enum CompanionError {
     #[error("--with can be given up to {MAX_COMPANIONS} times")]
     TooMany,
     /// Its program cannot be checked.
-    #[error("--with '{command}': {error}")]
+    #[error("--with '{command}': {}", error.reason())]
     Program {
         /// The command.
         command: String,

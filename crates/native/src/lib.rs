@@ -5,7 +5,7 @@
 //! - [`sample`]: executions with randomly chosen schedules.
 //! - [`GoodTuring`], [`Promise`]: estimates of what a sample has missed.
 //! - [`explore()`]: runs every schedule, up to equivalence.
-//! - [`executions`]: the same, one after the other, each to be looked at.
+//! - [`executions`]: the executions of [`sample`] one after the other, as an iterator.
 //! - [`explore_states`]: a search over states, which does not continue from visited ones.
 //! - [`replay`]: replays one execution exactly, with stacks and source lines.
 //! - [`minimise()`]: fewer preemptions, context switches and steps in a counterexample.

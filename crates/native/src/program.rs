@@ -120,6 +120,30 @@ pub enum ProgramError {
 }
 
 impl ProgramError {
+    /// What is wrong with the program, without its path: for a message that names it already.
+    pub fn reason(&self) -> String {
+        let text = self.to_string();
+        let path = format!("{}: ", self.path().display());
+        text.strip_prefix(&path).map(str::to_owned).unwrap_or(text)
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Missing { path, .. }
+            | Self::Damaged { path, .. }
+            | Self::Unreadable { path, .. }
+            | Self::Script { path, .. }
+            | Self::Architecture { path, .. }
+            | Self::Directory(path)
+            | Self::Special(path)
+            | Self::NotExecutable(path)
+            | Self::Empty(path)
+            | Self::Foreign(path)
+            | Self::Static(path)
+            | Self::Privileged(path) => path,
+        }
+    }
+
     /// Whether the request is wrong, rather than the program one that cannot be controlled.
     pub fn is_request(&self) -> bool {
         match self {

@@ -24,6 +24,7 @@ fn refused(path: &Path) -> ProgramError {
 fn check(path: &Path, message: &str, is_request: bool) {
     let error = refused(path);
     assert_eq!(error.to_string(), format!("{}: {message}", path.display()));
+    assert_eq!(error.reason(), message, "the path is left out");
     assert_eq!(error.is_request(), is_request);
 }
 

@@ -71,11 +71,6 @@ impl<'a> Graph<'a> {
         self.header.transitions
     }
 
-    /// The length of the file.
-    pub fn file_bytes(&self) -> u64 {
-        self.bytes.len() as u64
-    }
-
     /// The counterexamples that were found when it was written. Steps of events that no model of
     /// today's names has are left to the caller to notice.
     pub fn counterexamples(&self, events: &[&str]) -> Vec<Counterexample> {
