@@ -5,12 +5,12 @@ use super::programs::Programs;
 use super::{Scale, cost, peers};
 use crate::table::grouped;
 use anyhow::{Context, Result};
-use everypath_trace::Control;
-use everypath_schedules::reduction::Reduction;
 use everypath_native::peers::Options;
 use everypath_native::{
-    Budget, Crossing, Datagrams, Exhaustive, Explored, IdleMode, Launch, Environment, Rules, Setup,
+    Budget, Crossing, Datagrams, Environment, Exhaustive, Explored, IdleMode, Launch, Rules, Setup,
 };
+use everypath_schedules::reduction::Reduction;
+use everypath_trace::Control;
 use std::net::UdpSocket;
 
 /// A search is given up after so many executions: then only its rate is told.

@@ -7,8 +7,8 @@ use super::programs::Programs;
 use super::{Cost, Scale, cost, on_one_core, peers};
 use crate::table::grouped;
 use anyhow::{Result, ensure};
+use everypath_native::{Environment, Explored};
 use everypath_schedules::reduction::Reduction;
-use everypath_native::{Explored, Environment};
 use std::path::Path;
 
 /// Searches are stopped here.

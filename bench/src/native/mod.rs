@@ -22,8 +22,8 @@ mod systems;
 
 use crate::table::grouped;
 use anyhow::{Context, Result, bail};
+use everypath_native::{Environment, Explored, Launch, Restart, Sampler, Sampling, Setup};
 use everypath_trace::Control;
-use everypath_native::{Explored, Launch, Environment, Restart, Sampler, Sampling, Setup};
 use goals::Goals;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};

@@ -6,10 +6,10 @@ use super::programs::Programs;
 use super::{Cost, Scale, cost, median, on_one_core};
 use crate::table::grouped;
 use anyhow::{Context, Result, ensure};
-use everypath_trace::Control;
-use everypath_schedules::reduction::Reduction;
 use everypath_native::peers::{Cache, Options, Statistics};
-use everypath_native::{Exhaustive, Explored, Launch, Environment, Setup};
+use everypath_native::{Environment, Exhaustive, Explored, Launch, Setup};
+use everypath_schedules::reduction::Reduction;
+use everypath_trace::Control;
 use std::ffi::OsStr;
 use std::net::TcpListener;
 use std::path::Path;
@@ -67,7 +67,11 @@ pub(super) fn explore(
 }
 
 /// How a program is started that talks to peers.
-pub(super) fn launch(program: &Path, arguments: &[impl AsRef<OsStr>], outside: Environment) -> Launch {
+pub(super) fn launch(
+    program: &Path,
+    arguments: &[impl AsRef<OsStr>],
+    outside: Environment,
+) -> Launch {
     Launch {
         program: program.to_path_buf(),
         arguments: arguments.iter().map(Into::into).collect(),

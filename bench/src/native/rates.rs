@@ -5,8 +5,8 @@ use super::programs::Programs;
 use super::{Cost, IN_PROCESS, Scale, Way, cost, explore, median, on_one_core, rate};
 use crate::table::grouped;
 use anyhow::{Context, Result};
-use everypath_trace::Control;
 use everypath_native::{Explored, Restart};
+use everypath_trace::Control;
 use std::path::Path;
 use std::process::Command;
 

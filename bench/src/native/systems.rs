@@ -7,12 +7,12 @@ use super::programs::Programs;
 use super::{Scale, cost, median};
 use crate::table::grouped;
 use anyhow::{Context, Result, ensure};
-use everypath_trace::Control;
-use everypath_schedules::reduction::Reduction;
 use everypath_native::peers::Cache;
 use everypath_native::{
-    Companion, Exhaustive, Goal, JointSearch, Launch, Environment, Setup, explore_jointly,
+    Companion, Environment, Exhaustive, Goal, JointSearch, Launch, Setup, explore_jointly,
 };
+use everypath_schedules::reduction::Reduction;
+use everypath_trace::Control;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
