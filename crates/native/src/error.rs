@@ -1,4 +1,4 @@
-use crate::atomics::PlanError;
+use everypath_rewrite::PlanError;
 use std::io;
 use std::path::PathBuf;
 

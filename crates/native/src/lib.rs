@@ -19,14 +19,12 @@
 //! - [`Environment`]: answers to the program's upcalls.
 //! - [`peers`]: the real processes that a program communicates with.
 //! - [`doctor`]: what this machine supports.
-//! - [`atomics`]: which instructions become patch sites, and how they are patched.
 //! - [`symbols`]: addresses to functions, source lines and variables; stacks.
 //!
 //! Inside: `worker` (a process under the shim and its commands), `region` (the memory shared with
 //! it), `runner` and `speculation` (executions for a search of all schedules), `patching` (patches
 //! in the shim's format), `shim` (the embedded library).
 
-pub mod atomics;
 mod closed;
 mod compare;
 mod critical_step;

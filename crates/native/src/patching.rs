@@ -1,7 +1,7 @@
 //! From the modules that a program has loaded to what the shim writes into them.
 
-use crate::atomics::{Counters, Layout, Plan, plan};
 use crate::error::Error;
+use everypath_rewrite::{Counters, Layout, Plan, plan};
 use everypath_shim_abi::address_space::TRAMPOLINES_SIZE;
 use everypath_shim_abi::{MAX_PATCHES, ModuleEntry, preload, text};
 use everypath_shim_abi::{PatchHeader, PatchKind, Site, Trap, padding};

@@ -1,7 +1,7 @@
 //! Patched programs: what the plan says, and what happens when they are run.
 
 use crate::common::{Compiled, compile};
-use everypath_native::atomics::{Counters, Layout, Patch, Plan, Site, SiteKind, plan};
+use everypath_rewrite::{Counters, Layout, Patch, Plan, Site, SiteKind, plan};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::{Object, ObjectSegment, ObjectSymbol};
 use std::collections::BTreeMap;

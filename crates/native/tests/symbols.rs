@@ -1,8 +1,8 @@
 //! Addresses of compiled programs, as words.
 
 use crate::common::{Compiled, compile};
-use everypath_native::atomics::{Counters, Layout, SiteKind, plan};
 use everypath_native::symbols::{Frame, Module, Registers, Symbols, interesting};
+use everypath_rewrite::{Counters, Layout, SiteKind, plan};
 use object::{Object, ObjectSymbol};
 use std::process::Command;
 

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// What is known of registers and of the places of a function's frame while its code is read.
 #[derive(Default)]
-pub(super) struct Frames {
+pub(crate) struct Frames {
     /// The variables whose addresses registers hold.
     registers: BTreeMap<Register, u64>,
     /// Those that registers got from the stack.
@@ -26,7 +26,7 @@ pub(super) struct Frames {
 
 impl Frames {
     /// Follows an instruction; the variable that it uses, if the address comes from the stack.
-    pub(super) fn follow(&mut self, instruction: &Instruction) -> Option<u64> {
+    pub(crate) fn follow(&mut self, instruction: &Instruction) -> Option<u64> {
         let used = self.used(instruction);
         if instruction.flow_control() != FlowControl::Next {
             self.registers.clear();

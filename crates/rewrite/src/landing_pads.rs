@@ -10,7 +10,7 @@ use gimli::{DwEhPe, EndianSlice, LittleEndian, Reader};
 
 /// The addresses where the function's exceptions are caught, from the table at the start of
 /// `data`; `None` if the table is in a form that compilers do not use.
-pub(super) fn landing_pads(data: &[u8], function: u64) -> Option<Vec<u64>> {
+pub(crate) fn landing_pads(data: &[u8], function: u64) -> Option<Vec<u64>> {
     let mut reader = EndianSlice::new(data, LittleEndian);
     // The base of the landing pads is left out by all compilers: it is the function.
     if DwEhPe(reader.read_u8().ok()?) != DW_EH_PE_omit {

@@ -27,10 +27,11 @@
 //! The functions that do so are sites at their entry, if their code is as expected; everything
 //! inside belongs to the same step.
 
-use super::futexes::names_futex;
-use super::image::Image;
-use super::rwlocks;
-use super::{JUMP_SIZE, PlanError, SiteKind};
+use crate::futexes::names_futex;
+use crate::image::Image;
+use crate::in_place::JUMP_SIZE;
+use crate::rwlocks;
+use crate::{PlanError, SiteKind};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::elf::R_X86_64_RELATIVE;
 use object::read::elf::ElfFile64;
@@ -38,7 +39,7 @@ use object::{Object, ObjectSymbol, RelocationFlags, RelocationTarget};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many instructions may come before the one that tells.
-pub(super) const HORIZON: usize = 16;
+pub(crate) const HORIZON: usize = 16;
 
 /// What a function has to do with mutexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +163,7 @@ fn is_atomic(instruction: &Instruction) -> bool {
 
 /// The functions of a module that have to do with mutexes, in addresses of the file.
 #[derive(Debug, Default)]
-pub(super) struct Locks {
+pub(crate) struct Locks {
     functions: BTreeMap<u64, Role>,
     /// Functions in which a look before a wait at a futex is no site.
     orderly: BTreeSet<u64>,
@@ -177,7 +178,7 @@ pub(super) struct Locks {
 
 impl Locks {
     /// Finds them.
-    pub(super) fn of(elf: &[u8], image: &Image<'_>) -> Result<Self, PlanError> {
+    pub(crate) fn of(elf: &[u8], image: &Image<'_>) -> Result<Self, PlanError> {
         let file = ElfFile64::<object::LittleEndian>::parse(elf)?;
         let mut locks = Locks::default();
         let mut exchanges = BTreeSet::new();
@@ -254,18 +255,18 @@ impl Locks {
     }
 
     /// The sites that are no atomic instructions.
-    pub(super) fn sites(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn sites(&self) -> impl Iterator<Item = u64> {
         let starts = self.functions.iter().filter(|(_, role)| role.kind().is_some());
         starts.map(|(&address, _)| address).chain(self.before_calls.keys().copied())
     }
 
     /// Whether the instruction at an address of the file is how a function notifies.
-    pub(super) fn notify_there(&self, address: u64) -> bool {
+    pub(crate) fn notify_there(&self, address: u64) -> bool {
         self.notifying.contains(&address)
     }
 
     /// Whether an instruction calls a function that initialises something.
-    pub(super) fn initialises(&self, instruction: &Instruction) -> bool {
+    pub(crate) fn initialises(&self, instruction: &Instruction) -> bool {
         self.calls(instruction) == Some(Role::Initialise)
     }
 
@@ -277,7 +278,7 @@ impl Locks {
     /// test reg, reg                     jne  slow
     /// jne  slow
     /// ```
-    pub(super) fn looks_before(&self, image: &Image<'_>, function: u64) -> Vec<u64> {
+    pub(crate) fn looks_before(&self, image: &Image<'_>, function: u64) -> Vec<u64> {
         let code: Vec<Instruction> = image.decode(function, 0).collect();
         let decides = |at: usize| {
             let look = &code[at];
@@ -309,12 +310,12 @@ impl Locks {
     }
 
     /// Whether a look before a wait at a futex is of no interest in the function at an address.
-    pub(super) fn keep_order(&self, function: u64) -> bool {
+    pub(crate) fn keep_order(&self, function: u64) -> bool {
         self.orderly.contains(&function)
     }
 
     /// What the instruction at an address of the file has to do with mutexes.
-    pub(super) fn kind(&self, image: &Image<'_>, address: u64) -> Option<SiteKind> {
+    pub(crate) fn kind(&self, image: &Image<'_>, address: u64) -> Option<SiteKind> {
         if self.functions.is_empty() && self.pointers.is_empty() {
             return None;
         }

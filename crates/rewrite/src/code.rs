@@ -4,36 +4,37 @@
 //! whatever could be the target of a jump is taken for one. Too many targets cost a trap instead
 //! of a jump; one too few would crash the program.
 
-use super::futexes;
-use super::image::Image;
-use super::landing_pads::landing_pads;
-use super::locks::Locks;
-use super::rwlocks;
-use super::statics::Statics;
-use super::unoptimised::Frames;
-use super::{SiteKind, kind};
+use crate::SiteKind;
+use crate::atomic::kind;
+use crate::futexes;
+use crate::image::Image;
+use crate::landing_pads::landing_pads;
+use crate::locks::Locks;
+use crate::rwlocks;
+use crate::statics::Statics;
+use crate::unoptimised::Frames;
 use iced_x86::{Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// What the code of a module holds, in addresses of the file.
-pub(super) struct Code {
+pub(crate) struct Code {
     /// Atomic instructions, pauses, and plain ones that use what is changed atomically; sorted.
-    pub(super) candidates: Vec<u64>,
+    pub(crate) candidates: Vec<u64>,
     /// The static variables that are changed atomically.
-    pub(super) statics: Statics,
+    pub(crate) statics: Statics,
     /// Plain instructions that load what a wait at a futex expects, or what says whether something is
     /// initialised; sorted.
-    pub(super) looks: Vec<u64>,
+    pub(crate) looks: Vec<u64>,
     /// Whether any instruction uses more of a vector register than its lower half, or a mask. What a
     /// function of another module has there it saves itself: calls preserve no vector registers.
-    pub(super) uses_upper_halves: bool,
+    pub(crate) uses_upper_halves: bool,
     /// Everything that may be jumped to, sorted.
     targets: Vec<u64>,
 }
 
 impl Code {
-    pub(super) fn scan(image: &Image<'_>, locks: &Locks) -> Self {
+    pub(crate) fn scan(image: &Image<'_>, locks: &Locks) -> Self {
         let mut scan = Scan {
             image,
             locks,
@@ -66,7 +67,7 @@ impl Code {
     }
 
     /// Whether something may jump to an address in the range.
-    pub(super) fn is_entered(&self, range: Range<u64>) -> bool {
+    pub(crate) fn is_entered(&self, range: Range<u64>) -> bool {
         let index = self.targets.partition_point(|&target| target < range.start);
         self.targets.get(index).is_some_and(|&target| target < range.end)
     }
@@ -75,7 +76,7 @@ impl Code {
 /// The first compare-and-exchange outside of all known functions. It would stay unpatched without
 /// a word, so there must be none. Other sites are not looked for: what is between functions may be
 /// data, and reads as an `xchg` now and then, but as a `lock cmpxchg` next to never.
-pub(super) fn unknown_lock(image: &Image<'_>) -> Option<u64> {
+pub(crate) fn unknown_lock(image: &Image<'_>) -> Option<u64> {
     let locks = image.gaps().into_iter().filter_map(|gap| {
         let decoder = Decoder::with_ip(64, gap.bytes, gap.address, DecoderOptions::NONE);
         let mut instructions = decoder.into_iter();

@@ -1,35 +1,36 @@
 //! Static variables that are modified atomically, and the plain loads and stores of them.
 
-use super::{SiteKind, kind};
+use crate::SiteKind;
+use crate::atomic::kind;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the code of a module does with static variables, in addresses of the file.
 #[derive(Default)]
-pub(super) struct Statics {
+pub(crate) struct Statics {
     left_out: BTreeSet<u64>,
     /// The variables that an atomic instruction names.
     atomic: BTreeSet<u64>,
     /// The plain instructions that use a variable: where they are, and which it is.
-    pub(super) uses: Vec<(u64, u64)>,
+    pub(crate) uses: Vec<(u64, u64)>,
     /// The atomic instructions that change one without naming it.
     unnamed: BTreeMap<u64, u64>,
 }
 
 impl Statics {
     /// Nothing seen yet; some variables never will be, others are changed where nobody names them.
-    pub(super) fn without(left_out: &[u64], changed: &[u64]) -> Self {
+    pub(crate) fn without(left_out: &[u64], changed: &[u64]) -> Self {
         let [left_out, atomic] = [left_out, changed].map(|these| these.iter().copied().collect());
         Statics { left_out, atomic, uses: Vec::new(), unnamed: BTreeMap::new() }
     }
 
     /// Whether an instruction of the file works on a variable that is left alone.
-    pub(super) fn leave_out(&self, instruction: &Instruction) -> bool {
+    pub(crate) fn leave_out(&self, instruction: &Instruction) -> bool {
         variable(instruction).is_some_and(|variable| self.left_out.contains(&variable))
     }
 
     /// Takes note of an instruction of the file, and of the variable that it uses without naming it.
-    pub(super) fn see(&mut self, instruction: &Instruction, unnamed: Option<u64>) {
+    pub(crate) fn see(&mut self, instruction: &Instruction, unnamed: Option<u64>) {
         let unnamed = unnamed.filter(|variable| !self.left_out.contains(variable));
         let Some(variable) = variable(instruction).or(unnamed) else { return };
         if kind(instruction).is_some() {
@@ -41,20 +42,20 @@ impl Statics {
     }
 
     /// Forgets the uses of variables that nobody changes atomically, once all code was seen.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.uses.retain(|(_, variable)| self.atomic.contains(variable));
         self.uses.sort_unstable();
     }
 
     /// What a plain instruction is as a site; addresses in memory are `base` above the file's.
-    pub(super) fn kind(&self, instruction: &Instruction, base: u64) -> Option<SiteKind> {
+    pub(crate) fn kind(&self, instruction: &Instruction, base: u64) -> Option<SiteKind> {
         let at = instruction.ip().wrapping_sub(base);
         self.uses.binary_search_by_key(&at, |&(at, _)| at).ok()?;
         plain_use(instruction)
     }
 
     /// Whether plain instructions use the variable that an atomic one names.
-    pub(super) fn are_used_plainly(&self, instruction: &Instruction, base: u64) -> bool {
+    pub(crate) fn are_used_plainly(&self, instruction: &Instruction, base: u64) -> bool {
         let at = instruction.ip().wrapping_sub(base);
         let named = variable(instruction).map(|variable| variable.wrapping_sub(base));
         let named = named.or_else(|| self.unnamed.get(&at).copied());

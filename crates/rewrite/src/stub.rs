@@ -17,7 +17,8 @@
 //! jmp  back
 //! ```
 
-use super::{JUMP_SIZE, PlanError};
+use crate::PlanError;
+use crate::in_place::JUMP_SIZE;
 use everypath_shim_abi::StubFrame;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, FlowControl, IcedError, Instruction, InstructionBlock,
@@ -45,7 +46,7 @@ const _: () = {
 
 /// What the shim is to know of what the site works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operand {
+pub(crate) enum Operand {
     /// Nothing.
     None,
     /// The address of the instruction's operand.
@@ -55,7 +56,7 @@ pub(super) enum Operand {
 }
 
 /// The stub, to be put at `address`, of the site that is the first of the moved instructions.
-pub(super) fn write(
+pub(crate) fn write(
     address: u64,
     (moved, operand): (&[Instruction], Operand),
     number: u32,
@@ -116,7 +117,7 @@ fn overwrites_flags(moved: &[Instruction]) -> bool {
 }
 
 /// From the end of a jump to its target, if that is within reach.
-pub(super) fn distance(from: u64, to: u64) -> Option<i32> {
+pub(crate) fn distance(from: u64, to: u64) -> Option<i32> {
     i32::try_from(to.wrapping_sub(from).cast_signed()).ok()
 }
 

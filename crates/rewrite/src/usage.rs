@@ -11,7 +11,7 @@ const HORIZON: usize = 64;
 /// Looks no further than the end of the basic block: what is not known is used. A branch to where
 /// `gives_up` says that the program gives up ends no block, and what it looks at is not used: so
 /// reference counts are kept from overflowing.
-pub(super) fn result_is_used(
+pub(crate) fn result_is_used(
     instruction: &Instruction,
     following: impl Iterator<Item = Instruction>,
     gives_up: impl Fn(u64) -> bool,

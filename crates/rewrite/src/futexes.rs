@@ -40,17 +40,17 @@ enum Place {
 }
 
 /// Whether the number of the system call `futex` is loaded as the first argument of a call.
-pub(super) fn names_futex(instruction: &Instruction) -> bool {
+pub(crate) fn names_futex(instruction: &Instruction) -> bool {
     constant(instruction, CALL.number) == Some(FUTEX)
 }
 
 /// Whether the number of the system call `futex` is loaded for any way of making it.
-pub(super) fn is_number(instruction: &Instruction) -> bool {
+pub(crate) fn is_number(instruction: &Instruction) -> bool {
     names_futex(instruction) || constant(instruction, TRAP.number) == Some(FUTEX)
 }
 
 /// Where a function loads what a wait at a futex expects.
-pub(super) fn looks(function: impl Iterator<Item = Instruction>) -> Vec<u64> {
+pub(crate) fn looks(function: impl Iterator<Item = Instruction>) -> Vec<u64> {
     let code: Vec<Instruction> = function.collect();
     let mut looks = Vec::new();
     let mut places = BTreeSet::new();

@@ -11,8 +11,8 @@
 //! lock cmpxchg [lock], other                       lock cmpxchg [lock], other
 //! ```
 
-use super::image::Image;
-use super::locks::HORIZON;
+use crate::image::Image;
+use crate::locks::HORIZON;
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
 
 const WRITTEN: u32 = (1 << 30) - 1;
@@ -21,7 +21,7 @@ const FEW_READERS: u32 = WRITTEN - 2;
 const READERS_WAIT: u32 = 1 << 30;
 
 /// Whether an instruction has to do with a number that such locks are known by.
-pub(super) fn is_telling(instruction: &Instruction) -> bool {
+pub(crate) fn is_telling(instruction: &Instruction) -> bool {
     has_number(instruction, &[FEW_READERS, WRITTEN])
 }
 
@@ -40,7 +40,7 @@ fn is_straight(instruction: &Instruction) -> bool {
 
 /// Whether what follows an addition looks at what it found as somebody does who gave such a lock
 /// back.
-pub(super) fn follows_unlock(image: &Image<'_>, from: u64) -> bool {
+pub(crate) fn follows_unlock(image: &Image<'_>, from: u64) -> bool {
     let left_to_writers = [!READERS_WAIT, WRITTEN.wrapping_neg()];
     let mut straight = image.decode(from, 0).take(HORIZON).take_while(is_straight);
     straight.any(|next| has_number(&next, &left_to_writers))
@@ -48,7 +48,7 @@ pub(super) fn follows_unlock(image: &Image<'_>, from: u64) -> bool {
 
 /// Where a function looks whether it can take a lock, and does not try if it cannot. Of an
 /// instruction that is known to take a lock, nothing is asked: it waits until it can.
-pub(super) fn looks_before(
+pub(crate) fn looks_before(
     image: &Image<'_>,
     function: u64,
     is_known: impl Fn(u64) -> bool,

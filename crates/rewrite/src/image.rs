@@ -1,6 +1,6 @@
 //! The ELF image of a module: its functions, its code, its data.
 
-use super::PlanError;
+use crate::PlanError;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, Pointer, UnwindSection};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use object::elf::{EM_X86_64, SHF_ALLOC, SHF_EXECINSTR};
@@ -17,9 +17,9 @@ const LEFT_OUT: [&str; 3] =
     ["GLOBAL_PANIC_COUNT", "stack_overflow11thread_info", "thread_local5guard3key6enable5DTORS"];
 
 /// Bytes of the file and where they are loaded, without the load base.
-pub(super) struct Section<'a> {
-    pub(super) address: u64,
-    pub(super) bytes: &'a [u8],
+pub(crate) struct Section<'a> {
+    pub(crate) address: u64,
+    pub(crate) bytes: &'a [u8],
 }
 
 impl<'a> Section<'a> {
@@ -38,24 +38,24 @@ impl<'a> Section<'a> {
 }
 
 /// What is known of a module from its file.
-pub(super) struct Image<'a> {
-    pub(super) code: Vec<Section<'a>>,
-    pub(super) data: Vec<Section<'a>>,
+pub(crate) struct Image<'a> {
+    pub(crate) code: Vec<Section<'a>>,
+    pub(crate) data: Vec<Section<'a>>,
     /// Every function, cut where the next one starts; sorted.
-    pub(super) functions: Vec<Range<u64>>,
+    pub(crate) functions: Vec<Range<u64>>,
     /// Addresses of all symbols in code: also of labels, which have no size.
-    pub(super) labels: Vec<u64>,
+    pub(crate) labels: Vec<u64>,
     /// Static variables that are left alone although they are changed atomically.
-    pub(super) left_out: Vec<u64>,
+    pub(crate) left_out: Vec<u64>,
     /// Static variables that say whether others are initialised: C++ looks at them plainly, and
     /// changes them in functions of its library.
-    pub(super) guards: Vec<u64>,
+    pub(crate) guards: Vec<u64>,
     /// The functions that catch exceptions, and the table that says where.
-    pub(super) exception_tables: Vec<(Range<u64>, u64)>,
+    pub(crate) exception_tables: Vec<(Range<u64>, u64)>,
 }
 
 impl<'a> Image<'a> {
-    pub(super) fn parse(elf: &'a [u8]) -> Result<Self, PlanError> {
+    pub(crate) fn parse(elf: &'a [u8]) -> Result<Self, PlanError> {
         let file = ElfFile64::<object::LittleEndian>::parse(elf)?;
         if file.elf_header().e_machine(object::LittleEndian) != EM_X86_64 {
             return Err(PlanError::Architecture);
@@ -84,7 +84,7 @@ impl<'a> Image<'a> {
     }
 
     /// The code that is in no function.
-    pub(super) fn gaps(&self) -> Vec<Section<'a>> {
+    pub(crate) fn gaps(&self) -> Vec<Section<'a>> {
         let mut gaps = Vec::new();
         for section in &self.code {
             let range = section.range();
@@ -170,18 +170,18 @@ impl<'a> Image<'a> {
         Ok(functions)
     }
 
-    pub(super) fn is_code(&self, address: u64) -> bool {
+    pub(crate) fn is_code(&self, address: u64) -> bool {
         self.code.iter().any(|section| section.range().contains(&address))
     }
 
     /// The data from the address to the end of its section.
-    pub(super) fn data_from(&self, address: u64) -> Option<&'a [u8]> {
+    pub(crate) fn data_from(&self, address: u64) -> Option<&'a [u8]> {
         self.data.iter().find(|section| section.range().contains(&address))?.from(address)
     }
 
     /// The instructions from the address to the end of its function, as they are after `base`
     /// was added to all addresses. Ends before bytes that are no instruction.
-    pub(super) fn decode(&self, address: u64, base: u64) -> impl Iterator<Item = Instruction> {
+    pub(crate) fn decode(&self, address: u64, base: u64) -> impl Iterator<Item = Instruction> {
         let mut decoder = Decoder::with_ip(
             64,
             self.function_from(address).unwrap_or_default(),
