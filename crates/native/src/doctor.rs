@@ -5,7 +5,8 @@ use crate::program::{Program, ProgramError};
 use crate::sample::{Sampler, Sampling, sample};
 use crate::shim::memory_file;
 use crate::worker::Launch;
-use everypath_shim_abi::Setup;
+use everypath_shim_abi::address_space::PAGE;
+use everypath_shim_abi::{Setup, userfault};
 use everypath_trace::Control;
 use std::ffi::{CStr, OsString};
 use std::fs::{self, File};
@@ -188,28 +189,25 @@ fn tracking() -> Finding {
 
 /// Opens what tracking needs and asks for the list of a page of ours.
 fn track() -> io::Result<()> {
-    const USER_MODE_ONLY: libc::c_int = 1;
-    const API: libc::c_ulong = 0xc018_aa3f;
-    const SCAN: libc::c_ulong = 0xc060_6610;
-    const ASYNC_AND_UNPOPULATED: u64 = 1 << 15 | 1 << 13;
-    const WRITTEN: u64 = 2;
-    const PAGE: u64 = 4096;
-    let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | USER_MODE_ONLY;
+    let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | userfault::USER_MODE_ONLY as libc::c_int;
     // SAFETY: makes a descriptor. JUSTIFICATION: std does not know this call.
     let descriptor = unsafe { libc::syscall(libc::SYS_userfaultfd, flags) };
     checked(descriptor)?;
     // SAFETY: the descriptor was just made and is nobody else's.
-    let userfault: File = unsafe { std::os::fd::FromRawFd::from_raw_fd(descriptor as i32) };
-    let mut api = [0xaa_u64, ASYNC_AND_UNPOPULATED, 0];
+    let file: File = unsafe { std::os::fd::FromRawFd::from_raw_fd(descriptor as i32) };
+    let mut api = [userfault::API, userfault::FEATURES, 0];
     // SAFETY: the kernel reads and writes the three words. JUSTIFICATION: as above.
-    checked(unsafe { libc::ioctl(userfault.as_raw_fd(), API, api.as_mut_ptr()) }.into())?;
+    let agreed = unsafe { libc::ioctl(file.as_raw_fd(), userfault::IOCTL_API, api.as_mut_ptr()) };
+    checked(agreed.into())?;
     let pagemap = File::open("/proc/self/pagemap")?;
-    let mut stretch = [0u64; 3];
-    let page = stretch.as_ptr() as u64 & !(PAGE - 1);
-    let list = stretch.as_mut_ptr() as u64;
-    let mut scan = [96, 0, page, page + PAGE, 0, list, 1, 0, 0, WRITTEN, 0, WRITTEN];
-    // SAFETY: the kernel reads and writes the twelve words, and lists at most one stretch.
-    checked(unsafe { libc::ioctl(pagemap.as_raw_fd(), SCAN, scan.as_mut_ptr()) }.into())
+    let mut found = userfault::Pages::default();
+    let list = (&raw mut found) as u64;
+    let page = list & !(PAGE as u64 - 1);
+    let mut scan = userfault::scan(0, page, page + PAGE as u64, list, 1);
+    // SAFETY: the kernel reads and writes the twelve words, and fills at most one entry.
+    let listed =
+        unsafe { libc::ioctl(pagemap.as_raw_fd(), userfault::IOCTL_SCAN, scan.as_mut_ptr()) };
+    checked(listed.into())
 }
 
 fn randomisation() -> Finding {

@@ -4,7 +4,7 @@ use crate::joint::{JointRequests, Recorded, Reply};
 use crate::peers::{Address, Cache, Options, PeerError, Peers, Statistics};
 use crate::region::Shared;
 use everypath_commtree::{Memory, Name, Position, Sent};
-use everypath_shim_abi::{Asked, Event, Upcall};
+use everypath_shim_abi::{Endpoint, Event, PeerRequest, Upcall, UpcallReply};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -130,60 +130,75 @@ impl World {
         }
     }
 
-    /// What other programs do about a question, given the steps that were taken; none if there are
-    /// no other programs.
-    pub(crate) fn grant(
+    /// Answers an upcall, given its message and the steps that were taken; or says why there is no
+    /// answer. The bytes go with the reply.
+    pub(crate) fn answer(
         &mut self,
-        question: &Upcall,
+        upcall: &Upcall,
         message: &[u8],
         events: &[Event],
-    ) -> Option<Result<Reply, String>> {
-        match &mut self.programs {
-            Programs::None => None,
-            Programs::Explored(requests) => Some(requests.answer(question, message, events)),
-            Programs::Recorded(script) => Some(script.answer()),
-        }
+    ) -> Result<(UpcallReply, Vec<u8>), String> {
+        let reply = match (&mut self.programs, upcall) {
+            (_, Upcall::None) => return Err("nothing was asked".into()),
+            (Programs::None, Upcall::Peer(request)) => {
+                self.ask_peer(request, message)?;
+                return Ok((UpcallReply::InTrees, Vec::new()));
+            }
+            (Programs::None, Upcall::Joint { .. } | Upcall::Choose { .. }) => {
+                return Err("the shim made a request to another program without --joint".into());
+            }
+            (Programs::Explored(_) | Programs::Recorded(_), Upcall::Peer(_)) => {
+                return Err("the shim made an upcall for a peer, but --joint has none".into());
+            }
+            (Programs::Explored(requests), Upcall::Joint { thread, request, .. }) => {
+                requests.answer(*thread, request, message, events)?
+            }
+            (Programs::Explored(requests), Upcall::Choose { thread, way }) => {
+                requests.answer_by(*thread, *way)?
+            }
+            (Programs::Recorded(script), Upcall::Joint { .. } | Upcall::Choose { .. }) => {
+                script.answer()?
+            }
+        };
+        Ok((reply.to_shim(), reply.bytes))
     }
 
-    /// Answers a question by letting the trees grow; or says why it cannot.
-    pub(crate) fn answer(&mut self, question: &Upcall, message: &[u8]) -> Result<(), String> {
+    /// Asks a peer and lets the trees grow; or says why it cannot.
+    fn ask_peer(&mut self, request: &PeerRequest, message: &[u8]) -> Result<(), String> {
         let World { trees: Some(trees), peers, .. } = self else {
             return Err("there are no trees".into());
         };
-        let name = Name(question.name);
-        let from = Position::from_word(question.position);
-        let place = || {
-            let bytes = &question.address[..question.address_length as usize];
-            Address::from_system(bytes).ok_or("the address family of a peer is not supported")
-        };
-        let answered = match question.asked {
-            Asked::Connect => peers.connect(trees, name, &place()?).map(drop),
-            Asked::Accept => {
-                let [.., ordinal] = question.name;
-                peers.accept(trees, name, &place()?, ordinal as usize).map(drop)
+        let answered = match *request {
+            PeerRequest::Connect(to) => peers.connect(trees, Name(to.name), &stream(to)?).map(drop),
+            PeerRequest::ConnectDatagram(to) => {
+                peers.connect(trees, Name(to.name), &datagram(to)?).map(drop)
             }
-            Asked::Call => {
-                let [.., ordinal] = question.name;
-                let home =
-                    place()?.by_datagrams().ok_or("datagrams come from the Internet only")?;
-                peers.accept(trees, name, &home, ordinal as usize).map(drop)
+            PeerRequest::Accept { at, ordinal } => {
+                peers.accept(trees, Name(at.name), &stream(at)?, ordinal as usize).map(drop)
             }
-            Asked::Listening => peers.open(trees, name, &place()?),
-            Asked::Receiving => {
-                let home =
-                    place()?.by_datagrams().ok_or("datagrams come from the Internet only")?;
-                peers.open(trees, name, &home)
+            PeerRequest::AcceptDatagram { at, ordinal } => {
+                peers.accept(trees, Name(at.name), &datagram(at)?, ordinal as usize).map(drop)
             }
-            Asked::Write => peers.send(trees, from, Sent::Bytes(message)).map(drop),
-            Asked::Finish => peers.send(trees, from, Sent::End).map(drop),
-            Asked::Datagram => {
-                let to = place()?.by_datagrams().ok_or("datagrams go to the Internet only")?;
-                peers.connect(trees, name, &to).map(drop)
+            PeerRequest::Listening(at) => peers.open(trees, Name(at.name), &stream(at)?),
+            PeerRequest::Receiving(at) => peers.open(trees, Name(at.name), &datagram(at)?),
+            PeerRequest::Write { position, .. } => {
+                peers.send(trees, Position::from_word(position), Sent::Bytes(message)).map(drop)
             }
-            Asked::Nothing | Asked::JointRequest | Asked::Way | Asked::Refused => {
-                return Err("nothing was asked".into());
+            PeerRequest::Finish { position } => {
+                peers.send(trees, Position::from_word(position), Sent::End).map(drop)
             }
         };
-        answered.map_err(|trouble| trouble.to_string())
+        answered.map_err(|error| error.to_string())
     }
+}
+
+/// Where streams to or from a peer end.
+fn stream(endpoint: Endpoint) -> Result<Address, &'static str> {
+    Address::from_system(endpoint.address.as_bytes())
+        .ok_or("the address family of a peer is not supported")
+}
+
+/// Where datagrams to or from a peer end.
+fn datagram(endpoint: Endpoint) -> Result<Address, &'static str> {
+    stream(endpoint)?.by_datagrams().ok_or("datagrams of peers are supported on IPv4 and IPv6 only")
 }

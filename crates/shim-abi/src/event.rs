@@ -31,6 +31,8 @@ pub struct Event {
     /// granted it; 0 for all others.
     pub granted_by: u32,
     completed: CompletionKind,
+    /// Events are hashed as bytes, so none is padding.
+    spare: [u8; 3],
 }
 
 /// What performing a step showed.

@@ -1,22 +1,36 @@
-//! What the shim inside a program and the checker outside share.
+//! The contract between the shim inside a program and the checker outside: everything that both must
+//! agree on, once.
 //!
-//! - [`Region`]: the one piece of shared memory, and whose [`Handoff`] it is to use it.
-//! - [`Operation`], [`Object`]: what threads do, with what goes with it, and what they work on.
-//! - [`Event`], [`Completion`], [`Choice`]: steps that were taken, what performing them showed, and
-//!   what was chosen.
-//! - [`Step`], [`Footprint`]: what a step touches, from which follows which steps depend on each other.
-//! - [`Command`], [`Outcome`]: what the checker asks for, and how an execution ended.
-//! - [`Order`], [`Record`]: several executions that are asked for at once, and what came of them.
-//! - [`AdaptiveSpin`]: how long each waits for the other without sleeping.
-//! - [`Upcall`]: what a program asks in the middle of an execution, because only a peer knows it.
-//! - [`Datagrams`], [`Delivery`]: what the network may do to datagrams, and what it did.
-//! - [`MessageEvent`]: what passed between sockets.
-//! - [`Faults`]: what may go wrong with connections to peers.
-//! - [`FileHeader`]: files that are handed over.
-//! - [`Splitmix`]: the generator behind sampled schedules.
+//! **Shared memory.** [`Region`] is the one piece of memory that a worker and the checker share; the
+//! [`Handoff`] says whose turn it is to use it, and [`AdaptiveSpin`] how long each waits for the other
+//! without sleeping. Between processes of a closed system, a [`Baton`] does.
+//! [`address_space`] has the addresses of all areas, [`reserved_fds`] the descriptors by which files
+//! are handed over, [`preload`] how the shim is loaded, [`limits`](MAX_THREADS) how much there may be.
 //!
-//! Every type is plain bytes in a fixed layout. Fields are [`core::cell::Cell`]s: both processes
-//! map the same memory, but only the one whose turn it is touches it.
+//! **Commands.** [`Setup`] is fixed when the program starts. A [`Command`] asks for executions, one or
+//! a batch of [`Order`]s; a [`Reply`], a [`Record`] for each order and [`Counters`] say what came of
+//! them, and an [`Outcome`] how an execution ended. [`ModuleEntry`], [`ThreadEntry`] and [`Notice`]
+//! describe the program.
+//!
+//! **Steps.** An [`Operation`] on an [`Object`] is what a thread announces. An [`EnabledStep`] can be
+//! taken, an [`Event`] was, with the [`Choice`] that was made and the [`Completion`] that performing it
+//! showed. The [`Footprint`] of a [`Step`] says which steps depend on each other.
+//!
+//! **Upcalls.** An [`Upcall`] asks the checker in the middle of an execution: a [`PeerRequest`], or a
+//! [`JointRequest`] to programs that are explored alone. The [`UpcallReply`] is the answer.
+//!
+//! **The network and its faults.** [`Datagrams`] and [`Delivery`]: what the network may do to
+//! datagrams, and what it did. [`Partitions`] and [`NetworkChange`]: the same between processes.
+//! [`Faults`]: what may go wrong with connections. [`MessageEvent`]: what passed between sockets.
+//! [`client_ports`]: the ports of clients that send datagrams.
+//!
+//! **Patches.** A [`PatchHeader`] precedes each patch; a [`Site`] says what a patched instruction was.
+//!
+//! **Also.** [`FileHeader`]: files that are handed over. [`Splitmix`]: the generator behind sampled
+//! schedules. [`userfault`]: how the kernel is asked for dirty pages.
+//!
+//! Every type is plain bytes in a fixed layout (`layout.rs` pins it). Fields are [`core::cell::Cell`]s:
+//! both processes map the same memory, but only the one whose turn it is touches it.
 
 #![no_std]
 
@@ -25,6 +39,8 @@ pub mod address_space;
 mod batch;
 mod baton;
 pub mod client_ports;
+mod command;
+mod datagrams;
 mod delivery;
 mod dependence;
 mod enabled_step;
@@ -33,6 +49,9 @@ mod faults;
 mod file;
 mod futex;
 mod handoff;
+mod inventory;
+mod layout;
+mod limits;
 mod message_event;
 mod notice;
 mod object;
@@ -45,12 +64,17 @@ mod payload;
 pub mod preload;
 mod random;
 mod region;
+mod reply;
 pub mod reserved_fds;
+mod setup;
 mod upcall;
+pub mod userfault;
 
 pub use adaptive_spin::AdaptiveSpin;
 pub use batch::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
 pub use baton::Baton;
+pub use command::{Command, Policy, Request};
+pub use datagrams::{Crossing, Datagrams};
 pub use delivery::{Delivered, Delivery};
 pub use dependence::{Providers, Step};
 pub use enabled_step::EnabledStep;
@@ -60,6 +84,12 @@ pub use faults::{Fault, Faults};
 pub use file::{FOLDER, FileHeader, REGULAR};
 pub use futex::{Futex, Word};
 pub use handoff::{Handoff, Side};
+pub use inventory::{ModuleEntry, ThreadEntry};
+pub use limits::{
+    MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT,
+    MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, OUTPUTS, OWN_OUTPUTS,
+    SYSTEM_LENGTH,
+};
 pub use message_event::{MessageEvent, MessageEventKind};
 pub use notice::{MAX_NOTICES, Notice, NoticeKind};
 pub use object::{Facet, Global, Object, ObjectKind};
@@ -68,7 +98,7 @@ pub use operation::{
     is_use_of_network,
 };
 pub use outcome::{Outcome, Waiting};
-pub use partition::NetworkChange;
+pub use partition::{NetworkChange, Partitions};
 pub use patch_sites::{Site, SiteKind, StubFrame, Trap};
 pub use patches::{PatchHeader, PatchKind, UnknownNumber, padding, patch_records};
 pub use payload::{
@@ -77,11 +107,10 @@ pub use payload::{
     Sending, Span,
 };
 pub use random::Splitmix;
-pub use region::{
-    Apart, Backend, Command, Counters, Crossing, Datagrams, IdleMode, MAX_ACCEPTED,
-    MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES,
-    MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, ModuleEntry, OUTPUTS, OWN_OUTPUTS,
-    Output, Partitions, Policy, Region, Reply, Request, Restart, SYSTEM_LENGTH, Setup, ThreadEntry,
-    TimeMode, VERSION, text,
+pub use region::{Apart, Output, Region, VERSION};
+pub use reply::{Counters, Reply, text};
+pub use setup::{Backend, IdleMode, Restart, Setup, TimeMode};
+pub use upcall::{
+    Endpoint, Glance, Grant, Granted, JointRequest, MAX_ADDRESS, MAX_MESSAGE, PeerRequest, Senders,
+    Sight, SocketAddress, Upcall, UpcallReply,
 };
-pub use upcall::{Asked, Glance, Granted, JointRequest, MAX_ADDRESS, MAX_MESSAGE, Sight, Upcall};

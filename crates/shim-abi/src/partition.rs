@@ -1,4 +1,24 @@
-//! What happened to the network between processes.
+//! Partitions of the network between processes: which may happen, and what happened.
+
+use crate::MAX_PROCESSES;
+
+/// Between which processes the network may be cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Partitions {
+    /// How often in an execution.
+    pub most: u16,
+    /// For each process, a bit for each that it may be cut off from.
+    pub severable: [u16; MAX_PROCESSES],
+}
+
+impl Partitions {
+    /// Lets the network between two processes be cut.
+    pub fn allow(&mut self, one: usize, other: usize) {
+        self.severable[one] |= 1 << other;
+        self.severable[other] |= 1 << one;
+    }
+}
 
 /// A change of the network between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

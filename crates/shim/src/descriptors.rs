@@ -16,7 +16,7 @@ use crate::state::state;
 use crate::sys::errno;
 use core::cell::Cell;
 use core::ops::Range;
-use everypath_shim_abi::address_space::{DESCRIPTORS, OBJECTS};
+use everypath_shim_abi::address_space::{BUFFERS, DESCRIPTORS, OBJECTS};
 use everypath_shim_abi::{DescriptorUse, FileEffect, MAX_THREADS, Operation};
 
 /// The first numbers are `main`'s.
@@ -95,6 +95,7 @@ pub(crate) struct Slot {
 
 /// How many bytes the table of descriptors has.
 pub(crate) const SLOTS_LENGTH: usize = LIMIT * size_of::<Slot>();
+const _: () = assert!(SLOTS_LENGTH <= BUFFERS - DESCRIPTORS, "descriptors overlap the buffers");
 
 /// The slot with a number.
 fn slot(number: usize) -> &'static Slot {

@@ -10,36 +10,16 @@ use crate::sys::{number, sys};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use everypath_shim_abi::address_space::PAGE;
+use everypath_shim_abi::userfault::{self, Pages};
 
 static USERFAULT: AtomicI64 = AtomicI64::new(-1);
 static PAGEMAP: AtomicI64 = AtomicI64::new(-1);
 
-const API: usize = 0xc018_aa3f;
-const REGISTER: usize = 0xc020_aa00;
-const WRITE_PROTECT: usize = 0xc018_aa06;
-const SCAN: usize = 0xc060_6610;
-
-const FEATURE_ASYNC: u64 = 1 << 15;
-const FEATURE_UNPOPULATED: u64 = 1 << 13;
-const MODE_WRITE_PROTECT: u64 = 2;
-const CHECK_ASYNC: u64 = 2;
-const WRITTEN: u64 = 2;
-
-/// A stretch of written pages, as the kernel lists it.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-struct Stretch {
-    start: usize,
-    end: usize,
-    categories: u64,
-}
-
 const LISTED: usize = 512;
-struct List([Cell<Stretch>; LISTED]);
+struct List([Cell<Pages>; LISTED]);
 // SAFETY: only the controller uses it. JUSTIFICATION: too large for a stack.
 unsafe impl Sync for List {}
-static LIST: List =
-    List([const { Cell::new(Stretch { start: 0, end: 0, categories: 0 }) }; LISTED]);
+static LIST: List = List([const { Cell::new(Pages { start: 0, end: 0, categories: 0 }) }; LISTED]);
 
 /// Whether written pages are being tracked.
 pub(crate) fn is_armed() -> bool {
@@ -53,14 +33,15 @@ fn pages(span: Span) -> (usize, usize) {
 
 /// Starts tracking the pages of the first snapshot; false if the kernel cannot.
 pub(crate) fn arm() -> bool {
-    const CLOSE_ON_EXEC_NONBLOCK_USER_MODE: usize = 0o2_004_000 | 1;
-    let descriptor = sys!(number::USERFAULTFD, CLOSE_ON_EXEC_NONBLOCK_USER_MODE);
+    const CLOSE_ON_EXEC_NONBLOCK: u64 = 0o2_004_000;
+    let flags = CLOSE_ON_EXEC_NONBLOCK | userfault::USER_MODE_ONLY;
+    let descriptor = sys!(number::USERFAULTFD, flags);
     if descriptor < 0 {
         return false;
     }
-    let api = [0xaa_u64, FEATURE_ASYNC | FEATURE_UNPOPULATED, 0];
+    let api = [userfault::API, userfault::FEATURES, 0];
     let pagemap = sys!(number::OPEN, c"/proc/self/pagemap".as_ptr(), 0o2_000_000, 0);
-    if sys!(number::IOCTL, descriptor, API, api.as_ptr()) < 0 || pagemap < 0 {
+    if sys!(number::IOCTL, descriptor, userfault::IOCTL_API, api.as_ptr()) < 0 || pagemap < 0 {
         sys!(number::CLOSE, descriptor);
         return false;
     }
@@ -69,8 +50,9 @@ pub(crate) fn arm() -> bool {
     let mut good = true;
     first_image(|span, _| {
         let (low, high) = pages(span);
-        let registration = [low as u64, (high - low) as u64, MODE_WRITE_PROTECT, 0];
-        good &= sys!(number::IOCTL, descriptor, REGISTER, registration.as_ptr()) == 0;
+        let registration = [low as u64, (high - low) as u64, userfault::MODE_WRITE_PROTECT, 0];
+        let request = userfault::IOCTL_REGISTER;
+        good &= sys!(number::IOCTL, descriptor, request, registration.as_ptr()) == 0;
         good &= protect(low, high);
     });
     if !good {
@@ -82,8 +64,9 @@ pub(crate) fn arm() -> bool {
 }
 
 fn protect(low: usize, high: usize) -> bool {
-    let request = [low as u64, (high - low) as u64, 1];
-    sys!(number::IOCTL, USERFAULT.load(Relaxed), WRITE_PROTECT, request.as_ptr()) == 0
+    let range = [low as u64, (high - low) as u64, userfault::PROTECT];
+    let request = userfault::IOCTL_WRITE_PROTECT;
+    sys!(number::IOCTL, USERFAULT.load(Relaxed), request, range.as_ptr()) == 0
 }
 
 /// Copies back what was written since the last restore.
@@ -96,26 +79,16 @@ pub(crate) fn restore() {
 fn restore_span(span: Span, image: usize) {
     let (mut low, high) = pages(span);
     while low < high {
-        let scan = [
-            96,
-            CHECK_ASYNC,
-            low as u64,
-            high as u64,
-            0,
-            LIST.0.as_ptr() as u64,
-            LISTED as u64,
-            0,
-            0,
-            WRITTEN,
-            0,
-            WRITTEN,
-        ];
-        let found = sys!(number::IOCTL, PAGEMAP.load(Relaxed), SCAN, scan.as_ptr());
+        let list = LIST.0.as_ptr() as u64;
+        let scan =
+            userfault::scan(userfault::CHECK_ASYNC, low as u64, high as u64, list, LISTED as u64);
+        let request = userfault::IOCTL_SCAN;
+        let found = sys!(number::IOCTL, PAGEMAP.load(Relaxed), request, scan.as_ptr());
         if found < 0 {
             crate::fail::fatal("the kernel does not list written pages");
         }
-        for stretch in &LIST.0[..found as usize] {
-            let Stretch { start, end, .. } = stretch.get();
+        for pages in &LIST.0[..found as usize] {
+            let Pages { start, end, .. } = pages.get();
             let from = start.max(span.address);
             let to = end.min(span.address + span.length);
             if from < to {

@@ -9,6 +9,8 @@ use everypath_shim_abi::address_space::{OWN_REGION, REGION, TREES};
 use everypath_shim_abi::reserved_fds;
 use everypath_shim_abi::{AdaptiveSpin, Counters, Futex, Region, Reply, Setup, Side, VERSION};
 
+const _: () = assert!(size_of::<Memory>() <= REGION - TREES, "the trees overlap the region");
+
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// Maps the region; without one the program was not started by a checker.

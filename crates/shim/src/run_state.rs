@@ -8,7 +8,7 @@ use crate::scheduler::{Counter, Setting};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
-use everypath_shim_abi::address_space::RUN_STATE;
+use everypath_shim_abi::address_space::{DESCRIPTORS, RUN_STATE};
 use everypath_shim_abi::{Baton, MAX_DEPTH, MAX_PROCESSES, MAX_THREADS, Policy, TimeMode};
 
 /// All of it. What the fields mean is said where they are used.
@@ -42,6 +42,8 @@ pub(crate) struct RunState {
     pub(crate) turns: [Baton; MAX_PROCESSES],
     pub(crate) watched: [[AtomicU64; MAX_WATCHED]; MAX_THREADS],
 }
+
+const _: () = assert!(size_of::<RunState>() <= DESCRIPTORS - RUN_STATE, "it overlaps descriptors");
 
 /// How many sockets a thread can wait for so that other processes know which.
 pub(crate) const MAX_WATCHED: usize = 64;

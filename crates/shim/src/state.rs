@@ -8,7 +8,9 @@ use crate::sync::inlined_std::Within;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use everypath_shim_abi::address_space::{self, DESCRIPTORS, HEAP, HEAP_END, PAGE, STATE};
+use everypath_shim_abi::address_space::{
+    self, DESCRIPTORS, HEAP, HEAP_END, PAGE, RUN_STATE, STATE,
+};
 use everypath_shim_abi::{
     Fault, MAX_PORTS, MAX_PROCESSES, MAX_THREADS, Object, Operation, OperationKind,
     PackedOperation, Payload, Phase, Splitmix, Waiting,
@@ -310,6 +312,8 @@ pub(crate) struct State {
     pub(crate) keys: Cell<u32>,
     pub(crate) key_destructors: [Cell<usize>; KEYS],
 }
+
+const _: () = assert!(size_of::<State>() <= RUN_STATE - STATE, "the state overlaps the run state");
 
 static MAPPED: AtomicBool = AtomicBool::new(false);
 

@@ -9,7 +9,7 @@ use everypath_commtree::joint::{
 };
 use everypath_schedules::{HappensBefore, Taken};
 use everypath_shim_abi::{
-    Asked, Event, Footprint, Glance, Granted, JointRequest, MAX_THREADS, Sight, Upcall,
+    Event, Footprint, Glance, Granted, JointRequest, MAX_THREADS, Senders, Sight,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -137,35 +137,40 @@ impl JointRequests {
         self.execution = Execution::default();
     }
 
-    /// Answers a question, given the steps that were taken; or says why that is not possible.
+    /// Answers a request of a thread, given the steps that were taken; or says why that is not
+    /// possible.
     pub(crate) fn answer(
         &mut self,
-        question: &Upcall,
+        thread: u64,
+        request: &JointRequest,
         message: &[u8],
         events: &[Event],
     ) -> Result<Reply, String> {
-        let reply = match question.asked {
-            Asked::JointRequest => self.requested(question, message, events)?,
-            Asked::Way => self.choose(question.thread, question.position as usize)?,
-            _ => return Err("the shim made an upcall for a peer, but --joint has none".into()),
-        };
+        let reply = self.requested(thread, request, message, events)?;
+        self.execution.script.push(reply.clone());
+        Ok(reply)
+    }
+
+    /// Answers the last request of a thread in one of the ways that were offered.
+    pub(crate) fn answer_by(&mut self, thread: u64, way: u32) -> Result<Reply, String> {
+        let reply = self.choose(thread, way as usize)?;
         self.execution.script.push(reply.clone());
         Ok(reply)
     }
 
     fn requested(
         &mut self,
-        question: &Upcall,
+        thread: u64,
+        request: &JointRequest,
         message: &[u8],
         events: &[Event],
     ) -> Result<Reply, String> {
-        let thread = question.thread;
         if self.execution.waiting.contains(&thread) {
             // It was interrupted, and waits again.
             return Ok(Reply::never());
         }
-        let request = self.request(question, message)?;
-        let step = (question.step as usize).checked_sub(1).ok_or("a request without a step")?;
+        let request = self.request(thread, request, message)?;
+        let step = events.len().checked_sub(1).ok_or("a request without a step")?;
         let past = self.past(step, &taken(events, &Symmetry::default()));
         self.refuse_to_close(&request, step, events)?;
         if self.execution.log.len() >= self.most {
@@ -212,63 +217,74 @@ impl JointRequests {
     }
 
     /// The program's request, as an event of its history.
-    fn request(&mut self, question: &Upcall, message: &[u8]) -> Result<Request, String> {
-        let [_, number, waits, _] = question.name;
-        let waits = waits != 0;
-        let link = self.link(question.position);
-        let link = || link.clone();
-        let listener = self.listener(question.position);
-        let mailbox = question.position as u16;
-        let address = &question.address[..question.address_length as usize];
-        Ok(match question.wish {
-            JointRequest::Listen => {
-                let port = self.places().listen(address, self.side)?;
-                Request::Listen { port, backlog: number as usize }
+    fn request(
+        &mut self,
+        thread: u64,
+        request: &JointRequest,
+        message: &[u8],
+    ) -> Result<Request, String> {
+        Ok(match *request {
+            JointRequest::Listen { at, backlog } => {
+                let port = self.places().listen(at.as_bytes(), self.side)?;
+                Request::Listen { port, backlog: backlog as usize }
             }
-            JointRequest::Unlisten => Request::Unlisten { port: listener? },
-            JointRequest::Connect => Request::Connect(Link {
+            JointRequest::Unlisten { listener } => {
+                Request::Unlisten { port: self.listener(listener)? }
+            }
+            JointRequest::Connect { to, ordinal } => Request::Connect(Link {
                 side: self.side,
-                port: self.places().port(address)?,
-                maker: question.thread,
-                which: number,
+                port: self.places().port(to.as_bytes())?,
+                maker: thread,
+                which: ordinal.into(),
             }),
-            JointRequest::Accept => Request::Accept { port: listener?, waits },
-            JointRequest::Send => {
-                let link = link()?;
-                let sent = self.execution.sent.entry(link).or_default();
-                *sent += message.len();
-                if *sent > CAPACITY {
-                    return Err(format!("--joint models up to {CAPACITY} bytes on a connection"));
-                }
-                Request::Send { link, bytes: message.to_vec() }
+            JointRequest::Accept { listener, waits } => {
+                Request::Accept { port: self.listener(listener)?, waits }
             }
-            JointRequest::Receive => {
-                Request::Receive { link: link()?, most: number as usize, waits }
+            JointRequest::Send { connection, .. } => self.send(connection, message)?,
+            JointRequest::Receive { connection, most, waits } => {
+                Request::Receive { link: self.link(connection)?, most: most as usize, waits }
             }
-            JointRequest::Look => {
+            JointRequest::Look { waits, .. } => {
                 let (glances, _) = message.as_chunks();
                 let at = glances.iter().map(|glance| self.watched(Glance::from_bytes(*glance)));
                 Request::Look { at: at.collect::<Result<_, _>>()?, waits }
             }
-            JointRequest::Shut => Request::Shut(link()?),
-            JointRequest::Close => Request::Close(link()?),
-            JointRequest::Bind => self.bind(question, address)?,
-            JointRequest::Unbind => Request::Unbind { port: mailbox },
-            JointRequest::SendTo => self.send_to(mailbox, address, message)?,
-            JointRequest::ReceiveFrom => Request::ReceiveFrom { port: mailbox, waits },
+            JointRequest::Shut { connection } => Request::Shut(self.link(connection)?),
+            JointRequest::Close { connection } => Request::Close(self.link(connection)?),
+            JointRequest::Bind { at, senders, is_new, any_port } => {
+                let port = self.bind(at.as_bytes(), is_new, any_port)?;
+                let only = match senders {
+                    Senders::All => None,
+                    Senders::Port(port) => Some(port),
+                };
+                Request::Bind { port, only }
+            }
+            JointRequest::Unbind { port } => Request::Unbind { port },
+            JointRequest::SendTo { from, to, .. } => self.send_to(from, to.as_bytes(), message)?,
+            JointRequest::ReceiveFrom { port, waits } => Request::ReceiveFrom { port, waits },
         })
     }
 
-    /// The port at which the program wants to receive datagrams from now on.
-    fn bind(&mut self, question: &Upcall, address: &[u8]) -> Result<Request, String> {
-        let [only, is_new, _, is_any] = question.name.map(|word| word as u16);
+    /// Bytes that the program sends on a connection.
+    fn send(&mut self, connection: u32, message: &[u8]) -> Result<Request, String> {
+        let link = self.link(connection)?;
+        let sent = self.execution.sent.entry(link).or_default();
+        *sent += message.len();
+        if *sent > CAPACITY {
+            return Err(format!("--joint models up to {CAPACITY} bytes on a connection"));
+        }
+        Ok(Request::Send { link, bytes: message.to_vec() })
+    }
+
+    /// The port at which the program receives datagrams from now on.
+    fn bind(&mut self, address: &[u8], is_new: bool, any_port: bool) -> Result<u16, String> {
         let sides = lock(&self.programs).sides().len();
-        let offset = if is_new & is_any != 0 { ports_before(self.side, sides) } else { 0 };
+        let offset = if is_new && any_port { ports_before(self.side, sides) } else { 0 };
         let port = self.places().bind(address, offset, self.side)?;
-        if is_new != 0 && !self.execution.mailboxes.insert(port) {
+        if is_new && !self.execution.mailboxes.insert(port) {
             return Err(format!("--joint does not model two binds of UDP port {port}"));
         }
-        Ok(Request::Bind { port, only: only.checked_sub(1) })
+        Ok(port)
     }
 
     /// A datagram that the program sends.
@@ -374,7 +390,7 @@ impl JointRequests {
             }
             Answer::Datagram { from, bytes } => {
                 reply.bytes.clone_from(bytes);
-                reply.position = u32::from(*from);
+                reply.handle = u32::from(*from);
                 Granted::Bytes
             }
             Answer::Accepted(_) => Granted::Accepted,
@@ -393,13 +409,13 @@ impl JointRequests {
             (_, Answer::Never) => {
                 execution.waiting.insert(thread);
             }
-            (Request::Bind { port, .. }, _) => reply.position = u32::from(*port),
+            (Request::Bind { port, .. }, _) => reply.handle = u32::from(*port),
             (Request::Listen { port, .. }, _) => {
-                reply.position = execution.listeners.len() as u32;
+                reply.handle = execution.listeners.len() as u32;
                 execution.listeners.push(*port);
             }
             (Request::Connect(link), Answer::Done) | (_, Answer::Accepted(link)) => {
-                reply.position = execution.links.len() as u32;
+                reply.handle = execution.links.len() as u32;
                 execution.links.push(*link);
             }
             _ => {}

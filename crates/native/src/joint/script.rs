@@ -1,6 +1,6 @@
 //! The recorded answers of one execution, for its replay.
 
-use everypath_shim_abi::Granted;
+use everypath_shim_abi::{Grant, Granted, UpcallReply};
 use std::fmt::Write;
 
 /// The answer to one request of a program.
@@ -9,8 +9,8 @@ pub(crate) struct Reply {
     /// In how many ways it can be granted.
     pub(crate) ways: u32,
     pub(crate) granted: Granted,
-    /// The number of a new connection.
-    pub(crate) position: u32,
+    /// The number of a new connection or listener, or a port.
+    pub(crate) handle: u32,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -30,14 +30,23 @@ const GRANTED: [(Granted, &str); 10] = [
 impl Reply {
     /// It waits for ever.
     pub(crate) fn never() -> Self {
-        Reply { ways: 1, granted: Granted::Never, position: 0, bytes: Vec::new() }
+        Reply { ways: 1, granted: Granted::Never, handle: 0, bytes: Vec::new() }
+    }
+
+    /// As the shim gets it, beside its bytes.
+    pub(crate) fn to_shim(&self) -> UpcallReply {
+        let Reply { ways, granted, handle, ref bytes } = *self;
+        match ways {
+            0 | 1 => UpcallReply::Granted(Grant { granted, handle, length: bytes.len() as u32 }),
+            several => UpcallReply::Ways(several),
+        }
     }
 
     /// The reply as a line of a trace file.
     pub(crate) fn to_line(&self) -> String {
         let name = GRANTED.iter().find(|(granted, _)| *granted == self.granted);
         let name = name.map_or("", |(_, name)| name);
-        let mut line = format!("{} {name} {}", self.ways, self.position);
+        let mut line = format!("{} {name} {}", self.ways, self.handle);
         if !self.bytes.is_empty() {
             line.push(' ');
             self.bytes.iter().for_each(|byte| {
@@ -53,11 +62,11 @@ impl Reply {
         let ways = words.next()?.parse().ok()?;
         let name = words.next()?;
         let (granted, _) = *GRANTED.iter().find(|(_, known)| *known == name)?;
-        let position = words.next()?.parse().ok()?;
+        let handle = words.next()?.parse().ok()?;
         let digits = words.next().unwrap_or_default().as_bytes();
         let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
         let bytes = digits.chunks(2).map(byte).collect::<Option<_>>()?;
-        Some(Reply { ways, granted, position, bytes })
+        Some(Reply { ways, granted, handle, bytes })
     }
 }
 
@@ -85,7 +94,7 @@ mod tests {
     fn replies_survive_being_written() {
         for (granted, _) in GRANTED {
             for bytes in [vec![], vec![0, 255, 16]] {
-                let reply = Reply { ways: 3, granted, position: 7, bytes };
+                let reply = Reply { ways: 3, granted, handle: 7, bytes };
                 assert_eq!(Reply::from_line(&reply.to_line()), Some(reply));
             }
         }

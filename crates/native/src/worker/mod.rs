@@ -9,16 +9,15 @@ use crate::dependence::alternative;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::exhaustive::Order;
-use crate::joint::Reply as GrantedWish;
 use crate::judge::{Judge, Left, PlacedFile, placed};
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
 use everypath_schedules::Alternative;
 use everypath_shim_abi::{
-    Asked, Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
-    Notice, OUTPUTS, Outcome, Policy, Record, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
-    text,
+    Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry, Notice,
+    OUTPUTS, Outcome, Policy, Record, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
+    UpcallReply, text,
 };
 use everypath_trace::Control;
 use everypath_trace::Violation;
@@ -331,40 +330,25 @@ impl Worker {
         Ok(Some(self.first.region.last_reply()))
     }
 
-    /// Answers what the program asks in the middle of an execution, and lets it go on.
+    /// Answers an upcall in the middle of an execution, and lets the program go on.
     fn answer(&mut self) {
         let region = &self.first.region;
-        let mut question = region.question.get();
-        let message = Mapping::copy_of(&region.message[..question.length as usize]);
-        let events = Mapping::copy_of(&region.events[..question.step as usize]);
-        let mut outside = self.outside.lock();
-        let answered = match outside.grant(&question, &message, &events) {
-            None => outside.answer(&question, &message),
-            Some(granted) => granted.map(|reply| self.grant(question, &reply)),
+        let upcall = region.upcall.get();
+        let message = Mapping::copy_of(&region.message[..upcall.message_length()]);
+        let steps = match upcall {
+            Upcall::Joint { step, .. } => step as usize,
+            Upcall::None | Upcall::Peer(_) | Upcall::Choose { .. } => 0,
         };
-        drop(outside);
-        if let Err(why) = answered {
-            question.asked = Asked::Refused;
-            let kept = why.len().min(question.text.len() - 1);
-            question.text.fill(0);
-            question.text[..kept].copy_from_slice(&why.as_bytes()[..kept]);
-            self.first.region.question.set(question);
-        }
-        self.first.region.go_on();
-    }
-
-    /// Sends the answer to a request.
-    fn grant(&self, question: Upcall, reply: &GrantedWish) {
-        for (cell, &byte) in self.first.region.message.iter().zip(&reply.bytes) {
+        let events = Mapping::copy_of(&region.events[..steps]);
+        let (reply, bytes) =
+            self.outside.lock().answer(&upcall, &message, &events).unwrap_or_else(|why| {
+                (UpcallReply::Refused { length: why.len() as u32 }, why.into_bytes())
+            });
+        for (cell, &byte) in region.message.iter().zip(&bytes) {
             cell.set(byte);
         }
-        self.first.region.question.set(Upcall {
-            ways: reply.ways,
-            granted: reply.granted,
-            position: reply.position,
-            length: reply.bytes.len() as u32,
-            ..question
-        });
+        region.upcall_reply.set(reply);
+        region.go_on();
     }
 
     /// Waits until the worker has replied; false if somebody stopped the search meanwhile.

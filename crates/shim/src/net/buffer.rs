@@ -2,13 +2,14 @@
 
 use super::Object;
 use crate::memory::{bytes, copy};
-use everypath_shim_abi::address_space::BUFFERS;
+use everypath_shim_abi::address_space::{BUFFERS, OBJECTS};
 
 /// How many bytes an object can hold.
 pub(crate) const CAPACITY: usize = 1 << 18;
 
 /// How many bytes all of them can hold.
 pub(crate) const BUFFERS_LENGTH: usize = crate::descriptors::LIMIT * CAPACITY;
+const _: () = assert!(BUFFERS_LENGTH <= OBJECTS - BUFFERS, "buffers overlap the objects");
 
 /// Where the bytes of the object with this number begin.
 fn base(number: usize) -> usize {

@@ -41,7 +41,7 @@ use crate::sys::errno;
 use address::{Address, UNIX};
 use blocking::{Blocking, Call, Unfinished, failed, through, until_done};
 use core::cell::Cell;
-use everypath_shim_abi::address_space::OBJECTS;
+use everypath_shim_abi::address_space::{OBJECTS, SLOTS};
 use everypath_shim_abi::{
     self as abi, Closing, Moved, Operation, OperationKind, PollScope, Sight, Waiting,
 };
@@ -194,6 +194,7 @@ impl Object {
 
 /// How many bytes the table of objects has.
 pub(crate) const OBJECTS_LENGTH: usize = LIMIT * size_of::<Object>();
+const _: () = assert!(OBJECTS_LENGTH <= SLOTS - OBJECTS, "objects overlap the stacks");
 
 /// The object with a number.
 pub(crate) fn object(number: usize) -> &'static Object {

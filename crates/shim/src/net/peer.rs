@@ -21,7 +21,8 @@ use crate::state::state;
 use crate::sys::errno;
 use everypath_commtree::{self as commtree, Lookup, Name, Opening, Position, Reader, Sent, Take};
 use everypath_shim_abi::{
-    Asked, Completion, MAX_MESSAGE, Moved, OperationKind, Outcome, Upcall, text,
+    Completion, Endpoint, MAX_MESSAGE, Moved, OperationKind, Outcome, PeerRequest, SocketAddress,
+    Upcall, UpcallReply,
 };
 
 /// Where a connection to a peer stands.
@@ -77,43 +78,80 @@ pub(super) fn reset(socket: &Object) {
     socket.remote.set(Remote { is_reset: true, ..socket.remote.get() });
 }
 
-/// Asks the checker, which answers by letting the trees grow.
-pub(super) fn ask(question: Upcall) {
+/// Makes an upcall. A refusal ends the execution.
+///
+/// Never inlined, as nothing that builds an [`Upcall`] may be into a function with a scheduling point:
+/// the padding of an enum in its frame would be part of the state's fingerprint.
+#[inline(never)]
+pub(super) fn upcall(upcall: Upcall) -> UpcallReply {
     let region = region();
-    region.question.set(question);
+    region.upcall.set(upcall);
     reply(|reply| reply.outcome = Outcome::Asking);
     hand_over();
     reply(|reply| reply.outcome = Outcome::None);
-    if region.question.get().asked == Asked::Refused {
-        let why = region.question.get().text;
-        match core::str::from_utf8(text(&why)) {
+    let answer = region.upcall_reply.get();
+    if let UpcallReply::Refused { length } = answer {
+        match core::str::from_utf8(bytes(region.message.as_ptr() as usize, length as usize)) {
             Ok(why) => stop!("{why}"),
             Err(_) => stop!("the upcall to ask a peer failed"),
         }
     }
+    answer
 }
 
-pub(super) fn question(asked: Asked, name: Name, address: &Address) -> Upcall {
-    let mut question = Upcall { asked, name: name.0, ..Upcall::default() };
-    let given = address.as_bytes();
-    question.address[..given.len()].copy_from_slice(given);
-    question.address_length = given.len() as u32;
-    question
+/// Asks a peer; the answer is in the trees then.
+#[inline(never)]
+fn ask(request: PeerRequest) {
+    match upcall(Upcall::Peer(request)) {
+        UpcallReply::InTrees => {}
+        UpcallReply::None
+        | UpcallReply::Ways(_)
+        | UpcallReply::Granted(_)
+        | UpcallReply::Refused { .. } => {
+            crate::fail::fatal("the checker's reply to an upcall is not an answer of a peer");
+        }
+    }
+}
+
+/// An address as it is passed to the checker.
+pub(super) fn socket_address(address: &Address) -> SocketAddress {
+    match SocketAddress::new(address.as_bytes()) {
+        Some(address) => address,
+        None => crate::fail::fatal("the address of a socket is too long"),
+    }
+}
+
+fn endpoint(name: Name, address: &Address) -> Endpoint {
+    Endpoint { name: name.0, address: socket_address(address) }
 }
 
 /// What came of opening the connection with a name.
-pub(super) fn opening(asked: Asked, name: Name, address: &Address) -> Opening {
+#[inline(never)]
+pub(super) fn opening(
+    request: impl FnOnce(Endpoint) -> PeerRequest,
+    name: Name,
+    address: &Address,
+) -> Opening {
     match trees().find(name) {
         // A system is closed: nobody is outside.
         _ if crate::multi_process::is_one_of_several() => Opening::Refused,
         Some(known) => known,
         None => {
-            if matches!(asked, Asked::Accept | Asked::Call) {
+            let request = request(endpoint(name, address));
+            if matches!(request, PeerRequest::Accept { .. } | PeerRequest::AcceptDatagram { .. }) {
                 udp_clients::open_doors();
             }
-            ask(question(asked, name, address));
+            ask(request);
             trees().find(name).unwrap_or(Opening::Refused)
         }
+    }
+}
+
+/// Tells the checker once what clients can reach under a name.
+#[inline(never)]
+pub(super) fn announce(request: fn(Endpoint) -> PeerRequest, name: Name, address: &Address) {
+    if trees().find(name).is_none() {
+        ask(request(endpoint(name, address)));
     }
 }
 
@@ -146,7 +184,7 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
         true => name(TO_SERVER, &to, 0, 0),
         false => name(TO_SERVER, &to, thread.path.get(), u64::from(which)),
     };
-    match opening(Asked::Connect, name, &to) {
+    match opening(PeerRequest::Connect, name, &to) {
         Opening::Open(position) => {
             stream::name(socket, &to)?;
             socket.foreign.set(to);
@@ -175,8 +213,9 @@ fn stand(number: usize, position: Position) {
 /// The connection that a listener accepts next, if a client is there for it.
 fn next_client(listener: &Object) -> Option<Position> {
     let local = listener.local.get();
-    let name = name(FROM_CLIENT, &local, 0, u64::from(listener.accepted.get()));
-    match opening(Asked::Accept, name, &local) {
+    let ordinal = u32::from(listener.accepted.get());
+    let name = name(FROM_CLIENT, &local, 0, ordinal.into());
+    match opening(|at| PeerRequest::Accept { at, ordinal }, name, &local) {
         Opening::Open(position) => Some(position),
         Opening::Refused => None,
     }
@@ -262,17 +301,17 @@ pub(super) fn send(number: usize, pieces: Pieces, _flags: i32) -> Result<usize, 
 }
 
 /// Where sending something leads to; the checker is asked if that is not known.
+#[inline(never)]
 pub(super) fn reach(from: Position, sent: Sent<'_>) -> Position {
     if let Lookup::Hit(position) = trees().write(from, sent) {
         count(|counters| counters.cache_hits += 1);
         return position;
     }
-    let (asked, length) = match sent {
-        Sent::Bytes(message) => (Asked::Write, message.len()),
-        Sent::End => (Asked::Finish, 0),
-    };
     let position = from.word();
-    ask(Upcall { asked, position, length: length as u32, ..Upcall::default() });
+    ask(match sent {
+        Sent::Bytes(message) => PeerRequest::Write { position, length: message.len() as u32 },
+        Sent::End => PeerRequest::Finish { position },
+    });
     match trees().write(from, sent) {
         Lookup::Hit(position) => position,
         Lookup::Miss => crate::fail::fatal("the checker's answer is not in the tree"),
@@ -379,7 +418,7 @@ pub(super) fn datagram(number: usize, to: &Address, pieces: Pieces, put: Put) ->
     }
     if !is_remote(socket) {
         let name = name(BY_DATAGRAMS, to, number as u64, 0);
-        match opening(Asked::Datagram, name, to) {
+        match opening(PeerRequest::ConnectDatagram, name, to) {
             Opening::Open(position) => {
                 socket.remote.set(Remote::at(position));
             }

@@ -21,11 +21,11 @@ use super::{Call, Kind, Object, Stage, Want, in_flight, is_unix, joint, object, 
 use crate::descriptors;
 use crate::fail::stop;
 use crate::multi_process;
-use crate::region::{setup, trees};
+use crate::region::setup;
 use crate::state::state;
 use core::cell::Cell;
 use everypath_commtree::Opening;
-use everypath_shim_abi::{Asked, FaultLimit, Operation, OperationKind, client_ports};
+use everypath_shim_abi::{FaultLimit, Operation, OperationKind, PeerRequest, client_ports};
 
 /// All clients that send datagrams.
 #[derive(Debug)]
@@ -70,9 +70,10 @@ pub(super) fn invite(number: usize) {
     }
     socket.has_invited.set(true);
     let home = socket.local.get();
-    for ordinal in 0.. {
-        let name = peer::name(peer::FROM_CALLER, &home, 0, ordinal);
-        let Opening::Open(position) = peer::opening(Asked::Call, name, &home) else { break };
+    for ordinal in 0_u32.. {
+        let name = peer::name(peer::FROM_CALLER, &home, 0, ordinal.into());
+        let request = |at| PeerRequest::AcceptDatagram { at, ordinal };
+        let Opening::Open(position) = peer::opening(request, name, &home) else { break };
         let mut remote = Remote::at(position);
         let Some(client) = absorb(&mut remote, Speaker::Socket(number)) else { continue };
         state().callers.known[client].set(remote);
@@ -84,17 +85,16 @@ pub(super) fn invite(number: usize) {
 pub(super) fn open_doors() {
     for number in descriptors::object_numbers() {
         let socket = object(number);
-        let (asked, direction) = match socket.kind.get() {
-            Kind::Stream if socket.stage.get() == Stage::Listening => {
-                (Asked::Listening, peer::DOOR)
-            }
-            Kind::Datagram if may_come(socket) => (Asked::Receiving, peer::DATAGRAM_DOOR),
-            _ => continue,
-        };
         let home = socket.local.get();
-        let name = peer::name(direction, &home, 0, 0);
-        if trees().find(name).is_none() {
-            peer::ask(peer::question(asked, name, &home));
+        let name = |direction| peer::name(direction, &home, 0, 0);
+        match socket.kind.get() {
+            Kind::Stream if socket.stage.get() == Stage::Listening => {
+                peer::announce(PeerRequest::Listening, name(peer::DOOR), &home);
+            }
+            Kind::Datagram if may_come(socket) => {
+                peer::announce(PeerRequest::Receiving, name(peer::DATAGRAM_DOOR), &home);
+            }
+            _ => {}
         }
     }
 }

@@ -4,7 +4,7 @@
 //! checker until it is received; then it enters the socket's own buffer, where its fate is decided
 //! as always. If it is lost, the next one is requested.
 
-use super::{Name, is_endless, is_on, refuse_to_count, wait_in_vain, wait_out, wish};
+use super::{is_endless, is_on, refuse_to_count, request, wait_in_vain, wait_out};
 use crate::fail::stop;
 use crate::net::address::Address;
 use crate::net::in_flight::Head;
@@ -18,7 +18,7 @@ use crate::region::region;
 use crate::scheduler::point;
 use crate::state::state;
 use crate::sys::errno;
-use everypath_shim_abi::{Asked, Granted, JointRequest, Moved, Operation, Sending, Sight, Upcall};
+use everypath_shim_abi::{Granted, JointRequest, Moved, Operation, Senders, Sending, Sight};
 
 /// Whether other programs decide what a socket receives.
 pub(in crate::net) fn hears(socket: &Object) -> bool {
@@ -71,23 +71,27 @@ pub(in crate::net) fn bind(number: usize) {
     }
     let (local, foreign) = (socket.local.get(), socket.foreign.get());
     refuse_others(&local);
-    let only = if foreign.is_some() { u64::from(foreign.port()) + 1 } else { 0 };
-    let is_new = socket.counter.get() == 0;
-    let name = Name([only, is_new.into(), 0, u64::from(!socket.is_named.get())]);
-    let (_, answer) = wish(JointRequest::Bind, peer::question(Asked::JointRequest, name, &local));
-    socket.counter.set(u64::from(answer.position));
-    socket.local.set(local.with_port(answer.position as u16));
+    let port = request(JointRequest::Bind {
+        at: peer::socket_address(&local),
+        senders: if foreign.is_some() { Senders::Port(foreign.port()) } else { Senders::All },
+        is_new: socket.counter.get() == 0,
+        any_port: !socket.is_named.get(),
+    })
+    .handle;
+    socket.counter.set(u64::from(port));
+    socket.local.set(local.with_port(port as u16));
 }
 
 /// The last descriptor of a socket is gone.
 pub(in crate::net) fn close(socket: &Object) {
     if hears(socket) && socket.counter.get() != 0 {
-        wish(JointRequest::Unbind, about(socket));
+        request(JointRequest::Unbind { port: port(socket) });
     }
 }
 
-fn about(socket: &Object) -> Upcall {
-    Upcall { position: socket.counter.get() as u32, ..Upcall::default() }
+/// The port by which others know a socket.
+fn port(socket: &Object) -> u16 {
+    socket.counter.get() as u16
 }
 
 /// Sends to another program.
@@ -110,9 +114,12 @@ pub(in crate::net) fn send(number: usize, to: &Address, pieces: Pieces) -> Resul
         bind(number);
     }
     let length = peer::gather(pieces, 0, pieces.length()).len();
-    let mut question = peer::question(Asked::JointRequest, Name([0; 4]), to);
-    (question.position, question.length) = (socket.counter.get() as u32, length as u32);
-    match wish(JointRequest::SendTo, question).0 {
+    let sent = request(JointRequest::SendTo {
+        from: port(socket),
+        to: peer::socket_address(to),
+        length: length as u32,
+    });
+    match sent.granted {
         Granted::Never => return wait_in_vain(number),
         Granted::Lost => {
             if socket.foreign.get().is_some() {
@@ -142,13 +149,13 @@ pub(in crate::net) fn fetch(number: usize, patience: Blocking) -> Option<Result<
     if socket.counter.get() == 0 {
         stop!("--joint does not model recv on an unbound datagram socket");
     }
-    let name = [0, 0, u64::from(is_endless(patience)), 0];
-    let (granted, answer) = wish(JointRequest::ReceiveFrom, Upcall { name, ..about(socket) });
+    let waits = is_endless(patience);
+    let answer = request(JointRequest::ReceiveFrom { port: port(socket), waits });
     socket.sight.set(Sight::Waits);
-    match granted {
+    match answer.granted {
         Granted::Bytes => {
             let family = socket.family.get();
-            let from = Address::loopback(family).with_port(answer.position as u16);
+            let from = Address::loopback(family).with_port(answer.handle as u16);
             let content = Pieces::One {
                 address: region().message.as_ptr() as usize,
                 length: answer.length as usize,

@@ -15,17 +15,16 @@ use super::poll::{self, IN, NORMAL_IN, NORMAL_OUT, OUT, READ_HANG_UP};
 use super::{Blocking, End, Kind, Object, Stage, Want};
 use super::{faults, happened, in_flight, is_unix, object, send_queue, stream, transfer};
 use crate::descriptors;
-use crate::fail::stop;
+use crate::fail::{fatal, stop};
 use crate::memory::{load, store};
 use crate::region::{region, setup};
 use crate::scheduler::{STEPS, Woken, step, wait};
 use crate::state::state;
 use crate::sys::errno;
 use core::sync::atomic::Ordering::Relaxed;
-use everypath_commtree::Name;
 use everypath_shim_abi::{
-    self as abi, Asked, Glance, Granted, JointRequest, MAX_MESSAGE, Moved, Operation,
-    PackedOperation, PollScope, Sight, TimeMode, Upcall, Waiting,
+    self as abi, Glance, Grant, Granted, JointRequest, MAX_MESSAGE, Moved, Operation,
+    PackedOperation, PollScope, Sight, TimeMode, Upcall, UpcallReply, Waiting,
 };
 
 /// Whether whatever is outside is a program that is explored on its own.
@@ -78,37 +77,30 @@ fn wait_out(number: usize, operation: PackedOperation, patience: Blocking) -> Re
     Ok(())
 }
 
-/// Makes a request to the checker. The answer may be in [`region`]'s message.
-fn wish(wish: JointRequest, question: Upcall) -> (Granted, Upcall) {
+/// Makes a request to the checker. Bytes that belong to the answer are in [`region`]'s message.
+fn request(request: JointRequest) -> Grant {
     let thread = state().current().path.get();
-    let step = STEPS.load(Relaxed);
-    peer::ask(Upcall { asked: Asked::JointRequest, wish, thread, step, ..question });
-    let mut answer = region().question.get();
-    if answer.ways > 1 {
-        let which = choose(answer.ways);
-        peer::ask(Upcall { asked: Asked::Way, thread, position: which, ..Upcall::default() });
-        answer = region().question.get();
+    let may_block = request.may_block();
+    let mut reply = peer::upcall(Upcall::Joint { thread, step: STEPS.load(Relaxed), request });
+    if let UpcallReply::Ways(ways) = reply {
+        reply = peer::upcall(Upcall::Choose { thread, way: choose(ways) });
     }
-    let waits = match wish {
-        JointRequest::Connect
-        | JointRequest::Accept
-        | JointRequest::Receive
-        | JointRequest::Look => true,
-        JointRequest::SendTo | JointRequest::ReceiveFrom => true,
-        JointRequest::Listen
-        | JointRequest::Unlisten
-        | JointRequest::Send
-        | JointRequest::Shut
-        | JointRequest::Close => false,
-        JointRequest::Bind | JointRequest::Unbind => false,
+    let grant = match reply {
+        UpcallReply::Granted(grant) => grant,
+        UpcallReply::None
+        | UpcallReply::InTrees
+        | UpcallReply::Ways(_)
+        | UpcallReply::Refused { .. } => {
+            fatal("the checker's reply to an upcall does not grant a request");
+        }
     };
-    if answer.granted == Granted::Never && !waits {
+    if grant.granted == Granted::Never && !may_block {
         // There were more events than are to be explored.
         loop {
             wait(Waiting::Network, abi::Object::NONE, None);
         }
     }
-    (answer.granted, answer)
+    grant
 }
 
 /// Chooses one of several ways, before any other thread moves.
@@ -122,32 +114,30 @@ fn choose(ways: u32) -> u32 {
     u32::from(chosen)
 }
 
-fn about(socket: &Object) -> Upcall {
-    Upcall { position: socket.remote.get().handle(), ..Upcall::default() }
+/// The number of a connection.
+fn connection(socket: &Object) -> u32 {
+    socket.remote.get().handle()
 }
 
-/// A listener, as other programs know it.
-fn listener(socket: &Object) -> Upcall {
-    Upcall { position: socket.counter.get() as u32, ..Upcall::default() }
+/// The number of a listener.
+fn listener(socket: &Object) -> u32 {
+    socket.counter.get() as u32
 }
 
 /// Tells that the program listens.
 pub(super) fn listen(socket: &Object) {
     if is_on() {
-        let backlog = u64::from(socket.backlog.get().saturating_sub(1));
-        let name = Name([0, backlog, 0, 0]);
-        let (_, answer) = wish(
-            JointRequest::Listen,
-            peer::question(Asked::JointRequest, name, &socket.local.get()),
-        );
-        socket.counter.set(u64::from(answer.position));
+        let backlog = u32::from(socket.backlog.get().saturating_sub(1));
+        let at = peer::socket_address(&socket.local.get());
+        let listening = request(JointRequest::Listen { at, backlog });
+        socket.counter.set(u64::from(listening.handle));
     }
 }
 
 /// Tells that it does not any more.
 pub(super) fn unlisten(socket: &Object) {
     if is_on() {
-        wish(JointRequest::Unlisten, listener(socket));
+        request(JointRequest::Unlisten { listener: listener(socket) });
     }
 }
 
@@ -173,19 +163,20 @@ pub(super) fn connect(number: usize, to: Address, waits: bool) -> Result<isize, 
     let thread = state().current();
     let which = thread.connections.get();
     thread.connections.set(which + 1);
-    let name = Name([0, u64::from(which), 0, 0]);
-    match wish(JointRequest::Connect, peer::question(Asked::JointRequest, name, &to)) {
-        (Granted::Done, answer) => {
+    let ordinal = u32::from(which);
+    let answer = request(JointRequest::Connect { to: peer::socket_address(&to), ordinal });
+    match answer.granted {
+        Granted::Done => {
             stream::name(socket, &to)?;
             socket.foreign.set(to);
-            stand(socket, answer.position);
+            stand(socket, answer.handle);
             if waits || is_unix(socket) {
                 return Ok(0);
             }
             socket.stage.set(Stage::Connecting);
             Err(errno::EINPROGRESS)
         }
-        (Granted::Never, _) => wait_in_vain(number),
+        Granted::Never => wait_in_vain(number),
         _ => super::connect::refuse(socket, errno::ECONNREFUSED, waits),
     }
 }
@@ -208,10 +199,10 @@ fn stand(socket: &Object, handle: u32) {
 /// Accepts a connection of another program; none if there will be none.
 pub(super) fn accept(listener: usize, patience: Blocking) -> Result<Option<usize>, i32> {
     let queue = object(listener);
-    let name = [0, 0, u64::from(is_endless(patience)), 0];
-    let (granted, answer) = wish(JointRequest::Accept, Upcall { name, ..self::listener(queue) });
+    let waits = is_endless(patience);
+    let answer = request(JointRequest::Accept { listener: self::listener(queue), waits });
     queue.sight.set(Sight::Waits);
-    match granted {
+    match answer.granted {
         Granted::Accepted => {}
         Granted::Nothing => {
             return wait_out(listener, Operation::Accept.pack(), patience).map(|()| None);
@@ -228,7 +219,7 @@ pub(super) fn accept(listener: usize, patience: Blocking) -> Result<Option<usize
         UNIX => Address::any(UNIX),
         _ => Address::loopback(family).with_port(peer::CLIENT_PORTS),
     });
-    stand(socket, answer.position);
+    stand(socket, answer.handle);
     Ok(Some(number))
 }
 
@@ -241,9 +232,8 @@ pub(super) fn send(number: usize, pieces: Pieces) -> Result<usize, i32> {
     while sent < total {
         let message = peer::gather(pieces, sent, (total - sent).min(MAX_MESSAGE));
         let length = message.len();
-        let (granted, _) =
-            wish(JointRequest::Send, Upcall { length: length as u32, ..about(socket) });
-        match granted {
+        let connection = connection(socket);
+        match request(JointRequest::Send { connection, length: length as u32 }).granted {
             Granted::Reset => {
                 broke(socket);
                 return if sent > 0 { Ok(sent) } else { Err(errno::ECONNRESET) };
@@ -285,11 +275,11 @@ pub(super) fn receive(
     if socket.shut_receiving.get() {
         return Some(Ok(()));
     }
-    let most = (pieces.length() - *received).min(MAX_MESSAGE) as u64;
-    let name = [0, most, u64::from(is_endless(patience)), 0];
-    let (granted, answer) = wish(JointRequest::Receive, Upcall { name, ..about(socket) });
+    let most = (pieces.length() - *received).min(MAX_MESSAGE) as u32;
+    let (connection, waits) = (connection(socket), is_endless(patience));
+    let answer = request(JointRequest::Receive { connection, most, waits });
     socket.sight.set(Sight::Waits);
-    match granted {
+    match answer.granted {
         Granted::Nothing => {
             match wait_out(number, Operation::Receive(Moved::Nothing).pack(), patience) {
                 // What is known of the connection would seem to be something to look at again.
@@ -322,13 +312,13 @@ pub(super) fn receive(
 
 /// Tells another program that nothing more will be sent.
 pub(super) fn shut(socket: &Object) {
-    wish(JointRequest::Shut, about(socket));
+    request(JointRequest::Shut { connection: connection(socket) });
 }
 
 /// Gives up a connection.
 pub(super) fn close(number: usize) {
     let socket = object(number);
-    wish(JointRequest::Close, about(socket));
+    request(JointRequest::Close { connection: connection(socket) });
     socket.remote.set(Remote::default());
     happened(number);
 }
@@ -443,9 +433,7 @@ fn look_once(want: Want, patience: Blocking) -> Result<bool, i32> {
     for (at, (_, glance)) in things[..count].iter().enumerate() {
         store(place + at * Glance::LENGTH, glance.to_bytes());
     }
-    let length = (count * Glance::LENGTH) as u32;
-    let name = [0, 0, u64::from(waits), 0];
-    match wish(JointRequest::Look, Upcall { length, name, ..Upcall::default() }).0 {
+    match request(JointRequest::Look { count: count as u32, waits }).granted {
         Granted::Ready => {
             for (at, (number, _)) in things[..count].iter().enumerate() {
                 let seen = usize::from(load::<u8>(place + at));

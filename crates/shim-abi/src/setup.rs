@@ -1,0 +1,125 @@
+//! What is fixed when a program starts.
+
+use crate::{Datagrams, Faults, MAX_PROCESSES, MAX_THREADS, Outcome, Partitions};
+
+/// What carries the program's threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Backend {
+    /// User-level fibers on one kernel thread.
+    #[default]
+    Fibers,
+    /// A kernel thread each.
+    Threads,
+}
+
+/// How the program is put back to its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Restart {
+    /// `Copy`, or `Tracked` for a program with more than a megabyte of live memory.
+    #[default]
+    Automatic,
+    /// All of its memory is copied back.
+    Copy,
+    /// Only the pages it wrote are copied back.
+    Tracked,
+    /// A fork runs each execution.
+    Fork,
+}
+
+/// When a pending time-out may fire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum TimeMode {
+    /// The earliest one, at any point.
+    #[default]
+    Ordered,
+    /// The earliest one, once nothing else can run.
+    Quiescent,
+    /// Each, at any point.
+    Any,
+}
+
+/// What it means that every thread waits for the network, and nothing more can come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum IdleMode {
+    /// It is as it should be if the program listens.
+    #[default]
+    Automatic,
+    /// It is as it should be.
+    Fine,
+    /// It is not.
+    Violation,
+}
+
+/// What is fixed when the program starts.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Setup {
+    /// What carries the threads.
+    pub backend: Backend,
+    /// How the program is put back.
+    pub restart: Restart,
+    /// When time-outs fire.
+    pub time: TimeMode,
+    /// Whether memory is kept canonical, so that equal states have equal hashes.
+    pub canonical: bool,
+    /// Whether output is a step: if not, its order between threads is not explored.
+    pub output_steps: bool,
+    /// Whether what passes between sockets is written down.
+    pub chronicle: bool,
+    /// Whether every execution enters [`Reply::digest`].
+    pub digest: bool,
+    /// What it means that nothing more can come.
+    pub idle: IdleMode,
+    /// What may go wrong with connections to peers.
+    pub faults: Faults,
+    /// Whether all connections to a server have one communication tree.
+    pub one_tree: bool,
+    /// Whether what is outside are programs that are explored on their own.
+    pub joint: bool,
+    /// Whether there are peers that may turn out to be clients.
+    pub has_peers: bool,
+    /// Whether what an execution leaves behind must be known to be right.
+    pub judged: bool,
+    /// The exit code that counts as success.
+    pub exit_code: i32,
+    /// How many steps an execution may have.
+    pub max_steps: u32,
+    /// Which process of a system this is.
+    pub process: u16,
+    /// How many processes the system has; 0 if the program is alone.
+    pub processes: u16,
+    /// How often one of the others may be killed.
+    pub kills: u16,
+    /// How often the network between two of them may be cut.
+    pub partitions: Partitions,
+    /// For each process, one more than the number of another one that is just like it, and that
+    /// therefore is the first to use the network; 0 if there is none.
+    pub leaders: [u8; MAX_PROCESSES],
+    /// What becomes of datagrams on their way.
+    pub datagrams: Datagrams,
+}
+
+impl Setup {
+    /// How many threads each process may have: the numbers of its threads follow each other.
+    pub fn threads_each(&self) -> usize {
+        MAX_THREADS / usize::from(self.processes).next_power_of_two().min(MAX_PROCESSES)
+    }
+
+    /// Whether an execution that ended so is as it should be.
+    pub fn expects(&self, outcome: Outcome, detail: i32) -> bool {
+        match outcome {
+            Outcome::Exited => detail == self.exit_code,
+            Outcome::Idle => match self.idle {
+                IdleMode::Automatic => detail == 1,
+                IdleMode::Fine => true,
+                IdleMode::Violation => false,
+            },
+            Outcome::Abandoned => true,
+            _ => false,
+        }
+    }
+}
