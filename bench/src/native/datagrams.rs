@@ -81,6 +81,7 @@ fn search(programs: &Programs, row: &Row, executions: u64) -> Result<Explored> {
         keep_going: false,
         preemptions: None,
         workers: 1,
+        cross_check: None,
     };
     everypath_native::explore(&exhaustive, &Control::default())
         .context("failed to control the alphabet client over UDP")

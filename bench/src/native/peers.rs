@@ -58,8 +58,15 @@ pub(super) fn explore(
     (reduction, executions, workers): (Reduction, Option<u64>, usize),
 ) -> Result<Explored> {
     let launch = launch(program, arguments, outside);
-    let exhaustive =
-        Exhaustive { launch, reduction, executions, keep_going: false, preemptions: None, workers };
+    let exhaustive = Exhaustive {
+        launch,
+        reduction,
+        executions,
+        keep_going: false,
+        preemptions: None,
+        workers,
+        cross_check: None,
+    };
     let explored = everypath_native::explore(&exhaustive, &Control::default())
         .with_context(|| format!("failed to control {}", program.display()))?;
     ensure!(explored.first.is_none(), "{} is not as expected: {explored:?}", program.display());

@@ -73,6 +73,7 @@ fn closed(first: &Command, second: &Command) -> Result<Ran> {
         keep_going: false,
         preemptions: None,
         workers: 1,
+        cross_check: None,
     };
     let explored = everypath_native::explore(&exhaustive, &Control::default())
         .context("failed to explore both programs together")?;

@@ -4,8 +4,8 @@
 use crate::exploration::Exploration;
 use crate::finding::Found;
 use everypath_native::{
-    Ending, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed, explain, minimise,
-    replay,
+    Ending, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed, Sampler, explain,
+    minimise, replay,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -20,7 +20,7 @@ pub(crate) fn conclude(
     (launch, explored): (&Launch, &Explored),
 ) -> Found {
     let coverage = coverage(exploration, explored);
-    let Some(first) = &explored.first else {
+    let Some(first) = explored.first.as_ref().or(explored.contradiction.as_ref()) else {
         return unless_doubted(config, exploration, explored, coverage);
     };
     let replayed = match replay(launch, &first.schedule) {
@@ -43,6 +43,11 @@ pub(crate) fn conclude(
         Ending::Violated(found) => {
             let (replayed, violation) = simplest(launch, replayed, found);
             let target = target(config, program);
+            if explored.first.is_none() {
+                let search = record(config, Exploration::Sampled(Sampler::Random));
+                let trace = trace_of(target, search, violation, &Names::new(&replayed));
+                return Found::contradicted(contradiction(explored, &trace.violation), trace);
+            }
             let search = record(config, exploration);
             let trace = trace_of(target, search, violation, &Names::new(&replayed));
             // Without an explanation it is a violation all the same.
@@ -74,6 +79,20 @@ fn unless_doubted(
         false if !explored.complete => Found::inconclusive(limit_reached(config, explored)),
         _ => Found::holds(coverage),
     }
+}
+
+/// Why a search that found nothing is not to be believed.
+fn contradiction(explored: &Explored, violation: &Violation) -> String {
+    let executions = match explored.executions {
+        1 => "1 execution".into(),
+        several => format!("{} executions", grouped(several)),
+    };
+    let Violation { property, message } = violation;
+    format!(
+        "internal error: the search over all schedules found no violation ({executions}), \
+         but a random schedule violates {property}: {message}. Do threads share data \
+         by plain loads and stores? These are not seen. If they do not, please report this"
+    )
 }
 
 /// How much of the program's behaviour the executions are.

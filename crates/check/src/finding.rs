@@ -81,6 +81,8 @@ pub(crate) struct Counted {
     /// How many preemptions executions could have, if that was bounded.
     pub(crate) preemptions: Option<u32>,
     pub(crate) seconds: f64,
+    /// How many random executions the search was compared with.
+    pub(crate) cross_checked: u64,
     /// What was asked of peers; none if there was nobody to ask.
     pub(crate) cache: Option<CacheStats>,
     pub(crate) assumptions: Vec<String>,
@@ -106,6 +108,7 @@ impl Counted {
             sample: Sample::of(explored),
             remaining: Remaining::of(explored),
             seconds,
+            cross_checked: explored.cross_checked,
             hits: explored.hits,
             ..Counted::default()
         }
@@ -210,6 +213,11 @@ impl Found {
 
     pub(crate) fn violated(trace: Trace) -> Self {
         Found { verdict: Verdict::Violated, trace: Some(trace), ..Found::holds(Coverage::Sampled) }
+    }
+
+    /// An internal error with a counterexample that the search should have found.
+    pub(crate) fn contradicted(reason: String, trace: Trace) -> Self {
+        Found { trace: Some(trace), internal_error: true, ..Found::inconclusive(reason) }
     }
 
     pub(crate) fn failed(error: &Error) -> Self {

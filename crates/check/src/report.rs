@@ -76,6 +76,11 @@ fn kind<S: serde::Serializer>(coverage: &Coverage, serializer: S) -> Result<S::O
     serializer.serialize_str(coverage.kind())
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// What was violated.
 #[derive(Debug, Default, Serialize)]
 pub struct Counterexample {
@@ -127,6 +132,9 @@ pub struct Stats {
     pub events: u64,
     /// The same.
     pub transitions: u64,
+    /// Random executions that a search which found nothing was compared with.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cross_checked_executions: u64,
     /// How long the search took.
     pub seconds: f64,
     /// The most memory that was used.
@@ -281,6 +289,7 @@ impl Stats {
             unexpected_executions: counted.unexpected,
             events: counted.steps,
             transitions: counted.steps,
+            cross_checked_executions: counted.cross_checked,
             seconds: counted.seconds,
             peak_rss_bytes: peak_memory(),
             atomic_sites: counted.sites,

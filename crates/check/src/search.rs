@@ -6,9 +6,9 @@ use crate::finding::{Counted, Early, Found, failed};
 use crate::host::Host;
 use crate::launch::{launch, open, open_only};
 use crate::observer::{Limits, Observer, Search};
-use everypath_native::{Error, Exhaustive, Explored, Launch, Sampling, StateSpace};
+use everypath_native::{CrossCheck, Error, Exhaustive, Explored, Launch, Sampling, StateSpace};
 use everypath_schedules::reduction::Reduction;
-use everypath_trace::{CheckConfig, Control, Verdict};
+use everypath_trace::{CacheName, CheckConfig, Control, Verdict};
 use std::thread;
 use std::time::Instant;
 
@@ -82,9 +82,8 @@ pub(crate) fn watched<R>(
     Watched { result, seconds, stopped }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long a search took is part of its report")]
 fn timed<R>(work: impl FnOnce() -> R) -> (R, f64) {
-    let started = Instant::now();
+    let started = now();
     let result = work();
     (result, started.elapsed().as_secs_f64())
 }
@@ -101,9 +100,17 @@ fn search(
     let alone = !config.peer.is_empty();
     let workers = if alone { 1 } else { config.threads.map_or_else(cores, usize::from) };
     let executions = config.max_executions;
+    let cross_check = cross_check(config, exploration);
     let schedules = |launch, reduction, preemptions| {
-        let exhaustive =
-            Exhaustive { launch, reduction, preemptions, executions, keep_going, workers };
+        let exhaustive = Exhaustive {
+            launch,
+            reduction,
+            preemptions,
+            executions,
+            keep_going,
+            workers,
+            cross_check,
+        };
         everypath_native::explore(&exhaustive, control)
     };
     match exploration {
@@ -111,7 +118,7 @@ fn search(
         Exploration::Bounded(most) => schedules(launch, Reduction::None, Some(most)),
         Exploration::States(sleep) => {
             let states = config.max_states;
-            let space = StateSpace { launch, sleep, states, executions, keep_going };
+            let space = StateSpace { launch, sleep, states, executions, keep_going, cross_check };
             everypath_native::explore_states(&space, control)
         }
         Exploration::Sampled(sampler) => {
@@ -120,6 +127,24 @@ fn search(
             everypath_native::sample(&sampling, control)
         }
     }
+}
+
+/// The sample that a search without a violation is compared with: none if nothing was left out, or
+/// if peers would have to answer everything once more.
+fn cross_check(config: &CheckConfig, exploration: Exploration) -> Option<CrossCheck> {
+    let is_reduced = match exploration {
+        Exploration::Schedules(Reduction::None)
+        | Exploration::Bounded(_)
+        | Exploration::Sampled(_) => false,
+        Exploration::Schedules(_) | Exploration::States(_) => true,
+    };
+    let is_cheap = config.peer.is_empty() || config.cache == CacheName::Branching;
+    (is_reduced && is_cheap).then(|| CrossCheck { seed: config.seed(), clock: now })
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long a search took is part of its report")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 fn cores() -> usize {

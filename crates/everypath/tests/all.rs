@@ -22,4 +22,5 @@ mod states;
 mod streams;
 mod support;
 mod udp;
+mod verdicts;
 mod verify;

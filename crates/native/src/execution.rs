@@ -55,6 +55,10 @@ pub struct Explored {
     pub sites: usize,
     /// Whether every schedule was explored, up to equivalence.
     pub complete: bool,
+    /// How many random executions a complete search was compared with.
+    pub cross_checked: u64,
+    /// One of them that is not as expected, although the search found nothing.
+    pub contradiction: Option<Execution>,
     /// How much of the search is done, if all schedules were to be explored and states are not told
     /// apart.
     pub estimate: Option<Estimate>,
@@ -92,6 +96,11 @@ impl Explored {
             share: self.estimate.map_or(0.0, |estimate| estimate.share()),
             ..Progress::default()
         }
+    }
+
+    /// Whether everything was explored and nothing found.
+    pub(crate) fn holds(&self) -> bool {
+        self.complete && self.first.is_none() && self.executions > 0
     }
 
     /// Whether there were executions, and none that counts: assumptions ended all of them.

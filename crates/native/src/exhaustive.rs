@@ -1,5 +1,6 @@
 //! Exhaustive search: every schedule of a program, up to equivalence.
 
+use crate::cross_check::{Comparison, CrossCheck};
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::runner::Stop;
@@ -25,6 +26,8 @@ pub struct Exhaustive {
     pub keep_going: bool,
     /// How many workers run them. The result does not depend on it.
     pub workers: usize,
+    /// Which sample a search that finds nothing is compared with, if any.
+    pub cross_check: Option<CrossCheck>,
 }
 
 /// An execution to be run.
@@ -55,6 +58,7 @@ impl Order {
 
 /// Explores until an execution is not as expected, all were run, or somebody stops it.
 pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, Error> {
+    let began = exhaustive.cross_check.map(|check| (check.clock)());
     let mut team = Speculation::start(exhaustive, control)?;
     let mut explored = Explored { sites: team.sites(), ..Explored::default() };
     let mut finished = search(exhaustive, exhaustive.reduction, &mut team, &mut explored);
@@ -66,6 +70,13 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
         Ok(finished) => explored.complete = finished == SearchEnd::Complete,
         Err(Stop::Stopped) => {}
         Err(Stop::Failed(error)) => return Err(error),
+    }
+    if let (Some(check), Some(began)) = (exhaustive.cross_check, began)
+        && explored.holds()
+    {
+        let (launch, limit) = (&exhaustive.launch, exhaustive.executions);
+        let comparison = Comparison { launch, check, began, limit, control };
+        comparison.run(&mut team.into_worker()?, &mut explored)?;
     }
     Ok(explored)
 }

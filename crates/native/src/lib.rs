@@ -28,6 +28,7 @@
 mod closed;
 mod compare;
 mod critical_step;
+mod cross_check;
 mod dependence;
 mod describe;
 #[expect(unsafe_code, reason = "asks the kernel and the C library for what std does not tell")]
@@ -68,6 +69,7 @@ mod worker;
 pub use closed::{Companion, CompanionError, MAX_COMPANIONS, in_words};
 pub use compare::compare;
 pub use critical_step::explain;
+pub use cross_check::CrossCheck;
 pub use describe::{Ending, Names};
 pub use environment::Environment;
 pub use error::Error;

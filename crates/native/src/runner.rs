@@ -132,6 +132,15 @@ impl<'a> Runner<'a> {
         &self.worker
     }
 
+    /// The worker, without its work; none if it cannot go on.
+    pub(crate) fn into_worker(mut self) -> Option<Worker> {
+        while self.is_busy() {
+            self.hurry();
+            self.next().ok()?;
+        }
+        Some(self.worker)
+    }
+
     /// How the last execution ended.
     pub(crate) fn reply(&self) -> &Reply {
         &self.reply

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::execution::Execution;
 use crate::exhaustive::{Exhaustive, Order};
 use crate::runner::{Performed, Runner, Stop};
-use crate::worker::Modules;
+use crate::worker::{Modules, Worker};
 use everypath_schedules::{Alternative, Executed, Executor, Run};
 use everypath_shim_abi::{Choice, EnabledStep, Event, MAX_ORDERS, Notice, Outcome};
 use everypath_trace::{Control, Progress};
@@ -77,6 +77,14 @@ impl<'a> Speculation<'a> {
     /// Starts a worker.
     fn another(&self) -> Result<Runner<'a>, Error> {
         Runner::join(&self.exhaustive.launch, self.control, &self.modules, self.overlaps)
+    }
+
+    /// A worker without work.
+    pub(crate) fn into_worker(mut self) -> Result<Worker, Error> {
+        match self.members.swap_remove(0).into_worker() {
+            Some(worker) => Ok(worker),
+            None => Worker::start(&self.exhaustive.launch, &self.modules),
+        }
     }
 
     /// How many atomic instructions are patched.

@@ -3,6 +3,7 @@
 //! To go back to a state on the path, the program is put back to the nearest state before it that
 //! was saved, and the choices from there are made again: a step costs far less than a copy.
 
+use crate::cross_check::{Comparison, CrossCheck};
 use crate::dependence::alternative;
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
@@ -25,6 +26,8 @@ pub struct StateSpace {
     pub executions: Option<u64>,
     /// Whether to go on after the first execution that is not as expected.
     pub keep_going: bool,
+    /// Which sample a search that finds nothing is compared with, if any.
+    pub cross_check: Option<CrossCheck>,
 }
 
 /// A state is saved if so many steps lie between it and the one saved before it.
@@ -147,6 +150,7 @@ impl Explored {
 pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored, Error> {
     let mut launch = space.launch.clone();
     launch.setup.canonical = true;
+    let began = space.cross_check.map(|check| (check.clock)());
     let worker = Worker::start(&launch, &Modules::default())?;
     let mut explored = Explored { sites: worker.sites(), ..Explored::default() };
     let mut path = Path::new(worker, control);
@@ -178,6 +182,13 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
         Ok(complete) => explored.complete = complete && !cut,
         Err(Stop::Stopped) => {}
         Err(Stop::Failed(error)) => return Err(error),
+    }
+    if let (Some(check), Some(began)) = (space.cross_check, began)
+        && explored.holds()
+    {
+        let comparison =
+            Comparison { launch: &launch, check, began, limit: space.executions, control };
+        comparison.run(&mut path.worker, &mut explored)?;
     }
     Ok(explored)
 }

@@ -34,6 +34,10 @@ fn beginning(report: &Report) -> String {
     let Report { target, coverage, stats, .. } = report;
     let path = report.violation.as_ref().map_or("", |violation| &violation.trace);
     match (&report.trace, &report.reason) {
+        (Some(trace), Some(reason)) => {
+            let counterexample = native::text(trace, &replay_command(), path, SHOWN);
+            format!("INCONCLUSIVE: {target}: {reason}\n\n{counterexample}\n")
+        }
         (Some(trace), _) => native::text(trace, &replay_command(), path, SHOWN) + "\n",
         (None, Some(reason)) => format!("INCONCLUSIVE: {target}: {reason}\n"),
         (None, None) if let Some(emission) = report.emission.as_ref().filter(|e| !e.is_judged) => {

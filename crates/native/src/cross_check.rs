@@ -1,0 +1,113 @@
+//! Cross-check: a search that found no violation is compared with a small sample of schedules that
+//! no reduction has thinned out.
+//!
+//! A reduction leaves executions out because they are equivalent to others. If it is wrong about
+//! that, be it by a defect or because threads share data in ways that it does not see, a random
+//! schedule may show what the search did not.
+
+use crate::error::Error;
+use crate::execution::{Execution, Explored};
+use crate::worker::{Launch, Worker};
+use everypath_shim_abi::{Command, Outcome, Request};
+use everypath_trace::Control;
+use std::time::{Duration, Instant};
+
+/// Which sample a search is compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct CrossCheck {
+    /// Its seed: execution number `n` depends on it and `n` only.
+    pub seed: u64,
+    /// Tells the time, which bounds the sample if executions are slow.
+    pub clock: fn() -> Instant,
+}
+
+/// The sample has no more executions than this.
+const MOST: u64 = 500;
+/// It has as many as this even if the search had fewer.
+const LEAST: u64 = 100;
+/// For each execution of the search, it has so many.
+const FACTOR: u64 = 2;
+/// No more executions are run between two looks at the clock.
+const BATCH: u64 = 64;
+/// The sample takes no longer than the search did, or than this.
+const MOMENT: Duration = Duration::from_secs(1);
+
+impl CrossCheck {
+    /// How many executions are sampled after a search of so many, which may be limited.
+    fn size(executions: u64, limit: Option<u64>) -> u64 {
+        let wanted = executions.saturating_mul(FACTOR).clamp(LEAST, MOST);
+        wanted.min(limit.map_or(wanted, |most| most.saturating_sub(executions)))
+    }
+}
+
+/// A search that came to its end, and the sample that it is compared with.
+pub(crate) struct Comparison<'a> {
+    pub(crate) launch: &'a Launch,
+    pub(crate) check: CrossCheck,
+    /// When the search began.
+    pub(crate) began: Instant,
+    /// How many executions there may be, search and sample together.
+    pub(crate) limit: Option<u64>,
+    pub(crate) control: &'a Control,
+}
+
+impl Comparison<'_> {
+    /// Samples executions until one contradicts the search. If somebody stops that, the search
+    /// counts as stopped, too.
+    pub(crate) fn run(&self, worker: &mut Worker, explored: &mut Explored) -> Result<(), Error> {
+        let size = CrossCheck::size(explored.executions, self.limit);
+        let now = (self.check.clock)();
+        let end = now + (now - self.began).max(MOMENT);
+        while explored.cross_checked < size && (self.check.clock)() < end {
+            let (first, seed) = (explored.cross_checked, self.check.seed);
+            let count = first.clamp(1, BATCH).min(size - first);
+            let command =
+                Command { request: Request::Run, seed, first, count, ..Command::default() };
+            let Some(reply) = worker.ask_unless(command, self.control)? else {
+                explored.complete = false;
+                return Ok(());
+            };
+            explored.cross_checked += reply.executions;
+            let expected = self.launch.setup.expects(reply.outcome, reply.detail);
+            if !expected && contradicts(reply.outcome, explored) {
+                let number = explored.cross_checked - 1;
+                explored.contradiction = Some(Execution::of(worker, &reply, number));
+                return Ok(());
+            }
+            // All executions of a program that is alone, and has nothing to choose, are the same.
+            if explored.executions == 1 && worker.counters().threads <= 1 {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a search that found no violation would have found such an end of an execution.
+fn contradicts(outcome: Outcome, explored: &Explored) -> bool {
+    match outcome {
+        // A random schedule may be unfair for long; a search over states comes back to a state.
+        Outcome::TooLong => false,
+        Outcome::Livelock => explored.cycles == 0,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CrossCheck;
+
+    #[test]
+    fn a_sample_is_small_and_obeys_the_limit() {
+        for (executions, limit, size) in [
+            (1, None, 100),
+            (70, None, 140),
+            (1_000_000, None, 500),
+            (1, Some(3), 2),
+            (10, Some(10), 0),
+            (10, Some(1_000_000), 100),
+        ] {
+            assert_eq!(CrossCheck::size(executions, limit), size);
+        }
+    }
+}
