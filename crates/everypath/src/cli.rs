@@ -36,7 +36,7 @@ pub(crate) enum Command {
     /// Explore an unmodified native program.
     Check(Box<CheckArgs>),
     /// Say what this machine supports and what it lacks.
-    Doctor,
+    Doctor(DoctorArgs),
     /// Explore a protocol model.
     Model(Box<ModelArgs>),
     /// Run the papers' experiments and print each table beside the papers' own figures.
@@ -47,6 +47,13 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Show a recorded counterexample.
     Show(ShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// List all syscalls: modelled, passed to the kernel, or refused (which is inconclusive) and why
+    #[arg(long)]
+    pub(crate) syscalls: bool,
 }
 
 #[derive(Debug, Args)]

@@ -22,6 +22,11 @@ fn native_guide() {
 }
 
 #[test]
+fn compatibility() {
+    page("../../docs/compatibility.md");
+}
+
+#[test]
 fn verify_guide() {
     page("../../docs/guide/verify.md");
 }

@@ -93,6 +93,8 @@ pub use states::{StateSpace, explore_states};
 pub use symmetry::leaders;
 pub use worker::Launch;
 
+pub use everypath_shim_abi::syscalls;
+
 pub use everypath_perturb::{BadRules, Budget, Direction, Multiplicities, Rules};
 pub use everypath_shim_abi::{
     Backend, Choice, Crossing, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_OUTPUT,

@@ -69,6 +69,24 @@ fn files() {
 }
 
 #[test]
+fn bad_addresses() {
+    conforms("faults.c", &[C[0], C[1], C[2], "-fno-delete-null-pointer-checks"]);
+}
+
+#[test]
+fn metadata_of_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    fs::write(folder.path().join("given"), "given text\n").expect("the folder is writable");
+    let path = folder.path().to_str().expect("the folder's name is text");
+    conforms_given("metadata.rs", &["--edition=2024"], [&[path], &[path]]);
+}
+
+#[test]
+fn process_control_limits_children_and_interfaces() {
+    conforms("controls.c", &C);
+}
+
+#[test]
 fn process() {
     // Under control a sleep takes exactly its time.
     conforms_given("process.c", &C, [&[], &["controlled"]]);

@@ -204,6 +204,12 @@ fn what_cannot_be_controlled_is_said() {
         ("processor time", "setitimer of CPU time is not modelled"),
         ("kill", "a signal to another process is not modelled"),
         ("timer", "syscall timer_create("),
+        ("ownership", "syscall chown("),
+        ("netlink", "socket(AF_NETLINK) is not modelled"),
+        ("vsock", "a socket of address family 40 is not modelled"),
+        ("process control", "prctl(35, 0x7) is not modelled"),
+        ("fast open", "MSG_FASTOPEN is not modelled"),
+        ("priority ceiling", "a mutex with the protocol PTHREAD_PRIO_PROTECT is not modelled"),
     ] {
         match ending(&launch(&compiled, &[case]), 1) {
             Ending::Inconclusive(said) => {

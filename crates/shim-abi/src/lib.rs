@@ -26,6 +26,8 @@
 //!
 //! **Patches.** A [`PatchHeader`] precedes each patch; a [`Site`] says what a patched instruction was.
 //!
+//! **Syscalls.** [`syscalls`] is the table of all of them, with what the shim does with each.
+//!
 //! **Also.** [`FileHeader`]: files that are handed over. [`Splitmix`]: the generator behind sampled
 //! schedules. [`userfault`]: how the kernel is asked for dirty pages.
 //!
@@ -67,6 +69,7 @@ mod region;
 mod reply;
 pub mod reserved_fds;
 mod setup;
+pub mod syscalls;
 mod upcall;
 pub mod userfault;
 

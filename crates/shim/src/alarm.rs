@@ -1,13 +1,13 @@
 //! Alarms and interval timers: a thread without code of the program sleeps until the deadline and
 //! sends the signal.
 
+use crate::guest;
 use crate::libc::result;
-use crate::memory::{load, store};
 use crate::objects;
 use crate::scheduler::{Woken, ask, grant, note_creation, point, wait};
 use crate::signals::reach_process;
 use crate::state::{Interruption, Status, Thread, state};
-use crate::sys::errno;
+use crate::sys::{Answer, errno, returned};
 use crate::thread::{create, find};
 use everypath_shim_abi::{Object, Operation, Waiting};
 
@@ -100,8 +100,7 @@ pub(crate) fn alarm_after(seconds: u32) -> isize {
 }
 
 /// The nanoseconds of a `timeval`, if it is one.
-fn nanoseconds(at: usize) -> Result<u64, i32> {
-    let [seconds, microseconds] = load::<[i64; 2]>(at);
+fn nanoseconds([seconds, microseconds]: [i64; 2]) -> Result<u64, i32> {
     match seconds >= 0 && (0..1_000_000).contains(&microseconds) {
         true => Ok(seconds as u64 * SECOND + microseconds as u64 * 1000),
         false => Err(errno::EINVAL),
@@ -109,34 +108,34 @@ fn nanoseconds(at: usize) -> Result<u64, i32> {
 }
 
 /// Does what the system call does.
-pub(crate) fn get_timer(which: i32, old: usize) -> isize {
+pub(crate) fn get_timer(which: i32, old: usize) -> Answer {
+    check(which)?;
     if which != REAL {
         crate::fail::stop!("getitimer of CPU time is not modelled: it is not deterministic");
     }
     let time = |nanoseconds: u64| [nanoseconds / SECOND, nanoseconds % SECOND / 1000];
-    store(old, [time(state().alarm.get().again), time(left())]);
-    0
+    guest::store(old, [time(state().alarm.get().again), time(left())])?;
+    Ok(0)
+}
+
+fn check(which: i32) -> Result<(), i32> {
+    if (REAL..REAL + 3).contains(&which) { Ok(()) } else { Err(errno::EINVAL) }
 }
 
 /// Does what the system call does.
-pub(crate) fn set_timer(which: i32, new: usize, old: usize) -> isize {
+pub(crate) fn set_timer(which: i32, new: usize, old: usize) -> Answer {
     // Without a new time it is taken back.
-    let times = match new {
-        0 => Ok((0, 0)),
-        new => nanoseconds(new).and_then(|again| Ok((again, nanoseconds(new + 16)?))),
-    };
-    let (again, after) = match times {
-        Ok(times) => times,
-        Err(error) => return -(error as isize),
-    };
+    let [again, after] = if new == 0 { [[0; 2]; 2] } else { guest::load(new)? };
+    let (again, after) = (nanoseconds(again)?, nanoseconds(after)?);
+    check(which)?;
     if which != REAL {
         crate::fail::stop!("setitimer of CPU time is not modelled: it is not deterministic");
     }
-    if old != 0 {
-        get_timer(which, old);
-    }
+    let before = [state().alarm.get().again, left()];
     set(after, again);
-    0
+    let time = |nanoseconds: u64| [nanoseconds / SECOND, nanoseconds % SECOND / 1000];
+    guest::store_if_wanted(old, before.map(time))?;
+    Ok(0)
 }
 
 /// Interposes libc's function.
@@ -148,11 +147,11 @@ extern "C" fn alarm(seconds: u32) -> u32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn setitimer(which: i32, new: usize, old: usize) -> i32 {
-    result(set_timer(which, new, old)) as i32
+    result(returned(set_timer(which, new, old))) as i32
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn getitimer(which: i32, old: usize) -> i32 {
-    result(get_timer(which, old)) as i32
+    result(returned(get_timer(which, old))) as i32
 }

@@ -1,12 +1,12 @@
 //! Futexes, on which Rust's std and libc's own locks are built.
 
 use crate::fail::stop;
-use crate::memory::load;
+use crate::guest;
 use crate::objects;
 use crate::scheduler::{Woken, ask, grant, point, wait};
 use crate::state::{Thread, state};
 use crate::sync::rust_condvar;
-use crate::sys::errno;
+use crate::sys::{Answer, errno};
 use everypath_shim_abi::{CondMutex, Object, Operation, Waiting};
 
 const WAIT: i32 = 0;
@@ -44,22 +44,27 @@ pub(crate) fn waiters(word: Object, mask: u32) -> u32 {
     waiting_on(word, mask).count() as u32
 }
 
-/// Does what the system call does; returns a result or a negative error.
-pub(crate) fn futex(call: Call) -> isize {
+/// Does what the system call does.
+pub(crate) fn futex(call: Call) -> Answer {
     if is_invalid(&call) {
-        return -(errno::EINVAL as isize);
+        return Err(errno::EINVAL);
     }
     match call.operation & COMMAND {
-        WAIT => sleep(call, EVERYBODY, relative(call.timeout)),
+        WAIT => {
+            let timeout = crate::time::given_timeout(call.timeout)?;
+            sleep(call, EVERYBODY, timeout.map(|timeout| state().clock.get() + timeout))
+        }
         WAIT_BITSET => {
             let realtime = call.operation & CLOCK_REALTIME != 0;
             let clock = if realtime { crate::time::REALTIME } else { crate::time::MONOTONIC };
-            sleep(call, call.third, crate::time::deadline(clock, call.timeout))
+            let timeout = crate::time::given_timeout(call.timeout)?;
+            let deadline = timeout.map(|moment| crate::time::virtual_moment(clock, moment));
+            sleep(call, call.third, deadline)
         }
-        WAKE => wake(call.word, call.value, EVERYBODY),
-        WAKE_BITSET => wake(call.word, call.value, call.third),
+        WAKE => Ok(wake(call.word, call.value, EVERYBODY)),
+        WAKE_BITSET => Ok(wake(call.word, call.value, call.third)),
         // libc asks whether the kernel knows priority inheritance: it does, and nobody holds that.
-        UNLOCK_INHERITING if load::<u32>(call.word) == 0 => -(errno::EPERM as isize),
+        UNLOCK_INHERITING if guest::load::<u32>(call.word)? == 0 => Err(errno::EPERM),
         REQUEUE => requeue(call, false),
         CMP_REQUEUE => requeue(call, true),
         other => stop!("futex operation {other} is not modelled"),
@@ -69,18 +74,11 @@ pub(crate) fn futex(call: Call) -> isize {
 /// Whether the kernel would refuse to look at a call.
 fn is_invalid(call: &Call) -> bool {
     let command = call.operation & COMMAND;
-    let waits = command == WAIT || command == WAIT_BITSET;
     let masked = command == WAIT_BITSET || command == WAKE_BITSET;
-    !call.word.is_multiple_of(size_of::<u32>())
-        || (masked && call.third == 0)
-        || (waits && call.timeout != 0 && !crate::time::is_valid(call.timeout))
+    !call.word.is_multiple_of(size_of::<u32>()) || (masked && call.third == 0)
 }
 
-fn relative(timeout: usize) -> Option<u64> {
-    (timeout != 0).then(|| state().clock.get() + crate::time::nanoseconds(timeout))
-}
-
-fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
+fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> Answer {
     let thread = state().current();
     let mutex = rust_condvar::mutex_of_sleeper(thread, call.word);
     let word = objects::memory(call.word);
@@ -91,8 +89,8 @@ fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
     if mutex.is_none() {
         ask(operation, word, deadline);
     }
-    if load::<u32>(call.word) != call.value {
-        return -(errno::EAGAIN as isize);
+    if guest::load::<u32>(call.word)? != call.value {
+        return Err(errno::EAGAIN);
     }
     thread.announce(operation, word);
     thread.mask.set(mask);
@@ -101,10 +99,10 @@ fn sleep(call: Call, mask: u32, deadline: Option<u64>) -> isize {
         rust_condvar::woken(mutex);
     }
     match woken {
-        Woken::Granted => 0,
-        Woken::TimedOut => -(errno::ETIMEDOUT as isize),
+        Woken::Granted => Ok(0),
+        Woken::TimedOut => Err(errno::ETIMEDOUT),
         Woken::Interrupted { restart: true } => sleep(call, mask, deadline),
-        Woken::Interrupted { restart: false } => -(errno::EINTR as isize),
+        Woken::Interrupted { restart: false } => Err(errno::EINTR),
     }
 }
 
@@ -168,11 +166,11 @@ impl Combination {
     }
 }
 
-fn requeue(call: Call, compare: bool) -> isize {
+fn requeue(call: Call, compare: bool) -> Answer {
     let (word, other) = (objects::memory(call.word), objects::memory(call.other));
     point(Operation::FutexRequeue(other), word);
-    if compare && load::<u32>(call.word) != call.third {
-        return -(errno::EAGAIN as isize);
+    if compare && guest::load::<u32>(call.word)? != call.third {
+        return Err(errno::EAGAIN);
     }
     let (wake_most, move_most) = (call.value as usize, call.timeout);
     let mut moved = 0;
@@ -190,5 +188,5 @@ fn requeue(call: Call, compare: bool) -> isize {
             break;
         }
     }
-    (woken + moved) as isize
+    Ok((woken + moved) as isize)
 }

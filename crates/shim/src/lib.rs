@@ -3,7 +3,8 @@
 //! It runs the program's threads one at a time, following the checker's schedule, and restores the
 //! snapshot taken at the start of `main` between executions.
 //!
-//! - `memory`, `sys`, `fail`: the memory map, syscalls, giving up.
+//! - `memory`, `sys`, `fail`: the memory map, syscalls, giving up. `guest`: the program's memory, as
+//!   syscalls see it.
 //! - `state`: what is part of every snapshot. Everything static in this library is not.
 //! - `context`, `backend`: context switches between fibers, or between kernel threads.
 //! - `scheduler`: scheduling points, choices, blocking, wakeups. `controller`: executions and
@@ -14,7 +15,7 @@
 //! - `output_digest`: the digest of an execution's output and files, to be judged.
 //! - `start`: from the loader to the first snapshot. `libc`: internals of libc.
 //! - `thread`, `cancel`, `sync`, `futex`, `time`, `alarm`, `random`, `signals`, `files`, `output`,
-//!   `process`, `heap`, `mapping`, `unwind`: interposed libc functions, by subject.
+//!   `process`, `heap`, `mapping`, `unwind`, `interfaces`: interposed libc functions, by subject.
 //! - `verify`: the functions of the library `everypath-verify`.
 //! - `dispatch`: every other syscall. `detour`: internal calls of libc.
 //! - `atomics`: patch sites. `xsave`: the vector registers that they save.
@@ -36,7 +37,9 @@ mod fail;
 mod files;
 mod fingerprint;
 mod futex;
+mod guest;
 mod heap;
+mod interfaces;
 mod libc;
 mod mapping;
 mod memory;

@@ -148,6 +148,22 @@ macro_rules! call {
 }
 pub(crate) use call;
 
+/// The addresses that libc has.
+static TEXT: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// Looks whether a module is libc.
+pub(crate) fn is_given(low: usize, high: usize) {
+    if (low..high).contains(&INSIDES.ctype_init.load(Relaxed)) {
+        TEXT[0].store(low, Relaxed);
+        TEXT[1].store(high, Relaxed);
+    }
+}
+
+/// Whether an instruction is one of libc's.
+pub(crate) fn is_own_text(address: u64) -> bool {
+    (TEXT[0].load(Relaxed)..TEXT[1].load(Relaxed)).contains(&(address as usize))
+}
+
 /// The size of a thread control block.
 pub(crate) fn block_size() -> usize {
     load::<u32>(INSIDES.sizeof_pthread.load(Relaxed)) as usize

@@ -1,17 +1,20 @@
 //! Standard output and error, notes, and the message log: captured for each execution.
 
+use crate::guest;
 use crate::objects;
 use crate::region::region;
 use crate::scheduler::point;
+use crate::sys::Answer;
 use everypath_shim_abi::{MAX_OUTPUT, OUTPUTS, OWN_OUTPUTS, Operation};
 
 /// Writes to stream 1 or 2: kept outside the program's memory, and a step only on request.
-pub(crate) fn write(stream: usize, address: usize, length: usize) -> isize {
+pub(crate) fn write(stream: usize, address: usize, length: usize) -> Answer {
     if crate::region::setup().output_steps {
         point(Operation::Output(length as u64), objects::stream(stream));
     }
-    append(stream, crate::memory::bytes(address, length));
-    length as isize
+    let given = guest::readable(address, length)?;
+    append(stream, given);
+    Ok(given.len() as isize)
 }
 
 /// Adds bytes to a stream.

@@ -1,26 +1,37 @@
 //! Randomness: a deterministic stream for every thread, the same in every execution.
 
-use crate::libc::fail;
-use crate::memory::write;
+use crate::guest;
+use crate::libc::{fail, result};
+use crate::memory;
 use crate::state::state;
-use crate::sys::errno;
+use crate::sys::{Answer, errno, returned};
 
-/// Fills memory from the running thread's stream.
-pub(crate) fn fill(address: usize, length: usize) {
+/// Fills bytes from the running thread's stream.
+pub(crate) fn fill(bytes: &mut [u8]) {
     let thread = state().current();
     let mut random = thread.random.get();
-    for at in (0..length).step_by(8) {
-        let bytes = random.next().to_le_bytes();
-        write(address + at, &bytes[..(length - at).min(8)]);
+    for part in bytes.chunks_mut(8) {
+        part.copy_from_slice(&random.next().to_le_bytes()[..part.len()]);
     }
     thread.random.set(random);
 }
 
+/// Does what the system call does.
+pub(crate) fn get(address: usize, length: usize, flags: usize) -> Answer {
+    const NONBLOCKING_RANDOM_INSECURE: usize = 7;
+    const BOTH_RANDOM_AND_INSECURE: usize = 6;
+    if flags & !NONBLOCKING_RANDOM_INSECURE != 0 || flags & 6 == BOTH_RANDOM_AND_INSECURE {
+        return Err(errno::EINVAL);
+    }
+    let room = guest::writable(address, length)?;
+    fill(room);
+    Ok(room.len() as isize)
+}
+
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
-extern "C" fn getrandom(address: usize, length: usize, _flags: u32) -> isize {
-    fill(address, length);
-    length as isize
+extern "C" fn getrandom(address: usize, length: usize, flags: u32) -> isize {
+    result(returned(get(address, length, flags as usize)))
 }
 
 /// Interposes libc's function.
@@ -30,8 +41,10 @@ extern "C" fn getentropy(address: usize, length: usize) -> i32 {
     if length > MOST {
         return fail(errno::EIO) as i32;
     }
-    fill(address, length);
-    0
+    match get(address, length, 0) {
+        Ok(_) => 0,
+        Err(error) => fail(error) as i32,
+    }
 }
 
 /// Interposes libc's function.
@@ -47,7 +60,7 @@ extern "C" fn arc4random() -> u32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn arc4random_buf(address: usize, length: usize) {
-    fill(address, length);
+    fill(memory::bytes_mut(address, length));
 }
 
 /// Interposes libc's function.

@@ -203,6 +203,7 @@ extern "C" fn list_module(module: &Module, _size: usize, _data: *mut c_void) -> 
         path[..length].copy_from_slice(&name[..length]);
     }
     let low = module.segments().map(|(_, low, _)| low).min().unwrap_or(0);
+    libc::is_given(low, module.segments().map(|(_, _, high)| high).max().unwrap_or(0));
     let trampolines = if ours { 0 } else { reserve_near(low & !(PAGE - 1)) as u64 };
     own().modules[count].set(ModuleEntry { base: module.base as u64, trampolines, path });
     own().module_count.set(count as u32 + 1);

@@ -307,6 +307,7 @@ pub(crate) struct State {
     pub(crate) pending_signals: Cell<u64>,
     pub(crate) alarm: Cell<crate::alarm::Alarm>,
     pub(crate) actions: [Cell<Action>; SIGNALS],
+    pub(crate) settings: crate::dispatch::Settings,
     pub(crate) files: crate::files::Files,
     /// How many keys of thread-specific data were made.
     pub(crate) keys: Cell<u32>,

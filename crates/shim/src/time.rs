@@ -1,11 +1,13 @@
 //! The virtual clock: it advances only when a timeout fires or every thread yields.
 
 use crate::cancel;
-use crate::libc::fail;
+use crate::fail::stop;
+use crate::guest;
+use crate::libc::{fail, result};
 use crate::memory::{load, store};
 use crate::scheduler::{Woken, ask, stand_back, wait};
 use crate::state::state;
-use crate::sys::errno;
+use crate::sys::{Answer, errno, returned};
 use everypath_shim_abi::{Object, Operation, Waiting};
 
 /// The clock of the day.
@@ -47,15 +49,21 @@ fn read(clock: i32) -> u64 {
     now(clock)
 }
 
-/// The nanoseconds of a `timespec`.
+/// The nanoseconds of a `timespec` that a function of libc is given.
 pub(crate) fn nanoseconds(address: usize) -> u64 {
-    let [seconds, nanoseconds] = load::<[i64; 2]>(address);
+    from(load(address))
+}
+
+fn from([seconds, nanoseconds]: [i64; 2]) -> u64 {
     (seconds.max(0) as u64).saturating_mul(SECOND).saturating_add(nanoseconds.max(0) as u64)
 }
 
 /// Whether a `timespec` is one.
 pub(crate) fn is_valid(address: usize) -> bool {
-    let [seconds, nanoseconds] = load::<[i64; 2]>(address);
+    is_one(load(address))
+}
+
+fn is_one([seconds, nanoseconds]: [i64; 2]) -> bool {
     seconds >= 0 && (0..SECOND as i64).contains(&nanoseconds)
 }
 
@@ -64,8 +72,12 @@ pub(crate) fn deadline(clock: i32, address: usize) -> Option<u64> {
     if address == 0 {
         return None;
     }
-    let origin = if is_realtime(clock) { EPOCH } else { UPTIME };
-    Some(nanoseconds(address).saturating_sub(origin))
+    Some(virtual_moment(clock, nanoseconds(address)))
+}
+
+/// The virtual moment at which a clock shows something.
+pub(crate) fn virtual_moment(clock: i32, shown: u64) -> u64 {
+    shown.saturating_sub(if is_realtime(clock) { EPOCH } else { UPTIME })
 }
 
 /// Sleeps until a virtual moment; says whether a signal came first.
@@ -98,39 +110,80 @@ fn sleep_for(nanoseconds: u64) -> u64 {
     if interrupted { moment.saturating_sub(state().clock.get()).max(1) } else { 0 }
 }
 
-fn write_timespec(address: usize, nanoseconds: u64) {
-    store(address, [(nanoseconds / SECOND) as i64, (nanoseconds % SECOND) as i64]);
+/// A `timespec`.
+fn timespec(nanoseconds: u64) -> [i64; 2] {
+    [(nanoseconds / SECOND) as i64, (nanoseconds % SECOND) as i64]
 }
 
-/// Does what the system call does.
-pub(crate) fn get(clock: i32, address: usize) -> isize {
+/// Reads a `timespec` that a syscall is given.
+pub(crate) fn given(address: usize) -> Result<u64, i32> {
+    let given = guest::load(address)?;
+    if is_one(given) { Ok(from(given)) } else { Err(errno::EINVAL) }
+}
+
+/// The same for a timeout, which need not be given.
+pub(crate) fn given_timeout(address: usize) -> Result<Option<u64>, i32> {
+    if address == 0 { Ok(None) } else { given(address).map(Some) }
+}
+
+/// What a clock shows to a thread that asks for it by number.
+fn shown(clock: i32) -> Result<u64, i32> {
     match clock {
-        REALTIME | MONOTONIC | 4..=BOOTTIME | TAI => write_timespec(address, read(clock)),
+        REALTIME | MONOTONIC | 4..=BOOTTIME | TAI => Ok(read(clock)),
         // Processor time: virtual time is all the time there is.
-        2 | 3 => write_timespec(address, state().clock.get()),
-        _ => return -(errno::EINVAL as isize),
+        2 | 3 => Ok(state().clock.get()),
+        TAI.. => Err(errno::EINVAL),
+        _ => stop!("clock_gettime of clock {clock} is not modelled"),
     }
-    0
 }
 
 /// Does what the system call does.
-pub(crate) fn nanosleep(clock: i32, flags: i32, request: usize, left: usize) -> isize {
-    if !is_valid(request) {
-        return -(errno::EINVAL as isize);
+pub(crate) fn get(clock: i32, address: usize) -> Answer {
+    guest::store(address, timespec(shown(clock)?))?;
+    Ok(0)
+}
+
+/// Does what the system call does.
+pub(crate) fn get_resolution(clock: i32, address: usize) -> Answer {
+    match clock {
+        REALTIME..=BOOTTIME | TAI => guest::store_if_wanted(address, timespec(1)).map(|()| 0),
+        TAI.. => Err(errno::EINVAL),
+        _ => stop!("clock_getres of clock {clock} is not modelled"),
     }
+}
+
+/// Does what the system call does.
+pub(crate) fn nanosleep(clock: i32, flags: i32, request: usize, left: usize) -> Answer {
+    let request = given(request)?;
     if flags & ABSOLUTE != 0 {
-        let interrupted = is_interrupted_until(deadline(clock, request).unwrap_or(0));
-        return if interrupted { -(errno::EINTR as isize) } else { 0 };
+        return match is_interrupted_until(virtual_moment(clock, request)) {
+            true => Err(errno::EINTR),
+            false => Ok(0),
+        };
     }
-    match sleep_for(nanoseconds(request)) {
-        0 => 0,
+    match sleep_for(request) {
+        0 => Ok(0),
         unslept => {
-            if left != 0 {
-                write_timespec(left, unslept);
-            }
-            -(errno::EINTR as isize)
+            guest::store_if_wanted(left, timespec(unslept))?;
+            Err(errno::EINTR)
         }
     }
+}
+
+/// Does what the system call does.
+pub(crate) fn get_time_of_day(address: usize, zone: usize) -> Answer {
+    let now = read(REALTIME);
+    let shown = [(now / SECOND) as i64, (now % SECOND / 1000) as i64];
+    guest::store_if_wanted(address, shown)?;
+    guest::store_if_wanted(zone, [0u32; 2])?;
+    Ok(0)
+}
+
+/// Does what the system call does.
+pub(crate) fn get_seconds(address: usize) -> Answer {
+    let seconds = (read(REALTIME) / SECOND) as i64;
+    guest::store_if_wanted(address, seconds)?;
+    Ok(seconds as isize)
 }
 
 /// Answers an instruction that reads the processor's time counter, which we have made to fault.
@@ -159,19 +212,17 @@ pub(crate) fn emulate_counter(info: usize, machine: &crate::signals::Machine) ->
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn clock_gettime(clock: i32, address: usize) -> i32 {
-    crate::libc::result(get(clock, address)) as i32
+    match shown(clock) {
+        Ok(nanoseconds) => store(address, timespec(nanoseconds)),
+        Err(error) => return fail(error) as i32,
+    }
+    0
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn clock_getres(clock: i32, address: usize) -> i32 {
-    if !matches!(clock, REALTIME..=BOOTTIME | TAI) {
-        return fail(errno::EINVAL) as i32;
-    }
-    if address != 0 {
-        write_timespec(address, 1);
-    }
-    0
+    result(returned(get_resolution(clock, address))) as i32
 }
 
 /// Interposes libc's function.
@@ -181,13 +232,13 @@ extern "C" fn timespec_get(address: usize, base: i32) -> i32 {
     if base != TIME_UTC {
         return 0;
     }
-    write_timespec(address, read(REALTIME));
+    store(address, timespec(read(REALTIME)));
     base
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn gettimeofday(address: usize, _zone: usize) -> i32 {
+extern "C" fn gettimeofday(address: usize, _zone: usize) -> i32 {
     let now = read(REALTIME);
     store(address, [(now / SECOND) as i64, (now % SECOND / 1000) as i64]);
     0
@@ -195,7 +246,7 @@ pub(crate) extern "C" fn gettimeofday(address: usize, _zone: usize) -> i32 {
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn time(address: usize) -> i64 {
+extern "C" fn time(address: usize) -> i64 {
     let seconds = (read(REALTIME) / SECOND) as i64;
     if address != 0 {
         store(address, seconds);
@@ -212,13 +263,13 @@ extern "C" fn clock() -> i64 {
 /// Interposes libc's function.
 #[unsafe(export_name = "nanosleep")]
 extern "C" fn libc_nanosleep(request: usize, left: usize) -> i32 {
-    crate::libc::result(nanosleep(MONOTONIC, 0, request, left)) as i32
+    result(returned(nanosleep(MONOTONIC, 0, request, left))) as i32
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn clock_nanosleep(clock: i32, flags: i32, request: usize, left: usize) -> i32 {
-    -nanosleep(clock, flags, request, left) as i32
+    -returned(nanosleep(clock, flags, request, left)) as i32
 }
 
 /// Interposes libc's function.

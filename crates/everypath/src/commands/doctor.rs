@@ -1,16 +1,39 @@
 //! `everypath doctor`: what this machine supports and lacks.
 
+use crate::cli::DoctorArgs;
 use crate::{HOLDS, INCONCLUSIVE, output};
 use everypath_check::Host;
 use everypath_native::doctor::{Finding, examine};
+use everypath_native::syscalls::{Handling, SYSCALLS};
 use std::fmt::Write;
 
-/// Says what this machine supports and what it lacks.
-pub(crate) fn run() -> u8 {
+/// Says what this machine supports and what it lacks, or which syscalls are supported.
+pub(crate) fn run(args: &DoctorArgs) -> u8 {
+    if args.syscalls {
+        output::print(&syscalls());
+        return HOLDS;
+    }
     let host = Host::new();
     let findings = examine(&host.folders, &host.environment);
     output::print(&text(&findings));
     if can_check(&findings) { HOLDS } else { INCONCLUSIVE }
+}
+
+/// A line for each syscall, by number.
+fn syscalls() -> String {
+    let mut calls: Vec<_> = SYSCALLS.iter().collect();
+    calls.sort_by_key(|call| call.number);
+    let width = calls.iter().map(|call| call.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for call in calls {
+        let (number, name) = (call.number, call.name);
+        let _ = match call.handling {
+            Handling::Modelled => writeln!(text, "{number:>3}  {name:<width$}  modelled"),
+            Handling::Passed(why) => writeln!(text, "{number:>3}  {name:<width$}  passed: {why}"),
+            Handling::Refused(why) => writeln!(text, "{number:>3}  {name:<width$}  refused: {why}"),
+        };
+    }
+    text
 }
 
 fn can_check(findings: &[Finding]) -> bool {

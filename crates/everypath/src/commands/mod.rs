@@ -56,7 +56,7 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
     };
     match &cli.command {
         Command::Check(args) => check::run(args),
-        Command::Doctor => Ok(doctor::run()),
+        Command::Doctor(args) => Ok(doctor::run(&args)),
         Command::Experiments(args) => experiments::run(args),
         Command::Model(args) => model::run(catalog, args),
         Command::Simulate(args) => simulate::run(catalog, args),

@@ -111,6 +111,140 @@ static void writing(void) {
     puts("writing");
 }
 
+// Several names of one file.
+static void links(void) {
+    struct stat status, same;
+    char text[32] = "";
+    int fd = open(in_folder("first"), O_RDWR | O_CREAT, 0600);
+    IS(write(fd, "shared", 6), 6);
+    IS(link(in_folder("first"), in_folder("second")), 0);
+    FAILS(link(in_folder("first"), in_folder("second")), EEXIST);
+    FAILS(link(in_folder("missing"), in_folder("third")), ENOENT);
+    FAILS(link(in_folder("first"), in_folder("missing/third")), ENOENT);
+    FAILS(link(folder, in_folder("third")), EPERM);
+    IS(stat(in_folder("second"), &status), 0);
+    IS(fstat(fd, &same), 0);
+    CHECK(status.st_ino == same.st_ino && status.st_nlink == 2 && same.st_nlink == 2);
+    int other = open(in_folder("second"), O_RDWR);
+    IS(pwrite(other, "S", 1, 0), 1);
+    IS(pread(fd, text, 20, 0), 6);
+    IS(memcmp(text, "Shared", 6), 0);
+    // Names of one file stay what they are.
+    IS(rename(in_folder("first"), in_folder("second")), 0);
+    IS(access(in_folder("first"), F_OK) + access(in_folder("second"), F_OK), 0);
+    IS(unlink(in_folder("first")), 0);
+    FAILS(access(in_folder("first"), F_OK), ENOENT);
+    IS(fstat(fd, &same), 0);
+    IS(same.st_nlink, 1);
+    IS(linkat(AT_FDCWD, in_folder("second"), AT_FDCWD, in_folder("third"), 0), 0);
+    IS(rename(in_folder("third"), in_folder("fourth")), 0);
+    IS(unlink(in_folder("second")), 0);
+    IS(stat(in_folder("fourth"), &status), 0);
+    CHECK(status.st_ino == same.st_ino && status.st_size == 6);
+    FAILS(linkat(AT_FDCWD, in_folder("fourth"), AT_FDCWD, in_folder("fifth"), 77), EINVAL);
+    IS(unlink(in_folder("fourth")), 0);
+    IS(pread(other, text, 20, 0), 6);
+    IS(close(fd) + close(other), 0);
+    puts("links");
+}
+
+static void symbolic_links(void) {
+    struct stat status;
+    char text[64] = "";
+    IS(mkdir(in_folder("real"), 0755), 0);
+    IS(symlink("real", in_folder("way")), 0);
+    FAILS(symlink("real", in_folder("way")), EEXIST);
+    IS(readlink(in_folder("way"), text, sizeof text), 4);
+    IS(memcmp(text, "real", 4), 0);
+    IS(readlink(in_folder("way"), text, 2), 2);
+    FAILS(readlink(in_folder("real"), text, sizeof text), EINVAL);
+    FAILS(readlink(in_folder("missing"), text, sizeof text), ENOENT);
+    IS(lstat(in_folder("way"), &status), 0);
+    CHECK(S_ISLNK(status.st_mode) && status.st_size == 4);
+    IS(stat(in_folder("way"), &status), 0);
+    CHECK(S_ISDIR(status.st_mode));
+    int fd = open(in_folder("way/file"), O_WRONLY | O_CREAT, 0600);
+    IS(write(fd, "x", 1), 1);
+    IS(close(fd), 0);
+    IS(stat(in_folder("real/file"), &status), 0);
+    IS(status.st_size, 1);
+    // A link to nothing is made good by who creates what it leads to.
+    IS(symlink(in_folder("real/late"), in_folder("ahead")), 0);
+    FAILS(stat(in_folder("ahead"), &status), ENOENT);
+    FAILS(open(in_folder("ahead"), O_WRONLY | O_CREAT | O_EXCL, 0600), EEXIST);
+    FAILS(open(in_folder("ahead"), O_RDONLY | O_NOFOLLOW), ELOOP);
+    IS(close(open(in_folder("ahead"), O_WRONLY | O_CREAT, 0600)), 0);
+    IS(access(in_folder("real/late"), F_OK), 0);
+    IS(symlink("round", in_folder("round")), 0);
+    FAILS(open(in_folder("round"), O_RDONLY), ELOOP);
+    IS(unlink(in_folder("round")) + unlink(in_folder("ahead")) + unlink(in_folder("way")), 0);
+    IS(unlink(in_folder("real/file")) + unlink(in_folder("real/late")), 0);
+    IS(rmdir(in_folder("real")), 0);
+    puts("symbolic links");
+}
+
+static void working_directory(void) {
+    char text[512], before[512];
+    struct stat status;
+    CHECK(getcwd(before, sizeof before) == before);
+    IS(mkdir(in_folder("place"), 0755), 0);
+    FAILS(chdir(in_folder("missing")), ENOENT);
+    FAILS(chdir(in_folder("given")), ENOTDIR);
+    IS(chdir(in_folder("place")), 0);
+    CHECK(getcwd(text, sizeof text) == text);
+    IS(strcmp(text, in_folder("place")), 0);
+    CHECK(getcwd(text, 3) == NULL && errno == ERANGE);
+    IS(close(open("here", O_WRONLY | O_CREAT, 0600)), 0);
+    IS(access(in_folder("place/here"), F_OK), 0);
+    IS(stat("../given", &status), 0);
+    IS(chdir(".."), 0);
+    IS(access("place/here", F_OK), 0);
+    int fd = open(before, O_RDONLY | O_DIRECTORY);
+    IS(fchdir(fd), 0);
+    FAILS(fchdir(-1), EBADF);
+    CHECK(getcwd(text, sizeof text) == text);
+    IS(strcmp(text, before), 0);
+    IS(close(fd), 0);
+    IS(unlink(in_folder("place/here")) + rmdir(in_folder("place")), 0);
+    puts("working directory");
+}
+
+static void modes(void) {
+    struct stat status;
+    struct statx more;
+    int fd = open(in_folder("mode"), O_RDWR | O_CREAT, 0640);
+    IS(write(fd, "12345", 5), 5);
+    IS(chmod(in_folder("mode"), 0604), 0);
+    IS(fstat(fd, &status), 0);
+    IS(status.st_mode, S_IFREG | 0604);
+    IS(fchmod(fd, 04711), 0);
+    IS(stat(in_folder("mode"), &status), 0);
+    IS(status.st_mode, S_IFREG | 04711);
+    IS(fchmodat(AT_FDCWD, in_folder("mode"), 0600, 0), 0);
+    FAILS(chmod(in_folder("missing"), 0600), ENOENT);
+    FAILS(fchmod(-1, 0600), EBADF);
+    IS(statx(AT_FDCWD, in_folder("mode"), 0, STATX_BASIC_STATS, &more), 0);
+    CHECK((more.stx_mask & STATX_BASIC_STATS) == STATX_BASIC_STATS);
+    CHECK(more.stx_mode == (S_IFREG | 0600) && more.stx_size == 5 && more.stx_nlink == 1);
+    CHECK(more.stx_uid == getuid() && more.stx_gid == getgid());
+    IS(statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &more), 0);
+    IS(more.stx_size, 5);
+    FAILS(statx(fd, "", 0, STATX_BASIC_STATS, &more), ENOENT);
+    FAILS(statx(AT_FDCWD, in_folder("missing"), 0, STATX_BASIC_STATS, &more), ENOENT);
+    FAILS(statx(AT_FDCWD, in_folder("mode"), -1, STATX_BASIC_STATS, &more), EINVAL);
+    IS(statx(AT_FDCWD, in_folder("given"), 0, STATX_BASIC_STATS, &more), 0);
+    CHECK(S_ISREG(more.stx_mode) && more.stx_size == 11);
+    IS(truncate(in_folder("mode"), 2), 0);
+    IS(fstat(fd, &status), 0);
+    IS(status.st_size, 2);
+    FAILS(truncate(folder, 0), EISDIR);
+    FAILS(truncate(in_folder("missing"), 0), ENOENT);
+    FAILS(truncate(in_folder("mode"), -1), EINVAL);
+    IS(unlink(in_folder("mode")), 0);
+    IS(close(fd), 0);
+    puts("modes");
+}
+
 static int by_text(const void *a, const void *b) { return strcmp(*(char **)a, *(char **)b); }
 
 // The names in a directory, in order, as one text.
@@ -142,6 +276,9 @@ static void changing(int controlled) {
     IS(memcmp(text, "taken text", 10), 0);
     IS(pread(reading, text, 5, 0), 5);
     IS(memcmp(text, "taken", 5), 0);
+    IS(chmod(in_folder("given"), 0600), 0);
+    IS(link(in_folder("given"), in_folder("again")), 0);
+    IS(unlink(in_folder("again")), 0);
     IS(rename(in_folder("given"), in_folder("moved")), 0);
     FAILS(access(in_folder("given"), F_OK), ENOENT);
     DIR *all = opendir(folder);
@@ -311,6 +448,10 @@ int main(int argc, char **argv) {
     strcpy(folder, argv[1]);
     descriptors();
     writing();
+    links();
+    symbolic_links();
+    working_directory();
+    modes();
     folders();
     listing();
     stdio();

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <netinet/in.h>
@@ -51,5 +52,21 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(name, "kill")) kill(getppid(), SIGTERM);
     if (!strcmp(name, "timer")) syscall(SYS_timer_create, CLOCK_MONOTONIC, NULL, stack);
+    if (!strcmp(name, "ownership")) (void)!chown(argv[0], -1, -1);
+    if (!strcmp(name, "netlink")) socket(AF_NETLINK, SOCK_RAW, 0);
+    if (!strcmp(name, "vsock")) socket(AF_VSOCK, SOCK_STREAM, 0);
+    if (!strcmp(name, "process control")) prctl(PR_SET_MM, PR_SET_MM_BRK, stack, 0, 0);
+    if (!strcmp(name, "fast open")) {
+        struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(80)};
+        sendto(socket(AF_INET, SOCK_STREAM, 0), "x", 1, MSG_FASTOPEN, (void *)&here, sizeof here);
+    }
+    if (!strcmp(name, "priority ceiling")) {
+        pthread_mutexattr_t attributes;
+        pthread_mutex_t mutex;
+        pthread_mutexattr_init(&attributes);
+        pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_PROTECT);
+        pthread_mutex_init(&mutex, &attributes);
+        pthread_mutex_lock(&mutex);
+    }
     return 0;
 }

@@ -3,26 +3,25 @@
 use crate::descriptors::{Kind, Open, all_open, found, get};
 use crate::objects;
 use crate::scheduler::{Woken, grant_all, point, wait};
-use crate::sys::errno;
+use crate::sys::{Answer, errno};
 use core::cell::Cell;
 use everypath_shim_abi::{Operation, Waiting};
 
 const EXCLUSIVE: u8 = 2;
 
 /// Does what the system call does.
-pub(crate) fn lock(descriptor: i32, how: i32) -> isize {
+pub(crate) fn lock(descriptor: i32, how: i32) -> Answer {
     const NOT_WAITING: i32 = 4;
     loop {
-        match try_lock(descriptor, how & !NOT_WAITING) {
-            Ok(true) => return 0,
-            Ok(false) if how & NOT_WAITING != 0 => return -(errno::EAGAIN as isize),
-            Ok(false) => {}
-            Err(error) => return -(error as isize),
+        match try_lock(descriptor, how & !NOT_WAITING)? {
+            true => return Ok(0),
+            false if how & NOT_WAITING != 0 => return Err(errno::EAGAIN),
+            false => {}
         }
         if wait(Waiting::FileLock, objects::paths(), None)
             == (Woken::Interrupted { restart: false })
         {
-            return -(errno::EINTR as isize);
+            return Err(errno::EINTR);
         }
     }
 }

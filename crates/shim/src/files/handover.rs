@@ -1,8 +1,8 @@
 //! Files exchanged with the checker: inputs (`--file`), and the files that the program wrote.
 
-use super::path::Path;
-use super::{AT_FDCWD, FOLDER, FORMAT, make, resize};
-use crate::memory::{bytes, load, write};
+use super::path::{AT_FDCWD, Path};
+use super::{FOLDER, FORMAT, make, resize, slot};
+use crate::memory::{bytes, c_string, load, write};
 use crate::state::state;
 use crate::sys::{number, sys};
 use core::mem::size_of;
@@ -22,14 +22,17 @@ pub(crate) struct FileLeft {
 pub(crate) fn left_behind() -> impl Iterator<Item = FileLeft> {
     let files = state().files.written.iter().map(|slot| slot.get());
     // What has no name is gone when it is closed.
-    files.filter(|file| file.used && !file.removed && file.path != 0).map(|file| FileLeft {
-        header: FileHeader {
-            mode: file.mode,
-            path_length: file.path_length as u32 + 1,
-            length: file.length as u64,
-        },
-        path: bytes(file.path, file.path_length),
-        data: bytes(file.data, file.length),
+    files.filter(|name| name.used && !name.removed && name.path != 0).map(|name| {
+        let file = name.file();
+        FileLeft {
+            header: FileHeader {
+                mode: file.mode,
+                path_length: name.path_length as u32 + 1,
+                length: file.length as u64,
+            },
+            path: name.path(),
+            data: file.data(),
+        }
     })
 }
 
@@ -59,10 +62,10 @@ pub(crate) fn receive() {
 }
 
 fn place(header: &FileHeader, path: usize, data: usize) {
-    let Ok(path) = Path::new(AT_FDCWD, path) else {
+    let Ok(path) = Path::of_text(AT_FDCWD, c_string(path)) else {
         crate::fail::stop!("the path of a --file is too long")
     };
     let index = make(&path, header.mode & !FORMAT, header.mode & FORMAT == FOLDER);
     resize(index, header.length as usize);
-    write(state().files.written[index].get().data, bytes(data, header.length as usize));
+    write(slot(index).get().data, bytes(data, header.length as usize));
 }

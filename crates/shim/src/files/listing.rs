@@ -4,15 +4,16 @@
 //! Where a listing stands is a number: that of a byte in what the machine told, and after all of
 //! that, one for each file that the program may have made.
 
+use super::host::copied;
 use super::path::Path;
-use super::{FOLDER, FORMAT, HOST_FILES, WRITTEN, mode_of, written};
+use super::{WRITTEN, slot, written};
 use crate::descriptors::{Kind, Open, moved, used};
 use crate::fail::stop;
-use crate::memory::{bytes, c_string, load, store, write, zero};
+use crate::guest;
+use crate::memory::{c_string, load};
 use crate::objects;
 use crate::scheduler::point;
-use crate::state::state;
-use crate::sys::{errno, number, sys};
+use crate::sys::{Answer, errno, number, sys};
 use everypath_shim_abi::Operation;
 
 /// Where the parts of a `struct linux_dirent64` are.
@@ -40,8 +41,8 @@ pub(super) fn copy_from_machine(path: &Path, opened: isize, to: usize) -> usize 
 pub(super) fn is_directory(open: Open) -> bool {
     let index = usize::from(open.index);
     match open.kind {
-        Kind::Host => mode_of(&HOST_FILES.files[index].get()) & FORMAT == FOLDER,
-        Kind::Written => state().files.written[index].get().directory,
+        Kind::Host => copied(index).is_directory(),
+        Kind::Written => slot(index).get().directory,
         _ => false,
     }
 }
@@ -55,11 +56,9 @@ pub(super) fn path_of(descriptor: i32) -> Result<Path, i32> {
     let index = usize::from(open.index);
     let mut path = Path::root();
     if open.kind == Kind::Host {
-        let file = HOST_FILES.files[index].get();
-        path.extend(&file.path[..file.path_length])?;
+        path.extend(copied(index).path())?;
     } else {
-        let file = state().files.written[index].get();
-        path.extend(bytes(file.path, file.path_length))?;
+        path.extend(slot(index).get().path())?;
     }
     Ok(path)
 }
@@ -74,12 +73,8 @@ struct Entry<'a> {
 }
 
 /// Does what the system call does.
-pub(crate) fn list(descriptor: i32, address: usize, room: usize) -> isize {
+pub(crate) fn list(descriptor: i32, address: usize, room: usize) -> Answer {
     point(Operation::FileRead, objects::paths());
-    fill(descriptor, address, room).unwrap_or_else(|error| -(error as isize))
-}
-
-fn fill(descriptor: i32, address: usize, room: usize) -> Result<isize, i32> {
     let folder = path_of(descriptor)?;
     let slot = moved(descriptor).ok_or(errno::EBADF)?;
     let (mut open, mut used) = (slot.get(), 0);
@@ -92,12 +87,12 @@ fn fill(descriptor: i32, address: usize, room: usize) -> Result<isize, i32> {
             break;
         }
         let at = address + used;
-        zero(at, length);
-        store(at, entry.inode);
-        store(at + NEXT, entry.next);
-        store(at + LENGTH, length as u16);
-        store(at + TYPE, entry.kind);
-        write(at + NAME, entry.name);
+        guest::zero(at, length)?;
+        guest::store(at, entry.inode)?;
+        guest::store(at + NEXT, entry.next)?;
+        guest::store(at + LENGTH, length as u16)?;
+        guest::store(at + TYPE, entry.kind)?;
+        guest::write(at + NAME, entry.name)?;
         used += length;
         open.offset = entry.next;
     }
@@ -111,7 +106,7 @@ fn entry_at(open: Open, folder: &Path) -> Result<Option<Entry<'static>>, i32> {
     let own = [(&b"."[..], 1), (&b".."[..], 2)];
     let (told, length) = match open.kind {
         Kind::Host => {
-            let file = HOST_FILES.files[usize::from(open.index)].get();
+            let file = copied(usize::from(open.index));
             (file.data, file.length)
         }
         _ => (0, own.len()),
@@ -132,13 +127,13 @@ fn entry_at(open: Open, folder: &Path) -> Result<Option<Entry<'static>>, i32> {
     }
     Ok((at - length..WRITTEN).find_map(|index| {
         let next = (length + index + 1) as u64;
-        let file = state().files.written[index].get();
-        let path = bytes(file.path, file.path_length);
-        let name = path.strip_prefix(folder.as_slice())?.strip_prefix(b"/")?;
+        let file = slot(index).get();
+        let name = file.path().strip_prefix(folder.as_slice())?.strip_prefix(b"/")?;
         let is_inside = file.used && !file.removed && !name.contains(&b'/');
         let is_told = told != 0 && is_told(told, length, name);
-        let inode = 1_000_000 + index as u64;
-        let kind = (file.mode >> 12) as u8;
+        let number = usize::from(file.alias_of).checked_sub(1).unwrap_or(index);
+        let inode = 1_000_000 + number as u64;
+        let kind = (file.file().mode >> 12) as u8;
         (is_inside && !is_told).then_some(Entry { inode, name, kind, next })
     }))
 }
@@ -150,7 +145,7 @@ fn is_removed(folder: &Path, name: &[u8]) -> Result<bool, i32> {
     }
     let mut path = folder.clone();
     path.extend(name)?;
-    Ok(written(path.as_slice()).is_some_and(|index| state().files.written[index].get().removed))
+    Ok(written(path.as_slice()).is_some_and(|index| slot(index).get().removed))
 }
 
 /// Whether the machine told of a name.

@@ -3,13 +3,14 @@
 use crate::cancel;
 use crate::controller::{ended, is_running};
 use crate::fail::stop;
+use crate::guest;
 use crate::libc::fail;
 use crate::memory::{load, store};
 use crate::objects;
 use crate::region::reply;
 use crate::scheduler::{grant, point};
 use crate::state::{Action, Interruption, SIGNALS, State, Status, Thread, state};
-use crate::sys::{errno, number, sys};
+use crate::sys::{Answer, errno, number, returned, sys};
 use crate::thread::{FIRST_TID, first_tid};
 use core::arch::global_asm;
 use everypath_shim_abi::address_space::SIGNAL_STACKS;
@@ -119,6 +120,7 @@ extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
     let address = load::<u64>(info + 16);
     if signal == SIGSEGV && crate::write_protect::is_written(address as usize)
         || crate::time::emulate_counter(info, machine)
+        || guest::recover(machine)
     {
         return;
     }
@@ -354,6 +356,23 @@ extern "C" fn kill(pid: i32, signal: i32) -> i32 {
     crate::libc::result(kill_process(pid, signal)) as i32
 }
 
+/// Does what the system call does: the kernel's layout of an action, which libc's `sigaction` hides.
+pub(crate) fn change_action(signal: i32, new: usize, old: usize) -> Answer {
+    let is_fixed = signal == SIGKILL || signal == SIGSTOP;
+    let action = if new == 0 { None } else { Some(guest::load::<[usize; 4]>(new)?) };
+    if !(1..SIGNALS as i32).contains(&signal) || is_fixed && action.is_some() {
+        return Err(errno::EINVAL);
+    }
+    let slot = &state().actions[signal as usize];
+    let before = slot.get();
+    if let Some([handler, flags, _, mask]) = action {
+        slot.set(Action { handler, mask: mask as u64, flags: flags as i32 });
+    }
+    let shown = [before.handler, before.flags as usize, 0, before.mask as usize];
+    guest::store_if_wanted(old, shown)?;
+    Ok(0)
+}
+
 /// The layout of libc's `struct sigaction`.
 const MASK: usize = 8;
 const FLAGS: usize = 136;
@@ -399,58 +418,65 @@ extern "C" fn signal(signal: i32, handler: usize) -> usize {
     before.handler
 }
 
-/// Changes which signals the running thread blocks.
-pub(crate) fn change_mask(how: i32, new: usize, old: usize) -> i32 {
+/// Changes which signals the running thread blocks: does what the system call does.
+pub(crate) fn change_mask(how: i32, new: usize, old: usize) -> Answer {
     let thread = state().current();
     let before = thread.blocked_signals.get();
-    if old != 0 {
-        store(old, before);
-    }
     if new != 0 {
-        let set: u64 = load(new);
+        let set: u64 = guest::load(new)?;
         let after = match how {
             0 => before | set,
             1 => before & !set,
             2 => set,
-            _ => return errno::EINVAL,
+            _ => return Err(errno::EINVAL),
         };
         thread.blocked_signals.set(after);
+    }
+    let told = guest::store_if_wanted(old, before);
+    if new != 0 {
         deliver_pending(state());
     }
-    0
+    told.map(|()| 0)
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_sigmask(how: i32, new: usize, old: usize) -> i32 {
-    change_mask(how, new, old)
+    -returned(change_mask(how, new, old)) as i32
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigprocmask(how: i32, new: usize, old: usize) -> i32 {
-    match change_mask(how, new, old) {
-        0 => 0,
-        error => fail(error) as i32,
-    }
+    crate::libc::result(returned(change_mask(how, new, old))) as i32
+}
+
+/// Does what the system call does.
+pub(crate) fn pending(set: usize) -> Answer {
+    let thread = state().current();
+    let pending = thread.pending.get() | state().pending_signals.get();
+    guest::store(set, pending & thread.blocked_signals.get())?;
+    Ok(0)
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigpending(set: usize) -> i32 {
-    let thread = state().current();
-    let pending = thread.pending.get() | state().pending_signals.get();
-    store(set, pending & thread.blocked_signals.get());
-    0
+    crate::libc::result(returned(pending(set))) as i32
 }
 
-/// Interposes libc's function: faults are handled on a stack of ours.
-#[unsafe(no_mangle)]
-extern "C" fn sigaltstack(_new: usize, old: usize) -> i32 {
-    const DISABLED: i32 = 2;
-    if old != 0 {
-        store(old, [0usize; 3]);
-        store(old + 8, DISABLED);
+/// Does what the system call does: faults are handled on a stack of ours.
+pub(crate) fn alternate_stack(new: usize, old: usize) -> Answer {
+    const DISABLED: usize = 2;
+    if new != 0 {
+        guest::load::<[usize; 3]>(new)?;
     }
-    0
+    guest::store_if_wanted(old, [0, DISABLED, 0])?;
+    Ok(0)
+}
+
+/// Interposes libc's function.
+#[unsafe(no_mangle)]
+extern "C" fn sigaltstack(new: usize, old: usize) -> i32 {
+    crate::libc::result(returned(alternate_stack(new, old))) as i32
 }

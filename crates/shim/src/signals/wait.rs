@@ -4,12 +4,13 @@
 use super::{SENT_TO_PROCESS, SENT_TO_THREAD, bit, deliver_pending};
 use crate::cancel;
 use crate::controller::is_running;
-use crate::libc::{fail, result};
-use crate::memory::{load, store, write};
+use crate::guest;
+use crate::libc::result;
+use crate::memory::store;
 use crate::objects;
 use crate::scheduler::{Woken, ask, wait};
 use crate::state::{Status, Thread, state};
-use crate::sys::{errno, number, sys};
+use crate::sys::{Answer, answer, errno, number, returned, sys};
 use crate::thread::first_tid;
 use everypath_shim_abi::{Object, Operation, Waiting};
 
@@ -78,65 +79,57 @@ fn await_handler() {
 }
 
 /// Does what the system call does.
-pub(crate) fn timed_wait(set: usize, info: usize, patience: usize) -> isize {
-    if patience != 0 && !crate::time::is_valid(patience) {
-        return -(errno::EINVAL as isize);
-    }
+pub(crate) fn timed_wait(set: usize, info: usize, patience: usize) -> Answer {
     if !is_running() {
-        return sys!(number::RT_SIGTIMEDWAIT, set, info, patience, 8);
+        return answer(sys!(number::RT_SIGTIMEDWAIT, set, info, patience, 8));
     }
-    let deadline = (patience != 0)
-        .then(|| state().clock.get().saturating_add(crate::time::nanoseconds(patience)));
-    match cancel::at_point(|| await_one(load(set), deadline)) {
-        Err(error) => -(error as isize),
-        Ok(Arrived { signal, by_process }) => {
-            if info != 0 {
-                let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
-                let sent = [signal, 0, code, 0, first_tid()];
-                crate::memory::zero(info, 128);
-                sent.iter().zip(0..).for_each(|(&word, at)| store(info + at * 4, word));
-                let user = sys!(number::GETUID) as u32;
-                write(info + 20, &user.to_ne_bytes());
-            }
-            signal as isize
-        }
+    let set = guest::load(set)?;
+    let patience = crate::time::given_timeout(patience)?;
+    let deadline = patience.map(|patience| state().clock.get().saturating_add(patience));
+    let Arrived { signal, by_process } = cancel::at_point(|| await_one(set, deadline))?;
+    if info != 0 {
+        let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
+        guest::zero(info, 128)?;
+        guest::store(info, [signal, 0, code, 0, first_tid(), sys!(number::GETUID) as i32])?;
     }
+    Ok(signal as isize)
 }
 
 /// Does what the system call does.
-pub(crate) fn pause() -> isize {
+pub(crate) fn pause() -> Answer {
     cancel::at_point(|| {
         ask(Operation::SignalWait, objects::whole_process(), None);
         await_handler();
     });
-    -(errno::EINTR as isize)
+    Err(errno::EINTR)
 }
 
 /// Does what the system call does.
-pub(crate) fn suspend(mask: usize) -> isize {
+pub(crate) fn suspend(mask: usize) -> Answer {
+    let mask = guest::load(mask)?;
     cancel::at_point(|| {
         ask(Operation::SignalWait, objects::whole_process(), None);
         // From here on, whatever is handled ends it.
         let thread = state().current();
-        let before = thread.blocked_signals.replace(load(mask));
+        let before = thread.blocked_signals.replace(mask);
         if !deliver_pending(state()) {
             await_handler();
         }
         thread.blocked_signals.set(before);
     });
-    -(errno::EINTR as isize)
+    Err(errno::EINTR)
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigtimedwait(set: usize, info: usize, patience: usize) -> i32 {
-    result(timed_wait(set, info, patience)) as i32
+    result(returned(timed_wait(set, info, patience))) as i32
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigwaitinfo(set: usize, info: usize) -> i32 {
-    result(timed_wait(set, info, 0)) as i32
+    result(returned(timed_wait(set, info, 0))) as i32
 }
 
 /// Interposes libc's function, which does not return because a handler ran.
@@ -144,10 +137,10 @@ extern "C" fn sigwaitinfo(set: usize, info: usize) -> i32 {
 extern "C" fn sigwait(set: usize, signal: usize) -> i32 {
     loop {
         match timed_wait(set, 0, 0) {
-            answer if answer == -(errno::EINTR as isize) => {}
-            answer if answer < 0 => return -answer as i32,
-            answer => {
-                store(signal, answer as i32);
+            Err(errno::EINTR) => {}
+            Err(error) => return error,
+            Ok(taken) => {
+                store(signal, taken as i32);
                 return 0;
             }
         }
@@ -157,11 +150,11 @@ extern "C" fn sigwait(set: usize, signal: usize) -> i32 {
 /// Interposes libc's function.
 #[unsafe(export_name = "pause")]
 extern "C" fn libc_pause() -> i32 {
-    fail((-pause()) as i32) as i32
+    result(returned(pause())) as i32
 }
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn sigsuspend(mask: usize) -> i32 {
-    fail((-suspend(mask)) as i32) as i32
+    result(returned(suspend(mask))) as i32
 }

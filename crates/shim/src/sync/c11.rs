@@ -59,7 +59,11 @@ extern "C" fn thrd_yield() {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn thrd_sleep(request: usize, left: usize) -> i32 {
-    crate::time::nanosleep(crate::time::MONOTONIC, 0, request, left) as i32
+    match crate::time::nanosleep(crate::time::MONOTONIC, 0, request, left) {
+        Ok(_) => 0,
+        Err(errno::EINTR) => -1,
+        Err(_) => -2,
+    }
 }
 
 /// Interposes libc's function.

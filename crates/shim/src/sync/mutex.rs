@@ -1,6 +1,7 @@
 //! POSIX mutexes of every kind.
 
 use super::{WaitLimit, give_back, is_clock, my_tid, tid};
+use crate::fail::stop;
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store, view};
 use crate::objects;
@@ -153,6 +154,10 @@ fn acquire_unless_interrupted(address: usize, patience: WaitLimit) -> Option<i32
     match mutex.lock.get() {
         FREE | ORPHANED => return Some(mutex.give(thread)),
         LOST => return Some(errno::ENOTRECOVERABLE),
+        // The word holds its priority, and libc would change that of the thread.
+        _ if mutex.kind.get() & PROTECTING != 0 => {
+            stop!("a mutex with the protocol PTHREAD_PRIO_PROTECT is not modelled")
+        }
         _ => {}
     }
     if mutex.owner.get() == my_tid() {

@@ -1,0 +1,191 @@
+//! Files and descriptors.
+
+use super::Handlers;
+use crate::descriptors;
+use crate::files::{self, AT_FDCWD, At};
+use crate::guest;
+use crate::net::syscalls::{self as net, is_object};
+use crate::sys::{Answer, answer, errno, number};
+
+const NO_FOLLOW: i32 = 0x100;
+const REMOVE_DIRECTORY: usize = 0x200;
+/// What `creat` adds: write only, create, truncate.
+const CREAT: i32 = 0o1101;
+
+/// A path that begins in the working directory.
+const fn here(path: usize) -> At {
+    At(AT_FDCWD, path)
+}
+
+pub(super) const HANDLERS: Handlers = &[
+    (number::READ, |_, [a, b, c, ..]| files::read(a as i32, b, c, None)),
+    (number::WRITE, |_, [a, b, c, ..]| files::write_to(a as i32, b, c, None)),
+    (number::PREAD64, |_, [a, b, c, d, ..]| files::read(a as i32, b, c, Some(offset(d)?))),
+    (number::PWRITE64, |_, [a, b, c, d, ..]| files::write_to(a as i32, b, c, Some(offset(d)?))),
+    (number::READV, |_, [a, b, c, ..]| read_vector(a as i32, b, c, None)),
+    (number::WRITEV, |_, [a, b, c, ..]| write_vector(a as i32, b, c, None)),
+    (number::PREADV, |_, [a, b, c, d, ..]| read_vector(a as i32, b, c, Some(offset(d)?))),
+    (number::PWRITEV, |_, [a, b, c, d, ..]| write_vector(a as i32, b, c, Some(offset(d)?))),
+    (number::OPEN, |_, [a, b, c, ..]| files::open(here(a), b as i32, c as u32)),
+    (number::CREAT, |_, [a, b, ..]| files::open(here(a), CREAT, b as u32)),
+    (number::OPENAT, |_, [a, b, c, d, ..]| files::open(At(a as i32, b), c as i32, d as u32)),
+    (number::CLOSE, |_, [a, ..]| answer(descriptors::close(a as i32))),
+    (number::LSEEK, |_, [a, b, c, ..]| files::seek(a as i32, b as i64, c as i32)),
+    (number::FSTAT, |_, [a, b, ..]| files::status(a as i32, b)),
+    (number::STAT, |_, [a, b, ..]| files::path_status(here(a), b, 0)),
+    (number::LSTAT, |_, [a, b, ..]| files::path_status(here(a), b, NO_FOLLOW)),
+    (number::NEWFSTATAT, |_, [a, b, c, d, ..]| files::path_status(At(a as i32, b), c, d as i32)),
+    (number::STATX, |_, [a, b, c, d, e, _]| {
+        files::extended_status(At(a as i32, b), c as i32, d, e)
+    }),
+    (number::STATFS, |_, [a, b, ..]| files::file_system(here(a), b)),
+    (number::FSTATFS, |_, [a, b, ..]| files::open_file_system(a as i32, b)),
+    (number::ACCESS, |_, [a, b, ..]| files::access(here(a), b as u32, 0)),
+    (number::FACCESSAT, |_, [a, b, c, ..]| files::access(At(a as i32, b), c as u32, 0)),
+    (number::FACCESSAT2, |_, [a, b, c, d, ..]| files::access(At(a as i32, b), c as u32, d as i32)),
+    (number::CHMOD, |_, [a, b, ..]| files::change_mode(here(a), b as u32)),
+    (number::FCHMODAT, |_, [a, b, c, ..]| files::change_mode(At(a as i32, b), c as u32)),
+    (number::FCHMOD, |_, [a, b, ..]| files::change_open_mode(a as i32, b as u32)),
+    (number::UTIMENSAT, |_, [a, b, c, d, ..]| files::set_times(At(a as i32, b), c, d as i32)),
+    (number::UNLINK, |_, [a, ..]| files::remove(here(a), false)),
+    (number::RMDIR, |_, [a, ..]| files::remove(here(a), true)),
+    (number::UNLINKAT, |_, [a, b, c, ..]| {
+        if c & !REMOVE_DIRECTORY != 0 {
+            return Err(errno::EINVAL);
+        }
+        files::remove(At(a as i32, b), c != 0)
+    }),
+    (number::RENAME, |_, [a, b, ..]| files::rename(here(a), here(b), 0)),
+    (number::RENAMEAT, |_, [a, b, c, d, ..]| files::rename(At(a as i32, b), At(c as i32, d), 0)),
+    (number::RENAMEAT2, |_, [a, b, c, d, e, _]| {
+        files::rename(At(a as i32, b), At(c as i32, d), e as u32)
+    }),
+    (number::LINK, |_, [a, b, ..]| files::link(here(a), here(b), 0)),
+    (number::LINKAT, |_, [a, b, c, d, e, _]| {
+        files::link(At(a as i32, b), At(c as i32, d), e as i32)
+    }),
+    (number::SYMLINK, |_, [a, b, ..]| files::make_symbolic_link(a, here(b))),
+    (number::SYMLINKAT, |_, [a, b, c, ..]| files::make_symbolic_link(a, At(b as i32, c))),
+    (number::READLINK, |_, [a, b, c, ..]| files::read_link(here(a), b, c)),
+    (number::READLINKAT, |_, [a, b, c, d, ..]| files::read_link(At(a as i32, b), c, d)),
+    (number::GETDENTS64, |_, [a, b, c, ..]| files::list(a as i32, b, c)),
+    (number::MKDIR, |_, [a, b, ..]| files::make_directory(here(a), b as u32)),
+    (number::MKDIRAT, |_, [a, b, c, ..]| files::make_directory(At(a as i32, b), c as u32)),
+    (number::CHDIR, |_, [a, ..]| files::change_directory(here(a))),
+    (number::FCHDIR, |_, [a, ..]| files::change_to_open_directory(a as i32)),
+    (number::GETCWD, |_, [a, b, ..]| files::current_directory(a, b)),
+    (number::TRUNCATE, |_, [a, b, ..]| files::resize_path(here(a), b as i64)),
+    (number::FTRUNCATE, |_, [a, b, ..]| files::truncate(a as i32, b as i64)),
+    (number::DUP, |_, [a, ..]| answer(descriptors::duplicate(a as i32, 0, None))),
+    (number::DUP2, |_, [a, b, ..]| answer(descriptors::duplicate(a as i32, 0, Some(b)))),
+    (number::DUP3, |_, [a, b, ..]| answer(descriptors::duplicate(a as i32, 0, Some(b)))),
+    (number::FCNTL, |_, [a, b, c, ..]| control(a as i32, b as i32, c)),
+    (number::IOCTL, |_, [a, b, c, ..]| device_control(a as i32, b, c)),
+    (number::FLOCK, |_, [a, b, ..]| files::flock::lock(a as i32, b as i32)),
+    // Nothing that is written outlives the execution, so there is nothing to flush.
+    (number::SYNC, |_, _| Ok(0)),
+    (number::FSYNC, |_, [a, ..]| opened(a)),
+    (number::FDATASYNC, |_, [a, ..]| opened(a)),
+    (number::SYNCFS, |_, [a, ..]| opened(a)),
+    // What the program knows of its future changes nothing.
+    (number::FADVISE64, |_, [a, ..]| opened(a)),
+    (number::READAHEAD, |_, [a, ..]| opened(a)),
+];
+
+/// Nothing to do for a descriptor that is open.
+fn opened(descriptor: usize) -> Answer {
+    if descriptors::is_open(descriptor as i32) { Ok(0) } else { Err(errno::EBADF) }
+}
+
+/// An offset, which must not be negative.
+fn offset(given: usize) -> Result<u64, i32> {
+    if (given as i64) < 0 { Err(errno::EINVAL) } else { Ok(given as u64) }
+}
+
+fn read_vector(descriptor: i32, vector: usize, count: usize, at: Option<u64>) -> Answer {
+    if at.is_none() && is_object(descriptor) {
+        check_vector(vector, count, |address| guest::writable(address, 1).map(|_| ()))?;
+        return answer(net::read_vector(descriptor, vector, count));
+    }
+    each_piece(vector, count, at, |address, length, at| {
+        files::read(descriptor, address, length, at)
+    })
+}
+
+fn write_vector(descriptor: i32, vector: usize, count: usize, at: Option<u64>) -> Answer {
+    if at.is_none() && is_object(descriptor) {
+        check_vector(vector, count, |address| guest::readable(address, 1).map(|_| ()))?;
+        return answer(net::write_vector(descriptor, vector, count));
+    }
+    each_piece(vector, count, at, |address, length, at| {
+        files::write_to(descriptor, address, length, at)
+    })
+}
+
+/// Looks whether the pieces of a vector begin at addresses that can be used.
+pub(super) fn check_vector(
+    vector: usize,
+    count: usize,
+    check: fn(usize) -> Result<(), i32>,
+) -> Result<(), i32> {
+    const MOST: usize = 1024;
+    if count > MOST {
+        return Err(errno::EINVAL);
+    }
+    for at in 0..count {
+        let [address, length] = guest::load::<[usize; 2]>(vector + at * 16)?;
+        if (length as isize) < 0 {
+            return Err(errno::EINVAL);
+        }
+        if length > 0 {
+            check(address)?;
+        }
+    }
+    Ok(())
+}
+
+fn each_piece(
+    vector: usize,
+    count: usize,
+    at: Option<u64>,
+    mut each: impl FnMut(usize, usize, Option<u64>) -> Answer,
+) -> Answer {
+    check_vector(vector, count, |_| Ok(()))?;
+    let mut total = 0;
+    for piece in 0..count {
+        let [address, length] = guest::load::<[usize; 2]>(vector + piece * 16)?;
+        if length == 0 && count > 1 {
+            continue;
+        }
+        match each(address, length, at.map(|at| at + total as u64)) {
+            Ok(done) => {
+                total += done;
+                if (done as usize) < length {
+                    break;
+                }
+            }
+            Err(_) if total > 0 => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(total)
+}
+
+/// Does what `fcntl` does.
+fn control(descriptor: i32, command: i32, argument: usize) -> Answer {
+    const LOCKS: [i32; 3] = [5, 6, 7];
+    const LOCK_SIZE: usize = 32;
+    if LOCKS.contains(&command) && descriptors::is_open(descriptor) {
+        guest::expect_room(argument, LOCK_SIZE)?;
+    }
+    answer(descriptors::control(descriptor, command, argument))
+}
+
+/// Does what `ioctl` does: all requests that are modelled change a number.
+fn device_control(descriptor: i32, request: usize, argument: usize) -> Answer {
+    const NUMBERS: [usize; 3] = [0x5421, 0x541b, 0x5411];
+    if NUMBERS.contains(&request) && descriptors::is_open(descriptor) {
+        guest::expect_room(argument, size_of::<i32>())?;
+    }
+    answer(net::device_control(descriptor, request, argument))
+}

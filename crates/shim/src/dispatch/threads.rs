@@ -1,0 +1,67 @@
+//! Futexes, time, signals and the end of the process.
+
+use super::Handlers;
+use crate::alarm;
+use crate::futex;
+use crate::process;
+use crate::random;
+use crate::signals;
+use crate::sys::{answer, errno, number};
+use crate::thread;
+use crate::time;
+
+pub(super) const HANDLERS: Handlers = &[
+    (number::FUTEX, |_, [a, b, c, d, e, f]| {
+        futex::futex(futex::Call {
+            word: a,
+            operation: b as i32,
+            value: c as u32,
+            timeout: d,
+            other: e,
+            third: f as u32,
+        })
+    }),
+    (number::SCHED_YIELD, |_, _| Ok(thread::sched_yield() as isize)),
+    (number::CLOCK_GETTIME, |_, [a, b, ..]| time::get(a as i32, b)),
+    (number::CLOCK_GETRES, |_, [a, b, ..]| time::get_resolution(a as i32, b)),
+    (number::CLOCK_NANOSLEEP, |_, [a, b, c, d, ..]| time::nanosleep(a as i32, b as i32, c, d)),
+    (number::NANOSLEEP, |_, [a, b, ..]| time::nanosleep(time::MONOTONIC, 0, a, b)),
+    (number::GETTIMEOFDAY, |_, [a, b, ..]| time::get_time_of_day(a, b)),
+    (number::TIME, |_, [a, ..]| time::get_seconds(a)),
+    (number::GETRANDOM, |_, [a, b, c, ..]| random::get(a, b, c)),
+    (number::TGKILL, |_, [_, b, c, ..]| answer(signals::kill_thread(b as i32, c as i32))),
+    (number::TKILL, |_, [a, b, ..]| answer(signals::kill_thread(a as i32, b as i32))),
+    (number::KILL, |_, [a, b, ..]| answer(signals::kill_process(a as i32, b as i32))),
+    (number::RT_SIGPROCMASK, |_, [a, b, c, d, ..]| {
+        check_mask_size(d)?;
+        signals::change_mask(a as i32, b, c)
+    }),
+    (number::RT_SIGACTION, |_, [a, b, c, d, ..]| {
+        check_mask_size(d)?;
+        signals::change_action(a as i32, b, c)
+    }),
+    (number::RT_SIGPENDING, |_, [a, ..]| signals::pending(a)),
+    (number::RT_SIGTIMEDWAIT, |_, [a, b, c, d, ..]| {
+        check_mask_size(d)?;
+        signals::timed_wait(a, b, c)
+    }),
+    (number::RT_SIGSUSPEND, |_, [a, b, ..]| {
+        check_mask_size(b)?;
+        signals::suspend(a)
+    }),
+    (number::PAUSE, |_, _| signals::pause()),
+    (number::ALARM, |_, [a, ..]| Ok(alarm::alarm_after(a as u32))),
+    (number::GETITIMER, |_, [a, b, ..]| alarm::get_timer(a as i32, b)),
+    (number::SETITIMER, |_, [a, b, c, ..]| alarm::set_timer(a as i32, b, c)),
+    (number::SIGALTSTACK, |_, [a, b, ..]| signals::alternate_stack(a, b)),
+    (number::EXIT_GROUP, |_, [a, ..]| process::finish(a as i32)),
+    (number::EXIT, |_, [a, ..]| process::finish(a as i32)),
+    // Nobody can start a process, so there is none to wait for.
+    (number::WAIT4, |_, _| Err(errno::ECHILD)),
+    (number::WAITID, |_, _| Err(errno::ECHILD)),
+];
+
+/// The kernel knows masks of one size.
+fn check_mask_size(size: usize) -> Result<(), i32> {
+    if size == size_of::<u64>() { Ok(()) } else { Err(errno::EINVAL) }
+}
