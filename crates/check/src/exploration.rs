@@ -32,12 +32,8 @@ impl Exploration {
             return Exploration::states(config);
         }
         let reduction = match config.reduction {
-            Some(ReductionName::Sleep) => {
-                return Err(CheckError::options(
-                    "--reduction sleep is for --state-matching; dpor includes it",
-                ));
-            }
             Some(ReductionName::None) => Reduction::None,
+            Some(ReductionName::Sleep) => Reduction::SleepSets,
             Some(ReductionName::SourceDpor) => Reduction::Source,
             Some(ReductionName::Dpor) | None => Reduction::Optimal,
         };

@@ -336,6 +336,11 @@ fn reduction_and_plain_search_agree() {
         assert_eq!((plain_code, property(&plain)), (code, property(&reduced)));
         let executions = |result: &Value| result["stats"]["executions"].as_u64().unwrap();
         assert!(executions(&reduced) * 100 < executions(&plain), "{plain} {reduced}");
+        let (code, sleeping) = run("sleep");
+        assert_eq!((plain_code, property(&plain)), (code, property(&sleeping)));
+        // A class is completed once, but executions are begun in vain.
+        assert!(executions(&sleeping) * 10 < executions(&plain), "{plain} {sleeping}");
+        assert!(executions(&sleeping) > executions(&reduced), "{reduced} {sleeping}");
     }
 }
 

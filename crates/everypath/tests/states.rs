@@ -97,7 +97,6 @@ fn limits_and_options_that_do_not_fit_are_told() {
     assert!(coverage["estimated_share"].is_null(), "{result}");
     for (options, said) in [
         ("--state-matching --reduction dpor", "would miss schedules"),
-        ("--reduction sleep", "is for --state-matching"),
         ("--state-matching --strategy random", "needs --strategy dfs"),
         ("--state-matching --restart fork", "leave --restart out"),
         ("--state-matching --peer true --cache none", "leave --cache none out"),

@@ -16,13 +16,16 @@ pub(crate) fn endings(programs: &Programs, reduction: &str, command: &str) -> Op
     (executions < 30_000).then(|| names.collect())
 }
 
-/// Compares both searches on scripts of a program and returns how many were small enough for it.
+/// Compares reduced searches with plain search on scripts of a program, and returns how many were small
+/// enough for it.
 pub(crate) fn compare_searches(source: &str, scripts: &[&str]) -> usize {
     let programs = Programs::new(&[&format!("../crates/everypath/tests/programs/{source}")]);
     let program = source.split('.').next().unwrap();
     let is_compared = |scripts: &&&str| {
         let command = format!("{program} {scripts}");
         let reduced = endings(&programs, "dpor", &command).expect("a reduced search is small");
+        let sleeping = endings(&programs, "sleep", &command);
+        assert!(sleeping.is_none_or(|sleeping| sleeping == reduced), "{command}");
         let plain = endings(&programs, "none", &command);
         plain.map(|plain| assert_eq!(reduced, plain, "{command}")).is_some()
     };

@@ -37,7 +37,7 @@ choice! {
         /// Source DPOR: simpler, and some executions are redundant
         #[cfg_attr(feature = "clap", value(hide = true))]
         SourceDpor,
-        /// Sleep sets
+        /// Sleep sets: each class once, but many executions are begun in vain; simple, to compare with
         Sleep,
         /// No reduction
         None,
