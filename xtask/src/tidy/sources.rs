@@ -1,6 +1,8 @@
 //! How long source files get, where modules and tests are, and what must not be committed.
 
 use super::Tracked;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// The longest source file.
 const MAX_LINES: usize = 800;
@@ -16,6 +18,7 @@ pub(super) fn check(files: &[Tracked]) -> Vec<String> {
     let sources = || files.iter().filter(|file| file.has_extension("rs"));
     let mut faults: Vec<String> = sources().flat_map(source).collect();
     faults.extend(forgotten_tests(sources()));
+    faults.extend(module_roots(sources()));
     faults
 }
 
@@ -46,6 +49,18 @@ fn forgotten_tests<'a>(sources: impl Iterator<Item = &'a Tracked> + Clone) -> Ve
         .collect()
 }
 
+/// Modules whose file is beside their folder, instead of being its `mod.rs`.
+fn module_roots<'a>(sources: impl Iterator<Item = &'a Tracked> + Clone) -> Vec<String> {
+    let folders: BTreeSet<&Path> = sources.clone().filter_map(|file| file.path.parent()).collect();
+    sources
+        .filter(|file| folders.contains(file.path.with_extension("").as_path()))
+        .map(|file| {
+            let root = file.path.with_extension("").join("mod.rs");
+            format!("{}: should be {}", file.path.display(), root.display())
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +74,16 @@ mod tests {
         let text = format!("fn f() {{}}\n// {}: later\n", FORBIDDEN[0]);
         assert_eq!(source(&file("a.rs", &text)).len(), 1);
         assert_eq!(source(&file("a.rs", &"\n".repeat(MAX_LINES + 1))).len(), 1);
+    }
+
+    #[test]
+    fn a_module_beside_its_folder_is_found() {
+        let faults = |root| {
+            let files = [file(root, ""), file("a/one/two.rs", ""), file("a/three.rs", "")];
+            module_roots(files.iter())
+        };
+        assert_eq!(faults("a/one/mod.rs"), Vec::<String>::new());
+        assert_eq!(faults("a/one.rs"), ["a/one.rs: should be a/one/mod.rs"]);
     }
 
     #[test]

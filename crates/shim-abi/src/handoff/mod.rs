@@ -2,7 +2,7 @@
 //!
 //! One word says whose turn it is. Whoever waits may spin for a while, since most turns are short; then
 //! it announces in the word that it sleeps. So the other side makes a syscall only if somebody is to
-//! be woken. Both sides call this code, and loom checks it in every interleaving (`handoff/tests.rs`).
+//! be woken. Both sides call this code, and loom checks it in every interleaving (`tests.rs`).
 
 use crate::futex::{Futex, Word};
 use core::sync::atomic::{AtomicU32, Ordering};
