@@ -1,6 +1,6 @@
 //! Runs every contender in every round and collects the numbers.
 
-use crate::contender::{Contender, Outcome, Tool};
+use crate::contender::{Contender, StateCounts, Tool};
 use crate::measure::{self, Finished};
 use crate::model::{Bounds, Expected, FULL, FULL_SIZE, QUICK, QUICK_SIZE};
 use crate::spin::{self, Spin};
@@ -102,7 +102,7 @@ fn prepare_spin(plan: &mut Plan) -> Result<Option<(Spin, String)>> {
 }
 
 /// Runs one contender once, in a process of its own.
-fn run_one(plan: &Plan, contender: &Contender, spin: Option<&Spin>) -> Result<(Outcome, Finished)> {
+fn run_one(plan: &Plan, contender: &Contender, spin: Option<&Spin>) -> Result<(StateCounts, Finished)> {
     let name = contender.name;
     match contender.tool {
         Tool::InProcess(_) => {
@@ -123,7 +123,7 @@ fn run_one(plan: &Plan, contender: &Contender, spin: Option<&Spin>) -> Result<(O
 /// Compares counts with what they must be.
 ///
 /// Only SPIN's parallel searches, which promise less, may be wrong; their rows are then marked.
-fn check(contender: &Contender, found: &Outcome, size: &Expected, row: &mut Row) -> Result<()> {
+fn check(contender: &Contender, found: &StateCounts, size: &Expected, row: &mut Row) -> Result<()> {
     if found.agrees_with(size) {
         return Ok(());
     }
@@ -147,7 +147,7 @@ fn empty_row(contender: &Contender) -> Row {
 }
 
 /// Makes a sample.
-fn sample(round: usize, outcome: Outcome, finished: &Finished) -> Sample {
+fn sample(round: usize, outcome: StateCounts, finished: &Finished) -> Sample {
     Sample {
         round,
         outcome,

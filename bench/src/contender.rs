@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What one run of a tool found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct StateCounts {
     /// Distinct states.
     pub states: u64,
     /// Transitions, where the tool reports them.
@@ -15,11 +15,11 @@ pub struct Outcome {
     pub levels: Option<u64>,
 }
 
-impl Outcome {
+impl StateCounts {
     /// Returns the outcome of a tool that reports everything and is right.
     #[cfg(test)]
-    pub fn exact(size: &Expected) -> Outcome {
-        Outcome {
+    pub fn exact(size: &Expected) -> StateCounts {
+        StateCounts {
             states: size.states,
             transitions: Some(size.transitions),
             levels: Some(size.levels),
@@ -38,7 +38,7 @@ impl Outcome {
 #[derive(Clone, Copy)]
 pub enum Tool {
     /// A function of this binary, which is executed again for it.
-    InProcess(fn(&Bounds) -> Outcome),
+    InProcess(fn(&Bounds) -> StateCounts),
     /// A `pan` that SPIN generates.
     Spin(&'static spin::Variant),
 }
@@ -56,12 +56,12 @@ pub struct Contender {
 
 impl Contender {
     /// Makes a row for a function of this binary that uses one thread.
-    pub const fn sequential(name: &'static str, run: fn(&Bounds) -> Outcome) -> Contender {
+    pub const fn sequential(name: &'static str, run: fn(&Bounds) -> StateCounts) -> Contender {
         Contender { name, parallel: false, tool: Tool::InProcess(run) }
     }
 
     /// Makes a row for a function of this binary that uses all cores.
-    pub const fn parallel(name: &'static str, run: fn(&Bounds) -> Outcome) -> Contender {
+    pub const fn parallel(name: &'static str, run: fn(&Bounds) -> StateCounts) -> Contender {
         Contender { name, parallel: true, tool: Tool::InProcess(run) }
     }
 }

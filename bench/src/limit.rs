@@ -10,7 +10,7 @@
 //! pages gain 15 % and `target-cpu=native` with buckets 20 %; both are left out because the
 //! contenders do not have them either.
 
-use crate::contender::Outcome;
+use crate::contender::StateCounts;
 use crate::model::{Arq, Bounds, Event};
 use prefetch_index::prefetch_index;
 
@@ -24,19 +24,19 @@ const SMALL: u32 = 10;
 const PRESIZED: u32 = 23;
 
 /// Runs the loop with a table that is large enough from the start.
-pub fn presized(bounds: &Bounds) -> Outcome {
+pub fn presized(bounds: &Bounds) -> StateCounts {
     explore(bounds, Table::new(PRESIZED))
 }
 
 /// Runs the loop with a table that doubles when it is three quarters full.
 ///
 /// This is the fair limit for a checker that does not know the number of states beforehand.
-pub fn growing(bounds: &Bounds) -> Outcome {
+pub fn growing(bounds: &Bounds) -> StateCounts {
     explore(bounds, Table::new(SMALL))
 }
 
 /// Explores all states breadth first.
-fn explore(bounds: &Bounds, mut table: Table) -> Outcome {
+fn explore(bounds: &Bounds, mut table: Table) -> StateCounts {
     let initial = Arq::initial().pack();
     table.insert(initial);
     let mut level = vec![initial];
@@ -58,14 +58,14 @@ fn explore(bounds: &Bounds, mut table: Table) -> Outcome {
         std::mem::swap(&mut level, &mut next_level);
         next_level.clear();
     }
-    Outcome { states: table.len as u64, transitions: Some(transitions), levels: Some(levels) }
+    StateCounts { states: table.len as u64, transitions: Some(transitions), levels: Some(levels) }
 }
 
 /// Runs the same model depth first, a stack of words in place of the levels.
 ///
 /// Only the successors of one state can be looked up at a time, so fewer slots are on their way
 /// from memory at once: the limit for depth-first searches.
-pub fn depth_first(bounds: &Bounds) -> Outcome {
+pub fn depth_first(bounds: &Bounds) -> StateCounts {
     let mut table = Table::new(PRESIZED);
     let initial = Arq::initial().pack();
     table.insert(initial);
@@ -77,7 +77,7 @@ pub fn depth_first(bounds: &Bounds) -> Outcome {
         transitions += successors.len() as u64;
         stack.extend(successors.iter().filter(|&&word| table.insert(word)));
     }
-    Outcome { states: table.len as u64, transitions: Some(transitions), levels: None }
+    StateCounts { states: table.len as u64, transitions: Some(transitions), levels: None }
 }
 
 /// Collects the successors of `batch` and prefetches their slots.
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn both_tables_find_the_published_size() {
         for outcome in [presized(&QUICK), growing(&QUICK)] {
-            assert_eq!(outcome, Outcome::exact(&QUICK_SIZE));
+            assert_eq!(outcome, StateCounts::exact(&QUICK_SIZE));
         }
     }
 

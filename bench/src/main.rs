@@ -27,7 +27,7 @@ mod timed;
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use contender::{Contender, Outcome, Tool};
+use contender::{Contender, StateCounts, Tool};
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -121,7 +121,7 @@ fn main() -> ExitCode {
 /// Runs one contender in this process and prints what it found.
 fn run_child(name: &str, quick: bool) -> Result<()> {
     let bounds = if quick { model::QUICK } else { model::FULL };
-    let nothing = Contender::sequential(compare::BASELINE, |_| Outcome {
+    let nothing = Contender::sequential(compare::BASELINE, |_| StateCounts {
         states: 0,
         transitions: None,
         levels: None,

@@ -1,6 +1,6 @@
 //! Everypath's own rows.
 
-use crate::contender::{Contender, Outcome, cores};
+use crate::contender::{Contender, StateCounts, cores};
 use crate::model::{Arq, Bounds, Event};
 use crate::natural::{NaturalState, Packet};
 use everypath_explore::{
@@ -27,13 +27,13 @@ pub const ROWS: [Contender; 8] = [
 ];
 
 /// Explores the model over [`Arq`], whose canonical bytes are its packed word.
-fn packed(bounds: &Bounds, order: SearchOrder, visited: VisitedKind, threads: usize) -> Outcome {
+fn packed(bounds: &Bounds, order: SearchOrder, visited: VisitedKind, threads: usize) -> StateCounts {
     let in_order = |state: &PackedState| state.0.in_order;
     run(&Packed(*bounds), in_order, &Search { order, visited, threads, ..Search::default() })
 }
 
 /// Explores the model over [`NaturalState`].
-fn natural(bounds: &Bounds, order: SearchOrder, visited: VisitedKind, threads: usize) -> Outcome {
+fn natural(bounds: &Bounds, order: SearchOrder, visited: VisitedKind, threads: usize) -> StateCounts {
     let in_order = |state: &NaturalState| state.in_order;
     run(&Natural(*bounds), in_order, &Search { order, visited, threads, ..Search::default() })
 }
@@ -42,7 +42,7 @@ fn run<S: System<State: 'static>>(
     system: &S,
     in_order: fn(&S::State) -> bool,
     search: &Search,
-) -> Outcome {
+) -> StateCounts {
     let property = Property::new("in order", move |state: &S::State| match in_order(state) {
         true => Ok(()),
         false => Err("messages arrive out of order".into()),
@@ -50,7 +50,7 @@ fn run<S: System<State: 'static>>(
     let task = Task { system, properties: &[property], rank: None, search };
     let result = explore(&task, &Control::default());
     assert_eq!(result.ended, Ended::Complete, "{:?}", result.found);
-    Outcome {
+    StateCounts {
         states: result.counts.states,
         transitions: Some(result.counts.events),
         levels: (search.order == BFS).then(|| u64::from(result.counts.depth) + 1),

@@ -1,6 +1,6 @@
 //! SPIN: generates a verifier from `arq.pml`, compiles it and reads what it prints.
 
-use crate::contender::{Contender, Outcome, Tool, cores};
+use crate::contender::{Contender, StateCounts, Tool, cores};
 use crate::model::{Bounds, Expected};
 use anyhow::{Context, Result, bail, ensure};
 use std::path::PathBuf;
@@ -140,13 +140,13 @@ impl Spin {
 ///
 /// SPIN counts the initial state as a transition and numbers levels from zero. Its depth is the
 /// number of levels for breadth-first searches only.
-pub fn parse(variant: &Variant, text: &str) -> Result<Outcome> {
+pub fn parse(variant: &Variant, text: &str) -> Result<StateCounts> {
     ensure!(text.contains("errors: 0"), "SPIN reports an error:\n{text}");
     let states = number_before(text, " states, stored")?;
     let transitions = number_before(text, " transitions (= stored+matched)")?;
     let depth = number_before(text, ", errors: 0")?;
     ensure!(transitions > 0, "SPIN explored nothing:\n{text}");
-    Ok(Outcome {
+    Ok(StateCounts {
         states,
         transitions: Some(transitions - 1),
         levels: match variant {
@@ -215,7 +215,7 @@ State-vector 44 byte, depth reached 42, errors: 0
     #[test]
     fn counts_are_read() {
         let outcome = parse(&Variant::Bfs, PRINTED).unwrap();
-        assert_eq!(outcome, Outcome::exact(&crate::model::QUICK_SIZE));
+        assert_eq!(outcome, StateCounts::exact(&crate::model::QUICK_SIZE));
         assert_eq!(parse(&Variant::Dfs, PRINTED).unwrap().levels, None);
     }
 

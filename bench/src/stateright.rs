@@ -1,6 +1,6 @@
 //! Stateright: the model as a user would write it, and packed into one word.
 
-use crate::contender::{Contender, Outcome, cores};
+use crate::contender::{Contender, StateCounts, cores};
 use crate::model::{Arq, Bounds, Event};
 use crate::natural::NaturalState;
 use stateright::{Checker, CheckerBuilder, Model, Property};
@@ -16,7 +16,7 @@ pub const ROWS: [Contender; 6] = [
     Contender::parallel("stateright-natural-bfs-cores", |b| {
         // With several threads the order is not strictly breadth first: no levels to report.
         let outcome = bfs(natural(b).threads(cores()));
-        Outcome { levels: None, ..outcome }
+        StateCounts { levels: None, ..outcome }
     }),
     Contender::parallel("stateright-natural-dfs-cores", |b| dfs(natural(b).threads(cores()))),
 ];
@@ -46,22 +46,22 @@ impl Checkable for Natural {}
 impl Checkable for Packed {}
 
 /// Runs Stateright's breadth-first search.
-fn bfs<M: Checkable>(builder: CheckerBuilder<M>) -> Outcome {
+fn bfs<M: Checkable>(builder: CheckerBuilder<M>) -> StateCounts {
     let checker = builder.spawn_bfs().join();
-    Outcome { levels: Some(checker.max_depth() as u64), ..outcome(&checker) }
+    StateCounts { levels: Some(checker.max_depth() as u64), ..outcome(&checker) }
 }
 
 /// Runs Stateright's depth-first search.
-fn dfs<M: Checkable>(builder: CheckerBuilder<M>) -> Outcome {
+fn dfs<M: Checkable>(builder: CheckerBuilder<M>) -> StateCounts {
     outcome(&builder.spawn_dfs().join())
 }
 
 /// Reads the counts of a finished search.
 ///
 /// Stateright's state count is one for every transition and one for the initial state.
-fn outcome<M: Checkable>(checker: &impl Checker<M>) -> Outcome {
+fn outcome<M: Checkable>(checker: &impl Checker<M>) -> StateCounts {
     checker.assert_properties();
-    Outcome {
+    StateCounts {
         states: checker.unique_state_count() as u64,
         transitions: Some(checker.state_count() as u64 - 1),
         levels: None,

@@ -1,6 +1,6 @@
 //! The result as a Markdown table, and the raw numbers behind it.
 
-use crate::contender::{Outcome, REFERENCE};
+use crate::contender::{StateCounts, REFERENCE};
 use crate::model::Bounds;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct Sample {
     pub round: usize,
     /// What the tool found.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: StateCounts,
     /// User and system time in seconds.
     pub cpu_seconds: f64,
     /// Time between start and end in seconds.
@@ -126,7 +126,7 @@ mod tests {
     fn row(name: &'static str, cpu_seconds: &[f64]) -> Row {
         let sample = |(index, &cpu_seconds)| Sample {
             round: index + 1,
-            outcome: Outcome { states: 1_000, transitions: None, levels: None },
+            outcome: StateCounts { states: 1_000, transitions: None, levels: None },
             cpu_seconds,
             wall_seconds: 1.0,
             peak_rss: 21_000,

@@ -11,8 +11,7 @@ use everypath_trace::{CheckConfig, Coverage, Explanation, Trace, Verdict};
 use serde::Serialize;
 
 /// What every verdict takes for granted.
-const ASSUMPTION: &str = "Assumes that threads share data only by locks, system calls and atomic \
-                          read-modify-writes: plain loads and stores are not seen.";
+const ASSUMPTION: &str = "Assumes no data races: plain loads and stores are not scheduling points.";
 
 /// The result of a check. Serialised, it is the JSON result of the command line.
 #[derive(Debug, Serialize)]

@@ -234,7 +234,7 @@ fn datagrams_are_queued_as_they_were_sent() {
         ("", vec![says_a], "./talker b7000 p-1 y9 =a", holds()),
         ("", vec![says_a], "./talker b7000 p0 y9 =a", violates("exit-code")),
         ("", vec![says_a], "./talker b7000 / e9 / e9", holds()),
-        // Servers wait for more; who waits for one other does not.
+        // A server waits for more connections; a program that waits for one peer does not.
         ("", vec!["./talker b7001 e9"], "./talker b7000", holds()),
         ("", vec!["./talker b7001 O7000 e9"], "./talker b7000", violates("idle")),
         ("", vec!["./talker b7001 e9"], "./talker b7000 O7001 e9", violates("idle")),

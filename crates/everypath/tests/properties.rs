@@ -46,7 +46,7 @@ fn every_order_of_output_is_compared() {
         let (code, result) = programs.check(&format!("{options} -- ./writers sorted"));
         assert_eq!((code, result["verdict"].as_str()), (0, Some("holds")), "{result}");
     }
-    // What another execution left behind is told from this one, however it was put back.
+    // What another execution left behind is told from this one, however the program was restored.
     for restart in ["copy", "tracked", "fork", "exec"] {
         let options = format!("--strategy random --restart {restart} --max-executions 60");
         let (code, result) =

@@ -139,7 +139,7 @@ impl Experiment for SearchTable {
 }
 
 /// What came of a row.
-struct Outcome {
+struct RowResult {
     /// Our averages.
     ours: Figures,
     /// In how many replications a violation was found.
@@ -152,7 +152,12 @@ struct Outcome {
 
 impl SearchTable {
     /// Runs a row as often as it may before it is stopped.
-    fn run_row(&self, host: &Host<'_>, part: &Part, row: &Row) -> Result<Outcome, ExperimentError> {
+    fn run_row(
+        &self,
+        host: &Host<'_>,
+        part: &Part,
+        row: &Row,
+    ) -> Result<RowResult, ExperimentError> {
         let model = part.setup.build(row.nodes)?;
         let Strategy { order, add, shuffle, rank } = strategy(row.label)?;
         let mut search =
@@ -182,12 +187,12 @@ fn summarize(
     seconds: f64,
     space: Space,
     stopped: Option<String>,
-) -> Outcome {
+) -> RowResult {
     let count = explorations.len() as f64;
     let average = |number: fn(&Exploration) -> u64| {
         explorations.iter().map(|exploration| number(exploration) as f64).sum::<f64>() / count
     };
-    Outcome {
+    RowResult {
         ours: Figures {
             seconds: seconds / count,
             space: match space {
@@ -209,7 +214,7 @@ fn header(title: &str) -> String {
     format!("{title:24}{columns}\n")
 }
 
-fn line(row: &Row, Outcome { ours, violated, replications, .. }: &Outcome) -> String {
+fn line(row: &Row, RowResult { ours, violated, replications, .. }: &RowResult) -> String {
     let nodes = row.nodes.map_or(String::new(), |nodes| format!(", {nodes} nodes"));
     let name = format!("{}{nodes}", row.label);
     let paper = |figure: fn(&Figures) -> f64, digits: usize| match &row.paper {
@@ -228,7 +233,7 @@ fn line(row: &Row, Outcome { ours, violated, replications, .. }: &Outcome) -> St
     )
 }
 
-fn in_json(part: &str, row: &Row, outcome: &Outcome) -> Value {
+fn in_json(part: &str, row: &Row, outcome: &RowResult) -> Value {
     let figures = |figures: &Figures| json!({"states": figures.space, "events": figures.events, "seconds": figures.seconds});
     json!({
         "part": part,

@@ -20,8 +20,8 @@ pub(crate) fn alternative(pending: EnabledStep) -> Alternative<EnabledStep> {
 }
 
 /// The steps of an execution with what they touched: a request that was granted at once has no
-/// second step, so it touched what that would have. An atomic section touches everything when it
-/// begins, and what happens inside cannot be moved by itself.
+/// second step, so it touched what that would have. The start of an atomic section depends on
+/// every step, and steps inside cannot be reordered by themselves.
 pub(crate) fn taken(events: &[Event], symmetry: &Symmetry) -> Vec<Taken> {
     taken_after(0, events, symmetry)
 }

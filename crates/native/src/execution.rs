@@ -160,7 +160,7 @@ pub struct Execution {
     /// What it noted, each with a zero behind it; the value of the step is where it begins.
     pub notes: Vec<u8>,
     /// The messages between sockets, if they were recorded.
-    pub(crate) passages: Vec<u8>,
+    pub(crate) message_events: Vec<u8>,
     /// What is wrong with what it left behind.
     pub judgement: Option<Violation>,
     /// How each program of a closed system exited.
@@ -185,7 +185,7 @@ impl Execution {
             stdout: worker.output(0),
             stderr: (0..worker.system.processes()).flat_map(|p| worker.output_of(p, 1)).collect(),
             notes: worker.output(2),
-            passages: worker.output(3),
+            message_events: worker.output(3),
             judgement: worker.judgement.clone(),
         }
     }

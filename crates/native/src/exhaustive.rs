@@ -32,7 +32,7 @@ pub struct Exhaustive {
 
 /// An execution to be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct PlannedExecution {
     /// What it follows.
     pub(crate) schedule: Vec<Choice>,
     /// Of how many steps it is known what could be taken.
@@ -41,14 +41,14 @@ pub(crate) struct Order {
     pub(crate) sleep: Vec<EnabledStep>,
 }
 
-impl Order {
+impl PlannedExecution {
     /// As the search puts it.
     pub(crate) fn new(
         schedule: &[Choice],
         known: usize,
         sleep: &[Alternative<EnabledStep>],
     ) -> Self {
-        Order {
+        PlannedExecution {
             schedule: schedule.to_vec(),
             known,
             sleep: sleep.iter().map(|sleeping| sleeping.step).collect(),

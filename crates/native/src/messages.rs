@@ -7,32 +7,32 @@ use everypath_trace::{Message, Moment, Party};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// A passage with what follows it.
+/// A message event with the bytes that follow it.
 struct Told<'a> {
-    passage: MessageEvent,
+    event: MessageEvent,
     from: &'a [u8],
     to: &'a [u8],
     content: &'a [u8],
 }
 
-/// Reads the first passage; what is cut off at the end is none.
+/// Reads the first message event; one that is cut off at the end is none.
 fn first(bytes: &[u8]) -> Option<(Told<'_>, &[u8])> {
-    let (passage, rest) = bytes.split_first_chunk()?;
-    let passage = MessageEvent::from_bytes(passage);
-    let [from, to, content] = passage.following.map(usize::from);
+    let (event, rest) = bytes.split_first_chunk()?;
+    let event = MessageEvent::from_bytes(event);
+    let [from, to, content] = event.following.map(usize::from);
     let (from, rest) = rest.split_at_checked(from)?;
     let (to, rest) = rest.split_at_checked(to)?;
     let (content, rest) = rest.split_at_checked(content)?;
-    Some((Told { passage, from, to, content }, rest))
+    Some((Told { event, from, to, content }, rest))
 }
 
 /// The messages, in the order of sending; `outside` is the name of the peer.
 pub(crate) fn messages(replayed: &Replayed, outside: &str) -> Vec<Message> {
     let mut log = Log { replayed, outside, messages: Vec::new(), on_their_way: BTreeMap::new() };
-    let mut rest = replayed.execution.passages.as_slice();
+    let mut rest = replayed.execution.message_events.as_slice();
     for order in 0.. {
         let Some((told, after)) = first(rest) else { break };
-        log.add(&told, Moment { order, step: told.passage.step as usize });
+        log.add(&told, Moment { order, step: told.event.step as usize });
         rest = after;
     }
     log.messages
@@ -48,7 +48,7 @@ struct Log<'a> {
 
 impl Log<'_> {
     fn add(&mut self, told: &Told<'_>, moment: Moment) {
-        let MessageEvent { what, object, first, length, is_datagram, .. } = told.passage;
+        let MessageEvent { what, object, first, length, is_datagram, .. } = told.event;
         match what {
             MessageEventKind::Sent | MessageEventKind::Handed => {
                 let message = self.message(told, moment);
@@ -82,7 +82,7 @@ impl Log<'_> {
 
     fn message(&self, told: &Told<'_>, sent: Moment) -> Message {
         let MessageEvent { what, thread, sender, object, process, length, is_datagram, .. } =
-            told.passage;
+            told.event;
         let names = self.replayed.system.names();
         let name = |process: usize| names.get(process).map_or(self.outside, String::as_str).into();
         let sends = usize::from(sender).checked_sub(1);

@@ -3,7 +3,7 @@
 use crate::dependence::taken_after;
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::exhaustive::Order;
+use crate::exhaustive::PlannedExecution;
 use crate::symmetry::Symmetry;
 use crate::worker::{Kept, Launch, Modules, Recorded, Worker};
 use everypath_schedules::{Alternative, Executed, ExecutionEnd, Executor};
@@ -32,7 +32,7 @@ pub(crate) struct Runner<'a> {
 
 /// Executions that the worker was asked for.
 struct Flight {
-    orders: Vec<Order>,
+    orders: Vec<PlannedExecution>,
     /// How many of them were looked at.
     seen: usize,
     kept: Kept,
@@ -148,7 +148,7 @@ impl<'a> Runner<'a> {
 
     /// Begins to run executions, one after the other as long as they are as expected: the first of
     /// them, and as many of the others as can be asked for at once.
-    pub(crate) fn begin(&mut self, mut orders: Vec<Order>) -> Result<(), Stop> {
+    pub(crate) fn begin(&mut self, mut orders: Vec<PlannedExecution>) -> Result<(), Stop> {
         if self.control.stopped() {
             return Err(Stop::Stopped);
         }
@@ -171,12 +171,12 @@ impl<'a> Runner<'a> {
     }
 
     /// Whether an execution is under way.
-    pub(crate) fn is_running(&self, order: &Order) -> bool {
+    pub(crate) fn is_running(&self, order: &PlannedExecution) -> bool {
         self.flight.as_ref().is_some_and(|flight| flight.orders[flight.seen..].contains(order))
     }
 
     /// The execution that is being run.
-    pub(crate) fn present(&self) -> Option<&Order> {
+    pub(crate) fn present(&self) -> Option<&PlannedExecution> {
         self.flight.as_ref().and_then(|flight| flight.orders.get(self.worker.recorded()))
     }
 
@@ -186,7 +186,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Waits for the next executions that are done.
-    pub(crate) fn next(&mut self) -> Result<Vec<(Order, Performed)>, Stop> {
+    pub(crate) fn next(&mut self) -> Result<Vec<(PlannedExecution, Performed)>, Stop> {
         let Some(mut flight) = self.flight.take() else { return Ok(Vec::new()) };
         if self.has_news(flight.seen) {
             let news = self.look_at(&mut flight);
@@ -218,7 +218,7 @@ impl<'a> Runner<'a> {
     }
 
     /// What came of executions that were not looked at.
-    fn look_at(&self, flight: &mut Flight) -> Vec<(Order, Performed)> {
+    fn look_at(&self, flight: &mut Flight) -> Vec<(PlannedExecution, Performed)> {
         let mut news = Vec::new();
         for number in flight.seen..self.worker.recorded() {
             let order = flight.orders[number].clone();
@@ -235,7 +235,7 @@ impl<'a> Runner<'a> {
 
     /// The last execution of all, of which the worker still has everything; it is kept if it is not as
     /// expected.
-    fn last(&self, order: &Order) -> Performed {
+    fn last(&self, order: &PlannedExecution) -> Performed {
         let Reply { outcome, detail, steps, .. } = self.reply;
         let first = if self.whole { 0 } else { Record::first_kept(order.known) };
         let ended = ended(outcome, steps as usize, order.known);
@@ -267,7 +267,7 @@ impl Executor for Runner<'_> {
         known: usize,
         sleep: &[Alternative<EnabledStep>],
     ) -> Result<Executed<EnabledStep>, Stop> {
-        self.begin(vec![Order::new(schedule, known, sleep)])?;
+        self.begin(vec![PlannedExecution::new(schedule, known, sleep)])?;
         let news = self.next()?;
         let (_, performed) = news.into_iter().next().expect("an execution was asked for");
         Ok(performed.into_executed(known, &mut Vec::new(), &self.symmetry))

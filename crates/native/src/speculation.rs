@@ -1,15 +1,15 @@
-//! Workers for one search, which does not notice that they run ahead.
+//! Speculative execution: workers that run ahead of one search.
 //!
-//! A search over schedules asks for one execution after the other, and each may change what it asks
-//! for next. But most of what is waiting to be explored will be asked for as it is now. So a worker is
-//! asked for several executions at once, and runs what will be needed while the search looks at what
-//! was; others run what is needed after that. If it is asked for indeed, word by word, it is there. An
-//! execution depends on nothing but what is asked for, so neither the result nor any count depends on
-//! the number of workers.
+//! A search over schedules requests one execution after the other, and each may change the next
+//! request. But most pending branches of the search tree will be requested as they are now. So a worker
+//! gets several executions at once, and runs the likely next ones while the search analyses the last
+//! one; further workers run further ahead. A result is used if exactly its execution is requested. An
+//! execution depends on nothing but its request, so neither the result nor any count depends on the
+//! number of workers.
 
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::exhaustive::{Exhaustive, Order};
+use crate::exhaustive::{Exhaustive, PlannedExecution};
 use crate::runner::{Performed, Runner, Stop};
 use crate::worker::{Modules, Worker};
 use everypath_schedules::{Alternative, Executed, Executor, Run};
@@ -34,11 +34,11 @@ pub(crate) struct Speculation<'a> {
     /// Whether workers run while the search thinks.
     overlaps: bool,
     /// The execution that will be asked for next.
-    next: Option<Order>,
+    next: Option<PlannedExecution>,
     /// What will probably be asked for after that, and nobody runs.
-    likely: Vec<Order>,
+    likely: Vec<PlannedExecution>,
     /// What was run ahead.
-    done: Vec<(Order, Performed)>,
+    done: Vec<(PlannedExecution, Performed)>,
     runs: u64,
     hits: u64,
     last: (Outcome, Option<Execution>),
@@ -118,13 +118,13 @@ impl<'a> Speculation<'a> {
     }
 
     /// Whether an execution was run, or is about to be.
-    fn knows(&self, order: &Order) -> bool {
+    fn knows(&self, order: &PlannedExecution) -> bool {
         self.done.iter().any(|(done, _)| done == order)
             || self.members.iter().any(|runner| runner.is_running(order))
     }
 
     /// An execution that was asked for.
-    fn perform(&mut self, order: &Order) -> Result<Performed, Stop> {
+    fn perform(&mut self, order: &PlannedExecution) -> Result<Performed, Stop> {
         loop {
             if let Some(at) = self.done.iter().position(|(done, _)| done == order) {
                 return Ok(self.done.remove(at).1);
@@ -139,7 +139,7 @@ impl<'a> Speculation<'a> {
     }
 
     /// Begins an execution that is asked for, and those that may be after it.
-    fn begin(&mut self, order: &Order) -> Result<(), Stop> {
+    fn begin(&mut self, order: &PlannedExecution) -> Result<(), Stop> {
         let at = self.free_member(order)?;
         let ahead = (self.at_once() - 1).min(self.likely.len());
         let orders = [order.clone()].into_iter().chain(self.likely.drain(..ahead));
@@ -147,7 +147,7 @@ impl<'a> Speculation<'a> {
     }
 
     /// A worker that has nothing to do, or soon will.
-    fn free_member(&mut self, order: &Order) -> Result<usize, Stop> {
+    fn free_member(&mut self, order: &PlannedExecution) -> Result<usize, Stop> {
         let idle = self.members.iter().position(|runner| !runner.is_busy());
         let at = idle.unwrap_or(0);
         while self.members[at].is_busy() {
@@ -159,7 +159,7 @@ impl<'a> Speculation<'a> {
 
     /// Waits for a worker. If it fails at what was only likely to be asked for, another one takes its
     /// place: whoever asks for that will be told why it fails.
-    fn gather(&mut self, at: usize, order: &Order) -> Result<(), Stop> {
+    fn gather(&mut self, at: usize, order: &PlannedExecution) -> Result<(), Stop> {
         let present = self.members[at].present().cloned();
         match self.members[at].next() {
             Ok(news) => self.done.extend(news),
@@ -200,7 +200,7 @@ impl Executor for Speculation<'_> {
             return Err(stop);
         }
         let next = self.next.take();
-        let order = next.unwrap_or_else(|| Order::new(schedule, known, sleep));
+        let order = next.unwrap_or_else(|| PlannedExecution::new(schedule, known, sleep));
         let mut performed = self.perform(&order)?;
         self.hits += performed.hits;
         self.last = (performed.outcome, performed.unexpected.take());
@@ -210,7 +210,7 @@ impl Executor for Speculation<'_> {
     }
 
     fn foresight(&mut self, next: &Run<EnabledStep>) -> usize {
-        let order = Order::new(&next.schedule, next.known, &next.sleep);
+        let order = PlannedExecution::new(&next.schedule, next.known, &next.sleep);
         let is_unknown = !self.knows(&order);
         self.likely.clear();
         if is_unknown && self.overlaps {
@@ -229,7 +229,8 @@ impl Executor for Speculation<'_> {
             // Who does not start is not needed.
             self.members.extend(self.another());
         }
-        let orders = likely.iter().map(|run| Order::new(&run.schedule, run.known, &run.sleep));
+        let orders =
+            likely.iter().map(|run| PlannedExecution::new(&run.schedule, run.known, &run.sleep));
         let orders = orders.filter(|order| !self.knows(order) && self.next.as_ref() != Some(order));
         self.likely = orders.collect();
     }

@@ -1,7 +1,7 @@
-//! Explores the states of a program: what was met before is not explored again.
+//! Explores the states of a program: a visited state is not explored again.
 //!
-//! To go back to a state on the path, the program is put back to the nearest state before it that
-//! was saved, and the choices from there are made again: a step costs far less than a copy.
+//! To go back to a state on the path, the nearest snapshot before it is restored, and the choices from
+//! there are made again: a step costs far less than a copy.
 
 use crate::cross_check::{Comparison, CrossCheck};
 use crate::dependence::alternative;

@@ -1,22 +1,22 @@
 //! How large a depth-first search is going to be, judged by the part that is done.
 //!
 //! Donald E. Knuth: Estimating the Efficiency of Backtrack Programs, Mathematics of Computation 29,
-//! 1975: a leaf that is met by choosing among *n* ways, again and again, counts for as many leaves as
+//! 1975: a leaf that is reached by random choices among *n* branches counts for as many leaves as
 //! there are such choices. Philip Kilby, John Slaney, Sylvie Thiébaux, Toby Walsh: Estimating Search
-//! Tree Size, AAAI 2006: for a depth-first search in the middle of its work, each way from a state has
-//! an equal share of it, and what is done is the sum of the shares of the ways that were left behind
+//! Tree Size, AAAI 2006: for an unfinished depth-first search, each branch of a node has an equal share
+//! of the tree below it, and what is done is the sum of the shares of the branches that were explored
 //! (their weighted backtrack estimator).
 //!
-//! Where we depart: the ways from a state are those that are known. A reduced search finds more of
-//! them while it goes on, so the estimate of the whole grows, and is rather too small than too large.
-//! With state matching it would be far too large: what is met late is mostly known.
+//! Where we depart: the branches of a node are those that are known. A reduced search adds branches
+//! while it goes on, so the estimate of the whole grows, and is rather too small than too large.
+//! With state matching it would be far too large: states that are reached late were mostly visited.
 
-/// A state on the way that is being explored.
+/// A node on the path that is being explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ways {
-    /// How many ways from it were explored to their end.
+    /// How many of its branches were explored to their end.
     pub done: usize,
-    /// How many are still to be explored, that which is being explored not included.
+    /// How many are still to be explored, the one on the path not included.
     pub left: usize,
 }
 
@@ -25,18 +25,17 @@ pub struct Ways {
 pub struct Estimate {
     /// The logarithm of the share that is done: it may be smaller than any number.
     logarithm: f64,
-    /// How many ways are known that are still to be explored.
+    /// How many known branches are still to be explored.
     pub left: u64,
 }
 
 impl Estimate {
-    /// From the states on the way that is being explored, the deepest first. What is deeper than
-    /// those is not begun yet.
+    /// From the nodes on the path that is being explored, the deepest first.
     pub fn new(deepest_first: impl IntoIterator<Item = Ways>) -> Self {
         let mut logarithm = f64::NEG_INFINITY;
         let mut left = 0;
         for ways in deepest_first {
-            // Of this state, all that was left behind, and the share of what is being explored.
+            // Of this node, the explored branches, and the explored share of the one on the path.
             if ways.done > 0 {
                 logarithm = (ways.done as f64 + logarithm.exp()).ln();
             }

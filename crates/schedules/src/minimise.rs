@@ -50,7 +50,7 @@ impl Cost {
         }
     }
 
-    /// What is compared: first of all, how often somebody had to interfere.
+    /// What is compared: preemptions and unusual outcomes first.
     fn key(self) -> [usize; 4] {
         [self.preemptions + self.outcomes, self.switches, self.steps, self.aftermath]
     }
@@ -70,10 +70,10 @@ pub trait Trials {
     /// Why there is no execution.
     type Error;
 
-    /// Executes a schedule as far as it can be: a choice that is not there is left out. After the
+    /// Executes a schedule as far as it can be: a choice that is not enabled is left out. After the
     /// last one, the thread that runs goes on while it can. Returns what was executed if it fails in
     /// the way that is looked for.
-    fn attempt(&mut self, wish: &[Choice]) -> Result<Option<Failing>, Self::Error>;
+    fn attempt(&mut self, proposal: &[Choice]) -> Result<Option<Failing>, Self::Error>;
 }
 
 /// Makes a failing schedule simpler with at most so many attempts.
@@ -109,12 +109,12 @@ type Block = Range<usize>;
 
 impl<T: Trials> Minimising<'_, T> {
     /// Tries a schedule; says whether it is the best so far.
-    fn offer(&mut self, wish: &[Choice]) -> Result<bool, T::Error> {
+    fn offer(&mut self, proposal: &[Choice]) -> Result<bool, T::Error> {
         if self.left == 0 {
             return Ok(false);
         }
         self.left -= 1;
-        match self.trials.attempt(wish)? {
+        match self.trials.attempt(proposal)? {
             Some(found) if found.cost.key() < self.best.cost.key() => {
                 self.best = found;
                 Ok(true)

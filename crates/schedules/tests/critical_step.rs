@@ -1,4 +1,4 @@
-//! The critical step, held against all continuations of every beginning.
+//! The critical step, compared with all continuations of every prefix.
 
 use everypath_dependence::{Choice, Footprint, Mode};
 use everypath_schedules::critical_step::{Judgement, critical};

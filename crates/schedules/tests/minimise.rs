@@ -14,20 +14,21 @@ struct LostUpdates {
 
 impl LostUpdates {
     /// Executes choices as far as they can be, and then lets the thread that runs go on.
-    fn execute(&self, wish: &[Choice]) -> (Failing, bool) {
+    fn execute(&self, proposal: &[Choice]) -> (Failing, bool) {
         let mut left = vec![2 * self.additions; usize::from(self.threads)];
         let mut seen = vec![0; usize::from(self.threads)];
         let mut counter = 0;
         let mut schedule: Vec<Choice> = Vec::new();
         let mut preempts = Vec::new();
-        let mut wish = wish.iter().copied();
+        let mut proposal = proposal.iter().copied();
         loop {
             let can_run = |thread: u16| left.get(usize::from(thread)).is_some_and(|&left| left > 0);
             let last =
                 schedule.last().map(|choice| choice.thread).filter(|&thread| can_run(thread));
-            let wished = wish.by_ref().map(|choice| choice.thread).find(|&thread| can_run(thread));
+            let proposed =
+                proposal.by_ref().map(|choice| choice.thread).find(|&thread| can_run(thread));
             let usual = || last.or_else(|| (0..self.threads).find(|&thread| can_run(thread)));
-            let Some(thread) = wished.or_else(usual) else { break };
+            let Some(thread) = proposed.or_else(usual) else { break };
             preempts.push(last.is_some_and(|last| last != thread));
             schedule.push(Choice { thread, outcome: 0 });
             let thread = usize::from(thread);
@@ -47,9 +48,9 @@ impl LostUpdates {
 impl Trials for LostUpdates {
     type Error = ();
 
-    fn attempt(&mut self, wish: &[Choice]) -> Result<Option<Failing>, ()> {
+    fn attempt(&mut self, proposal: &[Choice]) -> Result<Option<Failing>, ()> {
         self.attempts += 1;
-        let (executed, fails) = self.execute(wish);
+        let (executed, fails) = self.execute(proposal);
         Ok(fails.then_some(executed))
     }
 }
@@ -62,9 +63,9 @@ proptest! {
         order in proptest::collection::vec(any::<u16>(), 0..300),
     ) {
         let mut trials = LostUpdates { threads, additions, attempts: 0 };
-        let wish: Vec<Choice> =
+        let proposal: Vec<Choice> =
             order.iter().map(|at| Choice { thread: at % threads, outcome: 0 }).collect();
-        let (found, fails) = trials.execute(&wish);
+        let (found, fails) = trials.execute(&proposal);
         prop_assume!(fails);
         let shrunk = minimise(&mut trials, found.clone(), 100_000).unwrap();
         // What is returned is what would be executed.
@@ -82,9 +83,9 @@ proptest! {
         most in 0u64..50,
     ) {
         let mut trials = LostUpdates { threads: 3, additions: 20, attempts: 0 };
-        let wish: Vec<Choice> =
+        let proposal: Vec<Choice> =
             order.iter().map(|at| Choice { thread: at % 3, outcome: 0 }).collect();
-        let (found, fails) = trials.execute(&wish);
+        let (found, fails) = trials.execute(&proposal);
         prop_assume!(fails);
         let shrunk = minimise(&mut trials, found.clone(), most).unwrap();
         prop_assert!(trials.attempts <= most);

@@ -9,11 +9,10 @@ pub const MAX_ORDERED: usize = 1 << 16;
 /// How many of the steps that could have been taken in them are kept.
 pub const MAX_ORDERED_ALTERNATIVES: usize = 1 << 18;
 
-/// One of several executions that a command asks for. What it follows and what sleeps then comes
-/// after that of the order before.
+/// One execution of a batch. Its choices and its sleep set come after those of the entry before.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub struct Order {
+pub struct BatchEntry {
     /// How many choices it follows.
     pub prefix: u32,
     /// Of how many steps it is known what could be taken.
@@ -22,8 +21,8 @@ pub struct Order {
     pub sleeping: u32,
 }
 
-/// What came of an order. Its steps, from the last one on that was known, and what could have been taken
-/// come after those of the order before.
+/// What came of an entry. Its steps, from the last one on that was known, and what could have been
+/// taken come after those of the entry before.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Record {

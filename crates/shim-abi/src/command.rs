@@ -13,9 +13,9 @@ pub enum Request {
     Run,
     /// Go on from where the execution stands.
     Continue,
-    /// Keep a copy of the state under the number `slot`.
+    /// Take a snapshot under the number `slot`.
     Save,
-    /// Put the state `slot` back and go on from there.
+    /// Restore the snapshot `slot` and go on from there.
     Resume,
 }
 
@@ -42,7 +42,7 @@ pub struct Command {
     pub request: Request,
     /// How many choices of [`Region::schedule`] to follow.
     pub prefix: u32,
-    /// Whether a choice that is not there is left out, instead of ending the execution.
+    /// Whether a choice that is not enabled is left out, instead of ending the execution.
     pub lenient: bool,
     /// For how many of them what else could be chosen need not be written down.
     pub known: u32,
@@ -54,7 +54,7 @@ pub struct Command {
     pub horizon: u32,
     /// Stop before the step with this number; 0 never.
     pub pause_at: u32,
-    /// Which saved state.
+    /// Which snapshot.
     pub slot: u32,
     /// The seed of the search.
     pub seed: u64,

@@ -5,10 +5,10 @@
 //! here, and [`VERSION`](crate::VERSION) goes up with it.
 
 use crate::{
-    Choice, Command, Counters, Datagrams, EnabledStep, Event, FileHeader, Grant, JointRequest,
-    MessageEvent, ModuleEntry, Notice, Order, PackedCompletion, PackedOperation, PatchHeader,
-    PeerRequest, Record, Region, Reply, Setup, StubFrame, ThreadEntry, Upcall, UpcallReply,
-    userfault,
+    BatchEntry, Choice, Command, Counters, Datagrams, EnabledStep, Event, FileHeader, Grant,
+    JointRequest, MessageEvent, ModuleEntry, Notice, PackedCompletion, PackedOperation,
+    PatchHeader, PeerRequest, Record, Region, Reply, Setup, StubFrame, ThreadEntry, Upcall,
+    UpcallReply, userfault,
 };
 use core::mem::offset_of;
 
@@ -27,7 +27,7 @@ layout! {
     Command: 72 bytes, aligned to 8;
     Reply: 608 bytes, aligned to 16;
     Counters: 72 bytes, aligned to 8;
-    Order: 12 bytes, aligned to 4;
+    BatchEntry: 12 bytes, aligned to 4;
     Record: 12 bytes, aligned to 4;
     Notice: 4 bytes, aligned to 2;
     ModuleEntry: 528 bytes, aligned to 8;

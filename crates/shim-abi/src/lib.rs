@@ -8,7 +8,7 @@
 //! are handed over, [`preload`] how the shim is loaded, [`limits`](MAX_THREADS) how much there may be.
 //!
 //! **Commands.** [`Setup`] is fixed when the program starts. A [`Command`] asks for executions, one or
-//! a batch of [`Order`]s; a [`Reply`], a [`Record`] for each order and [`Counters`] say what came of
+//! a batch of [`BatchEntry`]s; a [`Reply`], a [`Record`] for each entry and [`Counters`] say what came of
 //! them, and an [`Outcome`] how an execution ended. [`ModuleEntry`], [`ThreadEntry`] and [`Notice`]
 //! describe the program.
 //!
@@ -74,7 +74,7 @@ mod upcall;
 pub mod userfault;
 
 pub use adaptive_spin::AdaptiveSpin;
-pub use batch::{MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Record};
+pub use batch::{BatchEntry, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Record};
 pub use baton::Baton;
 pub use command::{Command, Policy, Request};
 pub use datagrams::{Crossing, Datagrams};

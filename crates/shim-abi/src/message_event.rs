@@ -45,7 +45,7 @@ impl MessageEvent {
     pub const OUTSIDE: u8 = u8::MAX;
     /// So many bytes are kept of what was sent.
     pub const KEPT: usize = 96;
-    /// How long a passage is, without what follows.
+    /// How many bytes it has, without those that follow.
     pub const LENGTH: usize = 28;
 
     /// As bytes.
@@ -93,14 +93,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passages_survive_being_bytes() {
+    fn message_events_survive_being_bytes() {
         for what in [
             MessageEventKind::Sent,
             MessageEventKind::Handed,
             MessageEventKind::Received,
             MessageEventKind::Gone,
         ] {
-            let passage = MessageEvent {
+            let event = MessageEvent {
                 what,
                 is_datagram: what == MessageEventKind::Sent,
                 step: 0x0102_0304,
@@ -112,7 +112,7 @@ mod tests {
                 length: 0x1415_1617,
                 following: [24, 25, 26],
             };
-            assert_eq!(MessageEvent::from_bytes(&passage.to_bytes()), passage);
+            assert_eq!(MessageEvent::from_bytes(&event.to_bytes()), event);
         }
     }
 }

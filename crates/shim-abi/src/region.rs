@@ -1,11 +1,11 @@
 //! The memory that a worker and the checker share.
 
 use crate::{
-    Choice, Command, Counters, EnabledStep, Event, Handoff, MAX_ACCEPTED, MAX_ALTERNATIVES,
-    MAX_BATCH, MAX_EVENTS, MAX_MESSAGE, MAX_MODULES, MAX_NOTICES, MAX_ORDERED,
+    BatchEntry, Choice, Command, Counters, EnabledStep, Event, Handoff, MAX_ACCEPTED,
+    MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_MESSAGE, MAX_MODULES, MAX_NOTICES, MAX_ORDERED,
     MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS,
-    MAX_THREADS, ModuleEntry, Notice, OUTPUTS, Order, Record, Reply, Setup, Splitmix, ThreadEntry,
-    Upcall, UpcallReply,
+    MAX_THREADS, ModuleEntry, Notice, OUTPUTS, Record, Reply, Setup, Splitmix, ThreadEntry, Upcall,
+    UpcallReply,
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -98,7 +98,7 @@ pub struct Region {
     /// What could have been taken at each step that is not known.
     pub alternatives: [Cell<EnabledStep>; MAX_ALTERNATIVES],
     /// The executions that a command asks for if they are several.
-    pub orders: [Cell<Order>; MAX_ORDERS],
+    pub orders: [Cell<BatchEntry>; MAX_ORDERS],
     /// What they follow.
     pub ordered_choices: [Cell<Choice>; MAX_ORDERED],
     /// What sleeps after that.

@@ -2,7 +2,7 @@
 
 use crate::{MAX_TEXT, Outcome};
 
-/// What came of it.
+/// What came of a command.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Reply {
@@ -20,9 +20,9 @@ pub struct Reply {
     pub address: u64,
     /// A hash over all executions since the start: choices, outcomes, output.
     pub digest: u64,
-    /// The hash of what it left behind, if that is judged.
+    /// The hash of its output and files, if these are judged.
     pub contents: u128,
-    /// How it ended, should that turn out to be right.
+    /// How it ended, if its output and files are accepted.
     pub ended: Outcome,
     /// The hash of the state, if the execution paused and memory is kept canonical.
     pub hash: u128,
@@ -60,7 +60,7 @@ pub struct Counters {
     pub traps: u64,
     /// Executions that were abandoned because an assumption was not met.
     pub abandoned: u64,
-    /// Bytes that one restore puts back.
+    /// Bytes that one restore copies.
     pub restored: u64,
     /// Spans of memory in the first snapshot.
     pub spans: u64,

@@ -2,7 +2,7 @@
 
 use crate::{Datagrams, Faults, MAX_PROCESSES, MAX_THREADS, Outcome, Partitions};
 
-/// What carries the program's threads.
+/// How the program's threads run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Backend {
@@ -13,7 +13,7 @@ pub enum Backend {
     Threads,
 }
 
-/// How the program is put back to its start.
+/// How the program is restored to its first snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Restart {
@@ -41,16 +41,16 @@ pub enum TimeMode {
     Any,
 }
 
-/// What it means that every thread waits for the network, and nothing more can come.
+/// The verdict when all threads block on input that can no longer arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum IdleMode {
-    /// It is as it should be if the program listens.
+    /// As expected if the program listens.
     #[default]
     Automatic,
-    /// It is as it should be.
+    /// As expected.
     Fine,
-    /// It is not.
+    /// A violation.
     Violation,
 }
 
@@ -58,9 +58,9 @@ pub enum IdleMode {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Setup {
-    /// What carries the threads.
+    /// How threads run.
     pub backend: Backend,
-    /// How the program is put back.
+    /// How the program is restored between executions.
     pub restart: Restart,
     /// When time-outs fire.
     pub time: TimeMode,
@@ -68,17 +68,17 @@ pub struct Setup {
     pub canonical: bool,
     /// Whether output is a step: if not, its order between threads is not explored.
     pub output_steps: bool,
-    /// Whether what passes between sockets is written down.
+    /// Whether messages between sockets are logged.
     pub chronicle: bool,
     /// Whether every execution enters [`Reply::digest`].
     pub digest: bool,
-    /// What it means that nothing more can come.
+    /// The verdict when all threads block on input that can no longer arrive.
     pub idle: IdleMode,
     /// What may go wrong with connections to peers.
     pub faults: Faults,
     /// Whether all connections to a server have one communication tree.
     pub one_tree: bool,
-    /// Whether what is outside are programs that are explored on their own.
+    /// Whether the other endpoints are programs that are explored alone.
     pub joint: bool,
     /// Whether there are peers that may turn out to be clients.
     pub has_peers: bool,
@@ -109,7 +109,7 @@ impl Setup {
         MAX_THREADS / usize::from(self.processes).next_power_of_two().min(MAX_PROCESSES)
     }
 
-    /// Whether an execution that ended so is as it should be.
+    /// Whether an execution that ended so is as expected.
     pub fn expects(&self, outcome: Outcome, detail: i32) -> bool {
         match outcome {
             Outcome::Exited => detail == self.exit_code,

@@ -214,7 +214,7 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
 
 /// What happens at a patched instruction that is a step, or the first of several in one.
 fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
-    // A lock is tried only by who found it free; whoever expects something else compares words.
+    // A try-lock expects a free lock; an instruction that expects another value compares words.
     let finds_free = rax as u32 == 0;
     match site.kind {
         SiteKind::CompareExchange => compare_exchange(operand, site, rax),

@@ -114,8 +114,8 @@ pub(crate) fn forget() {
     BATONS.iter().for_each(Baton::reset);
 }
 
-/// Only from its own stack may a kernel thread let another one run: the one it carries can be
-/// looked at, put back and scrubbed from then on.
+/// Only from its own stack may a kernel thread let another one run: the program's thread on
+/// it may be hashed, restored and cleared from then on.
 fn hand_over(from: &Thread, to: u16) -> &'static Context {
     let me = from.number.get();
     TO.store(to, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use crate::scheduler;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use everypath_shim_abi::{
-    Command, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Order, Outcome, Policy, Record,
+    BatchEntry, Command, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, Outcome, Policy, Record,
 };
 
 /// How many choices and sleeping steps of orders were used, and how many steps, ends and alternatives
@@ -57,7 +57,7 @@ pub(crate) fn take_over(number: u64) {
 /// Keeps what came of an order; whether the next one shall be run.
 pub(crate) fn keep(number: u64, is_expected: bool) -> bool {
     let region = region();
-    let Order { known, .. } = region.orders[number as usize % MAX_ORDERS].get();
+    let BatchEntry { known, .. } = region.orders[number as usize % MAX_ORDERS].get();
     let reply = region.reply.get();
     let (steps, known) = (reply.steps as usize, known as usize);
     let ends = &region.alternative_ends[known.min(steps)..steps];

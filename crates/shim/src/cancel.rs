@@ -97,8 +97,8 @@ fn within<T>(place: Place, call: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Makes a call that is a cancellation point. Who waits in it and is interrupted must ask whether
-/// that is why.
+/// Makes a call that is a cancellation point. A thread that blocks in it and is interrupted must
+/// check whether it was cancelled.
 pub(crate) fn at_point<T>(call: impl FnOnce() -> T) -> T {
     within(Place::Entered, call)
 }
@@ -115,7 +115,7 @@ pub(crate) fn at_system_call(call: impl FnOnce() -> isize) -> isize {
     })
 }
 
-/// Calls what is no part of the call that the thread is in: a handler.
+/// Calls a signal handler, which is no part of the call that it interrupts.
 pub(crate) fn elsewhere(call: impl FnOnce()) {
     within(Place::Elsewhere, call);
 }

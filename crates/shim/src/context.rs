@@ -84,8 +84,8 @@ global_asm!(
     "ret",
     ".cfi_endproc",
     ".size everypath_swap, . - everypath_swap",
-    // everypath_yield(from, decide): saves the running fiber in `from`, then asks who goes on: a
-    // context, or nothing for this fiber. What is saved cannot depend on the answer.
+    // everypath_yield(from, decide): saves the running fiber in `from`, then calls `decide`, which
+    // returns the context to switch to, or null for this fiber. What is saved cannot depend on it.
     ".globl everypath_yield",
     ".hidden everypath_yield",
     ".type everypath_yield,@function",
@@ -105,7 +105,7 @@ global_asm!(
     "call rsi",
     "test rax, rax",
     "jnz everypath_resume_rax",
-    // Whoever decided has preserved all that was saved.
+    // `decide` has preserved all that was saved.
     "add rsp, 56",
     ".cfi_adjust_cfa_offset -56",
     "ret",
@@ -140,7 +140,7 @@ unsafe extern "C" {
     static everypath_first_frame: u8;
 }
 
-/// Says who goes on after a fiber was saved: nobody else if it is null.
+/// Chooses the context to switch to after a fiber was saved; null stays on it.
 pub(crate) type Decide = extern "C" fn() -> *const Context;
 
 /// The words between a saved stack pointer and the return address.

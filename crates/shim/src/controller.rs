@@ -24,7 +24,7 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 static MOVED: AtomicBool = AtomicBool::new(false);
 /// Whether the program has left its start: then it stands before a choice.
 pub(crate) static BEGUN: Common<AtomicBool> = Common::at(offset_of!(RunState, begun));
-/// Whether somebody was chosen who did not go on yet.
+/// Whether a thread was chosen that does not run yet.
 pub(crate) static CHOSEN: Common<AtomicBool> = Common::at(offset_of!(RunState, chosen));
 /// Whether the next process to run shall only describe its threads.
 static DESCRIBING: Common<AtomicBool> = Common::at(offset_of!(RunState, describing));
@@ -219,8 +219,8 @@ fn run_own() -> usize {
     multi_process::FIRST
 }
 
-/// The execution stands before a choice. The detail says whether somebody stands back: then there
-/// is more between threads than their footprints tell.
+/// The execution stands before a choice. The detail says whether a thread stands back: then
+/// steps depend on more than their footprints.
 fn pause() -> Ending {
     if setup().canonical {
         reply(|reply| reply.hash = fingerprint());
@@ -300,7 +300,7 @@ fn describe_threads() {
     DESCRIBING.store(false, Relaxed);
 }
 
-/// Describes the threads of this process: only here is known who holds what they wait for.
+/// Describes the threads of this process, which alone knows the owners of their locks.
 fn describe_own() {
     let region = region();
     let mut described = region.thread_count.get() as usize;

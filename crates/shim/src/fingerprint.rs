@@ -49,7 +49,7 @@ pub(crate) fn fingerprint() -> u128 {
     sum.0
 }
 
-/// Who waits for something is told by the order in which they came, whoever came and went before.
+/// Waiters are numbered by the order in which they came, not by how many came before.
 fn add_thread(sum: &mut Sum, state: &State, thread: &Thread) {
     let place = thread.place.get();
     let earlier = state.waiters_on(thread.object.get()).filter(|other| other.place.get() < place);

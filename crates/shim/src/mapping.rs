@@ -39,7 +39,7 @@ pub(crate) fn map(request: Request) -> isize {
     }
     let length = round_up(length, PAGE);
     let anonymous = flags & ANONYMOUS != 0;
-    // Who only reads a file that nobody changes cannot tell that it is not shared.
+    // A read-only mapping of a file that does not change may as well be private.
     let is_constant = protection & WRITABLE == 0 && crate::files::is_of_machine(descriptor);
     if flags & SHARED != 0 && !anonymous && !is_constant {
         stop!("mmap(MAP_SHARED) of a file is not modelled");

@@ -171,7 +171,7 @@ pub(crate) fn leave() -> ! {
     unreachable!("a thread of a process that has ended is never chosen")
 }
 
-/// Tells the checker what is strange: nobody outside is at fault for it.
+/// Tells the checker of something unusual, which no peer can have caused.
 pub(crate) fn notice(what: NoticeKind, port: u16) {
     if !is_one_of_several() {
         return;
@@ -186,7 +186,7 @@ pub(crate) fn notice(what: NoticeKind, port: u16) {
     }
 }
 
-/// What it means that nobody can take a step any more.
+/// How an execution ends in which no step is enabled.
 pub(crate) fn stuck(state: &State) -> Ending {
     let is_over = |process| {
         !state.threads().any(|thread| owner(thread.number.get()) == process && thread.is_alive())

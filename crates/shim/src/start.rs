@@ -305,7 +305,7 @@ fn arm_tracking() {
         Restart::Automatic if large => {
             crate::dirty_pages::arm();
         }
-        // States are looked at as a whole, and saved and put back in the middle.
+        // State matching hashes all of the memory, and takes snapshots within executions.
         Restart::Automatic if !setup().canonical => crate::write_protect::arm(),
         _ => {}
     }

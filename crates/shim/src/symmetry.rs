@@ -50,8 +50,8 @@ pub(crate) fn be_seen(state: &State, process: usize) {
     state.seen.set(state.seen.get() | 1 << process);
 }
 
-/// If somebody is held back while nobody can go on, another one of its kind waits for ever before
-/// it uses the network. That is explored with the two in each other's place.
+/// If a process is held back while no step is enabled, a symmetric one blocks for ever before it uses
+/// the network. That is explored with the two swapped.
 pub(crate) fn stuck(state: &State) -> Option<Ending> {
     let is_held = |it: &Thread| it.status() == Status::Ready && holds_back(state, it);
     let ending = Ending { outcome: Outcome::Abandoned, detail: 0 };

@@ -127,8 +127,8 @@ pub(crate) fn end(thread: &Thread) -> ! {
     unreachable!("an ended thread is never chosen")
 }
 
-/// Gives the place of a thread free that nobody can join any more. If it died of a panic, it stays
-/// to be seen when the process ends.
+/// Frees the slot of a thread that cannot be joined any more. If a panic ended it, it stays until the
+/// process ends, for the report.
 fn forget_unless_panicked(state: &State, thread: &Thread) {
     if !thread.panicked.get() {
         forget(state, thread);

@@ -2,8 +2,8 @@
 //!
 //! A thread dies of a panic that leaves what the program gave it to run. The checker knows where
 //! Rust's threads call that (`Region::thread_starts`); a panic that lands in a frame further out
-//! was caught by the standard library and not by the program. In a program without symbols nobody
-//! knows, and no panic counts.
+//! was caught by the standard library and not by the program. In a program without symbols
+//! that is not known, and no panic counts.
 
 use crate::libc::{call, real_cached};
 use crate::memory::{bytes, load};
@@ -12,7 +12,7 @@ use crate::state::state;
 
 /// What Rust's panics carry.
 const RUST_PANIC: u64 = u64::from_ne_bytes(*b"MOZ\0RUST");
-/// What `std::thread::scope` says when it carries on the panic of a thread that nobody joined.
+/// What `std::thread::scope` says when it propagates the panic of a thread that was not joined.
 const CARRIED_ON: &[u8] = b"a scoped thread panicked";
 
 /// Interposes libgcc's function: notes which frame a panic must not leave.
@@ -81,7 +81,7 @@ fn is_in_module(address: usize) -> bool {
     unsafe { dladdr(address, &raw mut info) != 0 }
 }
 
-/// Whether a panic tells of others, in threads that are then nobody else's business.
+/// Whether a panic propagates those of scoped threads, which then are not reported themselves.
 fn is_carried_on(exception: usize) -> bool {
     /// Behind what every exception has and a mark of the runtime's own: a boxed value.
     const PAYLOAD: usize = 40;

@@ -13,7 +13,7 @@ use everypath_shim_abi::{Completion, Object, Operation, OperationKind, Outcome, 
 /// The stream that notes are kept in.
 const NOTES: usize = 3;
 
-/// Before `main` nothing is explored, so nobody may rely on it.
+/// Before `main` nothing is explored, so these calls are refused there.
 fn require_main(function: &str) {
     if !crate::controller::is_running() {
         stop!("{function} was called before main; call it after main has begun");

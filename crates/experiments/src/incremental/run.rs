@@ -75,7 +75,7 @@ enum Mode {
 }
 
 /// What became of a search.
-type Outcome = (Exploration, Increment, f64, Option<String>);
+type IncrementalRun = (Exploration, Increment, f64, Option<String>);
 
 impl<'a> Subject<'a> {
     fn new(host: &'a Host<'a>, setup: &Setup, searched: Searched) -> Result<Self, ExperimentError> {
@@ -98,7 +98,7 @@ impl<'a> Subject<'a> {
         self.request.search.shuffle = Some(seed);
     }
 
-    fn explore(&self, given: Incremental<'_>) -> Outcome {
+    fn explore(&self, given: Incremental<'_>) -> IncrementalRun {
         let ((exploration, increment), timed) = self
             .host
             .watched(|control| self.model.explore_incrementally(&self.request, given, control));
@@ -127,7 +127,7 @@ impl<'a> Subject<'a> {
         file: &[u8],
         modified: Option<&[u16]>,
         mode: Mode,
-    ) -> Result<(Outcome, Option<Vec<u8>>), ExperimentError> {
+    ) -> Result<(IncrementalRun, Option<Vec<u8>>), ExperimentError> {
         let start = (self.host.clock)();
         let unusable = |error: &dyn std::fmt::Display| ExperimentError::Graph(error.to_string());
         let graph = Graph::open(file).map_err(|error| unusable(&error))?;

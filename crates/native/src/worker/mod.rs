@@ -8,15 +8,15 @@ use crate::closed::{self, Companion, System};
 use crate::dependence::alternative;
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::exhaustive::Order;
+use crate::exhaustive::PlannedExecution;
 use crate::judge::{Judge, Left, PlacedFile, placed};
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
 use everypath_schedules::Alternative;
 use everypath_shim_abi::{
-    Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry, Notice,
-    OUTPUTS, Outcome, Policy, Record, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
+    BatchEntry, Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
+    Notice, OUTPUTS, Outcome, Policy, Record, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
     UpcallReply, text,
 };
 use everypath_trace::Control;
@@ -394,7 +394,7 @@ impl Worker {
     /// Begins executions that follow a schedule each and then go on by themselves, without what
     /// sleeps, one after the other as long as they are as expected. What could be taken in the
     /// first steps that are known is not told. An attentive worker does not sleep between commands.
-    pub(crate) fn explore(&mut self, orders: &[Order], attentive: bool) {
+    pub(crate) fn explore(&mut self, orders: &[PlannedExecution], attentive: bool) {
         let region = &self.first.region;
         region.recorded.store(0, Ordering::Relaxed);
         let command = Command {
@@ -418,7 +418,7 @@ impl Worker {
                     choices += fill(&region.ordered_choices[choices..], &order.schedule);
                     let slept = fill(&region.ordered_sleep[sleeping..], &order.sleep);
                     sleeping += slept;
-                    cell.set(everypath_shim_abi::Order {
+                    cell.set(BatchEntry {
                         prefix: order.schedule.len() as u32,
                         known: order.known as u32,
                         sleeping: slept as u32,

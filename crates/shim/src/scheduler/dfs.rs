@@ -12,7 +12,7 @@ use crate::state::{State, Status, Thread};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, Enabled, EnabledStep, MAX_ALTERNATIVES, OperationKind, Order, Outcome,
+    BatchEntry, Choice, Command, Enabled, EnabledStep, MAX_ALTERNATIVES, OperationKind, Outcome,
     Request, TIMEOUT, TimeMode,
 };
 
@@ -23,10 +23,10 @@ static KNOWN: Common<AtomicU32> = Common::at(offset_of!(RunState, known));
 /// How many steps sleep.
 static SLEEPING: Common<AtomicU32> = Common::at(offset_of!(RunState, sleeping));
 
-/// How often in a row somebody went on who waited for others.
+/// How often in a row a thread that stands back was chosen.
 static INSISTING: Common<AtomicU32> = Common::at(offset_of!(RunState, insisting));
 
-/// Whoever spins so often, and is still not seen to do anything, will never be.
+/// A thread that spins so often without a visible effect spins for ever.
 const MAX_INSISTING: u32 = 500;
 
 /// Takes over what a command asks for.
@@ -40,7 +40,7 @@ pub(super) fn obey(command: &Command) {
 }
 
 /// Takes over what an order asks for.
-pub(super) fn follow(order: Order) {
+pub(super) fn follow(order: BatchEntry) {
     WRITTEN.store(0, Relaxed);
     INSISTING.store(0, Relaxed);
     SLEEPING.store(order.sleeping, Relaxed);
@@ -118,8 +118,8 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
     let mut chosen: Option<EnabledStep> = None;
     each_alternative(state, mode, |alternative| {
         // A time-out is taken only if nothing else can be; the thread that runs goes first, unless it
-        // would miss what others send. Who waits for others goes on if these sleep: what it does then
-        // may be what they sleep for.
+        // would miss what others send. A thread that stands back goes on if all others sleep: its next
+        // step may wake them.
         let better = |than: EnabledStep| {
             let rank = |of: &EnabledStep| {
                 let misses = of.kind() == OperationKind::ReceiveAny;

@@ -36,7 +36,7 @@ use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Choice, Command, Completion, Event, MAX_EVENTS, Object, Operation, OperationKind, Order,
+    BatchEntry, Choice, Command, Completion, Event, MAX_EVENTS, Object, Operation, OperationKind,
     Outcome, PackedCompletion, PackedOperation, Phase, Policy, TIMEOUT, TimeMode, Waiting,
 };
 
@@ -71,7 +71,7 @@ pub(crate) fn obey(command: &Command) {
     let setup = setup();
     let pause_after = command.pause_at.checked_sub(1).unwrap_or(NEVER);
     PAUSE_AFTER.store(pause_after, Relaxed);
-    // Whoever chooses leaves traces on the stack it chooses on.
+    // Choosing leaves dead bytes on the stack that it runs on.
     LEAVE_AFTER.store(if setup.canonical { 0 } else { pause_after }, Relaxed);
     MAX_STEPS.store(setup.max_steps.min(MAX_EVENTS as u32), Relaxed);
     TIME.0.set(setup.time);
@@ -83,7 +83,7 @@ pub(crate) fn obey(command: &Command) {
 }
 
 /// Takes over what an order asks for.
-pub(crate) fn follow(order: Order) {
+pub(crate) fn follow(order: BatchEntry) {
     replay::follow(order.prefix);
     dfs::follow(order);
 }
@@ -99,13 +99,13 @@ pub(crate) fn begin() {
 
 /// How far the virtual clock advances when every runnable thread has yielded.
 const IDLE_ROUND_NANOSECONDS: u64 = 1_000_000;
-/// After so many rounds in which nobody changed anything that we see, nobody ever will: spinning
-/// that is meant to end does so after tens or hundreds. A program that does nothing but yield and
+/// After so many rounds without a visible change, it is a livelock: spinning that is meant to end does
+/// so after tens or hundreds. A program that does nothing but yield and
 /// count in plain memory for longer is mistaken; more rounds would exceed the usual limit of steps.
 const LIVELOCK_ROUNDS: u32 = 45_000;
 /// A thread that is alone takes no steps while it spins, and may have much to count.
 const LONELY_ROUNDS: u32 = 50_000_000;
-/// In an atomic section nobody else can change what a thread waits for.
+/// In an atomic section no other thread can change what a thread waits for.
 const SECTION_ROUNDS: u32 = 1000;
 
 /// The deadline of a call that fails only when nothing else can happen any more.
@@ -117,8 +117,8 @@ pub(crate) fn point(operation: Operation, object: Object) -> u16 {
     ask(operation, object, None)
 }
 
-/// A scheduling point at which the thread asks for what it may have to wait for, until a deadline
-/// if there is one. Whoever waits with a deadline must have asked with it.
+/// A scheduling point of an operation that may block, until a deadline if there is one. A [`wait`]
+/// with a deadline must follow a request with the same one.
 #[inline(always)]
 pub(crate) fn ask(operation: Operation, object: Object, deadline: Option<u64>) -> u16 {
     ask_packed(operation.pack(), object, deadline)
@@ -131,7 +131,7 @@ pub(crate) fn ask_packed(operation: PackedOperation, object: Object, deadline: O
     outcome
 }
 
-/// The same for who looks himself whether he was cancelled.
+/// The same for callers that check themselves whether the thread was cancelled.
 pub(crate) fn request(operation: PackedOperation, object: Object, deadline: Option<u64>) -> u16 {
     let phase = if deadline.is_some() { Phase::Limited } else { Phase::Request };
     if state().is_concurrent() || ALWAYS.get() { take_part(operation, phase, object) } else { 0 }
@@ -220,8 +220,8 @@ pub(crate) enum Woken {
     Granted,
     /// Time ran out.
     TimedOut,
-    /// A signal was handled; system calls are to be made again if its action says so. Or the thread
-    /// is cancelled: whoever can be asks `cancel`.
+    /// A signal was handled; syscalls are restarted if its action says so. Or the thread is cancelled:
+    /// cancellation points ask `cancel`.
     Interrupted {
         /// Whether it says so.
         restart: bool,
@@ -308,7 +308,7 @@ pub(crate) fn grant_all(waiting: Waiting, object: Object) {
     state().waiters(waiting, object).for_each(grant);
 }
 
-/// How an execution ends that nobody can or shall go on with.
+/// How an execution ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     pub(crate) outcome: Outcome,
@@ -347,7 +347,7 @@ extern "C" fn decide() -> *const Context {
     }
 }
 
-/// Chooses who goes on, and takes its step as far as that is not its own to do.
+/// Chooses the next thread, and takes its step as far as the thread does not do that itself.
 pub(crate) fn next(state: &'static State) -> Result<&'static Thread, Ending> {
     let (choice, alternatives) = choose(state)?;
     take(state, choice, alternatives)?;
@@ -358,7 +358,7 @@ pub(crate) fn next(state: &'static State) -> Result<&'static Thread, Ending> {
     Ok(state.thread(choice.thread))
 }
 
-/// Whether the execution pauses here, before somebody is chosen.
+/// Whether the execution pauses here, before a thread is chosen.
 pub(crate) fn pauses(state: &'static State) -> Result<bool, Ending> {
     let step = STEPS.load(Relaxed);
     if step < PAUSE_AFTER.load(Relaxed) {
@@ -398,8 +398,8 @@ unsafe impl Sync for Counter {}
 /// How often another thread was chosen than the one that ran.
 pub(crate) static SWITCHES: Common<Counter> = Common::at(offset_of!(RunState, switches));
 
-/// Lets time pass until somebody can be chosen; how many choices there are, and whether they are
-/// only between threads.
+/// Advances the virtual clock until a step is enabled; returns how many choices there are, and whether
+/// they are only between threads.
 fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
     loop {
         // Most of the time nothing but threads is chosen from: no time-out, no waiter to pick.

@@ -65,8 +65,8 @@ fn my_tid() -> i32 {
     FIRST_TID + i32::from(state().current.get())
 }
 
-/// A step with which a lock is given back. That its thread does not hold it is undefined, but the lock
-/// is free then: for others that is not as if it came from its holder.
+/// A step that releases a lock. Releasing one that the thread does not own is undefined, but frees it:
+/// for others that differs from a release by its owner.
 #[inline(always)]
 fn give_back(operation: fn(Ownership) -> Operation, lock: usize, owner: fn(usize) -> i32) {
     let announced = owns(owner(lock));
@@ -104,7 +104,7 @@ pub(crate) fn waiters_on_condition(state: &State, condition: Object) -> u32 {
     state.waiters_on(condition).filter(waits).count() as u32
 }
 
-/// Who holds what a thread waits for, plus one; 0 if that is nobody or not one.
+/// The owner of the lock that a thread waits for, plus one; 0 if there is none, or several.
 pub(crate) fn holder(thread: &Thread) -> u16 {
     let object = objects::address(thread.object.get());
     let owner = match thread.waiting.get() {

@@ -37,7 +37,7 @@ fn of_cpp() -> usize {
     FOUND.load(Relaxed)
 }
 
-/// Runs an initialiser. If its thread ends in it, nobody has run it.
+/// Runs an initialiser. If its thread ends in it, it has not been run.
 fn run(control: usize, initialiser: usize) {
     let mut buffer: CleanupBuffer = [0; 4];
     // SAFETY: the buffer outlives the call, and nothing but libc touches it.

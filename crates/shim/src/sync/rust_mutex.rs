@@ -49,8 +49,8 @@ pub(crate) fn before_giving_back(word: usize) {
     watch(word);
 }
 
-/// Before any instruction that may free a lock. Whether somebody waits for it is asked later: the
-/// answer must leave no traces on the stack of this thread.
+/// Before any instruction that may free a lock. Whether it has waiters is looked up later: the lookup
+/// must leave no dead bytes on the stack of this thread.
 pub(crate) fn watch(word: usize) {
     state().freed.set(word);
 }
@@ -77,7 +77,7 @@ pub(crate) fn hand_over(state: &State) {
     }
 }
 
-/// Hands over a lock of this process that was freed by an instruction nobody saw, if there is one.
+/// Hands over a lock of this process that was freed by an unpatched instruction, if there is one.
 pub(crate) fn hand_over_unseen(state: &State) -> bool {
     let is_unseen = |thread: &&Thread| {
         let word = objects::address(thread.object.get());
@@ -96,8 +96,8 @@ pub(crate) fn hand_over_unseen(state: &State) -> bool {
     found.is_some()
 }
 
-/// Who holds the lock that a thread waits for, plus one; 0 if that is not known. It is the one who
-/// has asked for it once more than it gave it back; who waits on a condition gives back and asks,
+/// The owner of the lock that a thread waits for, plus one; 0 if that is not known. It is the thread
+/// that has locked it once more than it unlocked it; a wait on a condition variable unlocks and locks,
 /// too.
 pub(super) fn holder(waiting: &Thread) -> u16 {
     let object = waiting.object.get();

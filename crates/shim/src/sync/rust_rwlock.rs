@@ -22,9 +22,9 @@ use crate::scheduler::{Woken, ask, grant, point, wait};
 use crate::state::{State, Thread, state};
 use everypath_shim_abi::{LockOrder, Operation, OperationKind, RwRelease, Waiting};
 
-/// How many read.
+/// The number of readers.
 const COUNT: u32 = (1 << 30) - 1;
-/// Of the same: somebody writes.
+/// In their place: a writer.
 const WRITTEN: u32 = COUNT;
 const WRITERS_WAIT: u32 = 1 << 31;
 
@@ -32,13 +32,13 @@ fn count(word: usize) -> u32 {
     load::<u32>(word) & COUNT
 }
 
-/// Before an instruction that takes a lock to read: when this returns, nobody writes or waits, as
-/// far as the word tells, and the instruction is part of the same step.
+/// Before an instruction that takes a lock to read: when this returns, the word shows no
+/// writer and no waiter, and the instruction is part of the same step.
 pub(crate) fn before_reading(word: usize) {
     take(word, Operation::ReadLock, Waiting::WordRead);
 }
 
-/// The same for one that takes it to write: nobody reads either.
+/// The same for one that takes it to write: the word shows no readers either.
 pub(crate) fn before_writing(word: usize) {
     take(word, Operation::WriteLock, Waiting::WordWrite);
 }
@@ -59,7 +59,7 @@ fn take(word: usize, operation: fn(LockOrder) -> Operation, waiting: Waiting) {
                 store(word, load::<u32>(word) - share(waiting));
                 break;
             }
-            // Asking again is a step of its own. Until then, it is in nobody's way.
+            // The next attempt is a step of its own. Until then, the word shows no waiter.
             Woken::Granted | Woken::Interrupted { .. } | Woken::TimedOut => {
                 watch(word);
                 ask(operation(LockOrder::FifoRetry), lock, None);
@@ -76,7 +76,7 @@ pub(crate) fn before_giving_back(word: usize) {
     show_nobody(word);
 }
 
-/// Nobody waits, as far as the word tells, until this step is over.
+/// The word shows no waiter until this step is over.
 fn show_nobody(word: usize) {
     store(word, count(word));
     watch(word);
@@ -101,8 +101,8 @@ pub(super) fn is_next(state: &State, thread: &Thread, word: usize) -> bool {
         && is_free(word, thread.waiting.get())
 }
 
-/// Somebody has found this in a word: if no writer is at work, it may have been in vain because one
-/// waits.
+/// A thread has read this value of a word: if there is no writer, its attempt may have failed because
+/// one waits.
 pub(crate) fn note_look(word: usize, found: u64) {
     if found & u64::from(WRITERS_WAIT) != 0 && found & u64::from(COUNT) != u64::from(WRITTEN) {
         let writers = state().waiters(Waiting::WordWrite, objects::memory(word));

@@ -18,7 +18,7 @@ const SEMAPHORES: &[OperationKind] =
 
 /// A step at a semaphore, which says how many units it leaves there.
 struct Step {
-    /// Whether it is one: not if nobody else is there.
+    /// Whether it is a scheduling point: not if there is only one thread.
     is_taken: bool,
 }
 
