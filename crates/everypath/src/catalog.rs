@@ -6,7 +6,7 @@ use crate::suggest;
 use crate::usage::Usage;
 use everypath_explore::{AnyModel, Config, Model, ModelKind, NodeRange};
 use everypath_net::{Network, Scenario, Traffic};
-use everypath_protocols::{Aodv, Arq, Diffusion};
+use everypath_protocols::{Aodv, Arq, Diffusion, Echo};
 
 /// The models to choose from.
 #[derive(Default)]
@@ -17,7 +17,11 @@ pub struct Catalog {
 impl Catalog {
     /// The case studies that come with Everypath.
     pub fn built_in() -> Self {
-        Catalog::default().simulated::<Arq>().simulated::<Aodv>().simulated::<Diffusion>()
+        Catalog::default()
+            .simulated::<Arq>()
+            .simulated::<Aodv>()
+            .simulated::<Diffusion>()
+            .simulated::<Echo>()
     }
 
     /// A catalog of one model.

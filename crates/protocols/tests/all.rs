@@ -6,6 +6,7 @@ mod arq;
 mod arq_simulation;
 mod diffusion;
 mod diffusion_simulation;
+mod echo;
 mod handlers;
 mod incremental;
 mod support;
