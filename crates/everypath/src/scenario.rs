@@ -20,23 +20,16 @@ use toml::de::{DeTable, DeValue};
 
 /// Keys that are no options.
 const OWN_KEYS: [&str; 3] = ["program", "arguments", "environment"];
-/// Options that make no sense in a file.
-const NO_KEYS: [&str; 2] = ["help", "version"];
+/// Options that make no sense in a file; variables are a table there.
+const NO_KEYS: [&str; 3] = ["help", "version", "env"];
 
-/// What no option says: where and with what the program runs.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Setting {
-    pub(crate) folder: Option<PathBuf>,
-    pub(crate) environment: Vec<(String, String)>,
-}
-
-/// The words of a command line with those of its scenario file, and what no words can say; `None` if
-/// it names no file.
+/// The words of a command line with those of its scenario file, and the file's folder, which the
+/// program runs in; `None` if it names no file.
 pub(crate) fn expand(
     words: &[OsString],
     cli: &Cli,
     matches: &ArgMatches,
-) -> Result<Option<(Vec<OsString>, Setting)>, Usage> {
+) -> Result<Option<(Vec<OsString>, Option<PathBuf>)>, Usage> {
     let (Command::Check(args), Some((_, given))) = (&cli.command, matches.subcommand()) else {
         return Ok(None);
     };
@@ -47,7 +40,7 @@ pub(crate) fn expand(
     let text = read(path)?;
     let mut scenario = Scenario::new(path, &text, given);
     scenario.read()?;
-    let Scenario { options, program, arguments, setting, .. } = scenario;
+    let Scenario { options, program, arguments, folder, .. } = scenario;
     let Some(program) = program else {
         return Err(Usage::new(format!(
             "{}: no program is named; add a line such as program = \"./server\"",
@@ -62,7 +55,7 @@ pub(crate) fn expand(
     all.extend(words[command..end].iter().cloned());
     all.extend(["--".into(), program.into()]);
     all.extend(arguments);
-    Ok(Some((all, setting)))
+    Ok(Some((all, folder)))
 }
 
 fn read(path: &Path) -> Result<String, Usage> {
@@ -86,16 +79,17 @@ struct Scenario<'a> {
     options: Vec<OsString>,
     program: Option<PathBuf>,
     arguments: Vec<OsString>,
-    setting: Setting,
+    /// The folder of the file; `None` is the current one.
+    folder: Option<PathBuf>,
 }
 
 impl<'a> Scenario<'a> {
     fn new(path: &'a Path, text: &'a str, given: &'a ArgMatches) -> Self {
         let check = Cli::command().find_subcommand("check").expect("it is a command").clone();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let setting = Setting { folder: folder.map(Into::into), ..Setting::default() };
+        let folder = folder.map(Into::into);
         let (options, arguments) = (Vec::new(), Vec::new());
-        Scenario { path, text, given, check, options, program: None, arguments, setting }
+        Scenario { path, text, given, check, options, program: None, arguments, folder }
     }
 
     /// A message with the place that it is about.
@@ -146,9 +140,14 @@ impl<'a> Scenario<'a> {
     fn environment(&mut self, value: &Spanned<DeValue<'_>>) -> Result<(), Usage> {
         let table = value.get_ref().as_table();
         let table = table.ok_or_else(|| self.unexpected("environment", value, "a table"))?;
-        for (name, value) in table {
-            let value = self.string(name.get_ref(), value)?;
-            self.setting.environment.push((name.get_ref().to_string(), value));
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            let value = self.string(name, value)?;
+            if name.is_empty() || name.contains('=') {
+                return Err(self.wrong(key.span(), "not a name of a variable"));
+            }
+            // Those of the command line come later and win.
+            self.options.push(format!("--env={name}={value}").into());
         }
         Ok(())
     }

@@ -133,6 +133,26 @@ fn a_scenario_says_what_the_command_line_says() {
 }
 
 #[test]
+fn a_variable_is_set_for_the_program_and_for_its_replay() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/variable.c"]);
+    let code = |arguments: &str| programs.check(arguments).0;
+    assert_eq!(code("--exit-code 0 -- ./variable"), 0);
+    // A value may have an equals sign, and the last of several counts.
+    assert_eq!(code("--env CODE=1 --env CODE=4=4 --exit-code 4 -- ./variable"), 0);
+    assert_eq!(code("--env CODE=4 -- ./variable"), 1);
+    assert_eq!(programs.everypath("replay everypath-trace.json").status.code(), Some(1));
+    let scenario = "program = './variable'\nexit-code = 4\nenvironment = { CODE = '4' }\n";
+    fs::write(programs.folder.path().join("s.toml"), scenario).unwrap();
+    assert_eq!((code("s.toml"), code("--env CODE=5 s.toml")), (0, 1));
+    for wrong in ["CODE", "=4"] {
+        let output = programs.everypath(&format!("check --env {wrong} -- ./variable"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("expected a name and a value, such as LANG=C"), "{said}");
+    }
+}
+
+#[test]
 fn nonsense_in_a_scenario_is_located() {
     let programs = writers();
     let cases = [
@@ -145,6 +165,8 @@ fn nonsense_in_a_scenario_is_located() {
         ("program = 'x'\nexit-code = [1]\n", "s.toml:2:13: exit-code: expected a string or a"),
         ("program = 'x'\nfile = ['a:/b']\n", "s.toml:2:8: file: invalid value"),
         ("program = 'x'\n[environment]\nA = 1\n", "s.toml:3:5: A: expected a string"),
+        ("program = 'x'\n[environment]\n'A=B' = ''\n", "s.toml:3:1: not a name of a variable"),
+        ("program = 'x'\nenv = ['A=B']\n", "s.toml:2:1: unknown key 'env'"),
         ("program = 'x\n", "s.toml:1:"),
         ("program = 'nowhere-at-all'\n", "nowhere-at-all: no such program"),
         ("program = './writers'\nexpect-stdout = 'gone'\n", "cannot read gone for --expect-stdout"),

@@ -12,7 +12,7 @@ mod simulate;
 use crate::catalog::Catalog;
 use crate::cli::{Cli, Command};
 use crate::output;
-use crate::scenario::{self, Setting};
+use crate::scenario;
 use crate::usage::Usage;
 use crate::{HOLDS, USAGE};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -31,15 +31,14 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
     let cli = match parse(&words) {
         Ok((cli, matches)) => match scenario::expand(&words, &cli, &matches)? {
             None => cli,
-            Some((words, setting)) => {
+            Some((words, folder)) => {
                 // Each of the file's words was looked at before, but not what they need together.
                 let wrong = |error: clap::Error| {
                     Usage::new(error.to_string().trim_start_matches("error: ").to_string())
                 };
                 let (mut cli, _) = parse(&words).map_err(wrong)?;
                 if let Command::Check(args) = &mut cli.command {
-                    let Setting { folder, environment } = setting;
-                    (args.config.folder, args.config.environment) = (folder, environment);
+                    args.config.folder = folder;
                 }
                 cli
             }

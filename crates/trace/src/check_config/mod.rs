@@ -39,8 +39,10 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(skip))]
     pub folder: Option<PathBuf>,
 
-    /// Variables of its environment besides those that it inherits.
-    #[cfg_attr(feature = "clap", arg(skip))]
+    /// Set a variable of the program's environment, besides those that it inherits; the trace contains
+    /// it (repeatable)
+    #[cfg_attr(feature = "clap", arg(long = "env", value_name = "NAME=VALUE"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = values::variable, help_heading = "Program"))]
     pub environment: Vec<(String, String)>,
 
     /// The exit code that counts as success

@@ -256,6 +256,15 @@ impl fmt::Display for FilePlacement {
     }
 }
 
+/// A variable of the environment: `LANG=C`.
+#[cfg(feature = "clap")]
+pub(super) fn variable(text: &str) -> Result<(String, String), BadValue> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err(BadValue::new("expected a name and a value, such as LANG=C")),
+    }
+}
+
 /// A path that a trace can record.
 #[cfg(feature = "clap")]
 #[expect(clippy::unnecessary_wraps, reason = "what clap expects of a parser")]
