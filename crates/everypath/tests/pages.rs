@@ -112,6 +112,11 @@ fn incremental() {
 }
 
 #[test]
+fn debugging() {
+    page("../../docs/dev/debugging.md");
+}
+
+#[test]
 fn closed_guide() {
     page("../../docs/guide/closed.md");
 }
