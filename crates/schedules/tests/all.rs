@@ -2,6 +2,7 @@
 
 mod critical_step;
 mod datagrams;
+mod interpreter;
 mod minimise;
 mod reduction;
 mod stateful;

@@ -4,13 +4,11 @@
 //! Who receives gets one of those that were sent, which is a choice; what is sent later it could have
 //! got as well, had it come later, but for the rest that makes no difference.
 
-use everypath_schedules::{
-    Alternative, Executed, ExecutionEnd, Executor, Reduction, ScheduleSearch, SearchEnd, Taken,
-};
+use crate::interpreter::{self, Interpreter};
+use everypath_schedules::{Alternative, ExecutionEnd, Reduction, ScheduleSearch, SearchEnd, Taken};
 use everypath_shim_abi::{Choice, Footprint, Moved, Object, Operation, Phase, Step};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +46,7 @@ struct Thread {
 }
 
 /// A program in the middle of an execution.
+#[derive(Clone)]
 struct Machine<'a> {
     program: &'a [Vec<Op>],
     window: usize,
@@ -179,68 +178,25 @@ impl<'a> Machine<'a> {
     }
 }
 
-struct Interpreter<'a> {
-    program: &'a [Vec<Op>],
-    window: usize,
-    end: String,
-}
+impl interpreter::Machine for Machine<'_> {
+    fn alternatives(&self) -> Vec<Alternative<Footprint>> {
+        self.alternatives()
+    }
 
-impl Executor for Interpreter<'_> {
-    type Step = Footprint;
-    type Error = Infallible;
+    fn take(&mut self, choice: Choice) -> Taken {
+        self.take(choice);
+        self.steps.last().expect("a step was taken").clone()
+    }
 
-    fn run(
-        &mut self,
-        schedule: &[Choice],
-        known: usize,
-        sleep: &[Alternative<Footprint>],
-    ) -> Result<Executed<Footprint>, Infallible> {
-        let mut machine = Machine::new(self.program, self.window);
-        let (mut sleep, mut alternatives) = (sleep.to_vec(), Vec::new());
-        let (mut ended, mut current) = (ExecutionEnd::Complete, 0);
-        loop {
-            let can = machine.alternatives();
-            let is_asleep =
-                |of: &&Alternative<Footprint>| !sleep.iter().any(|s| s.thread == of.thread);
-            let misses = |of: &Alternative<Footprint>| of.step.misses_at().is_some();
-            let choice = match schedule.get(machine.steps.len()) {
-                _ if can.is_empty() => break,
-                Some(&choice) => {
-                    let fits = |of: &Alternative<Footprint>| choice.outcome < of.outcomes;
-                    if !can.iter().any(|of| of.thread == choice.thread && fits(of)) {
-                        ended = ExecutionEnd::Diverged;
-                        break;
-                    }
-                    choice
-                }
-                None => {
-                    let awake = can.iter().filter(is_asleep);
-                    let first =
-                        awake.min_by_key(|of| (misses(of), of.thread != current, of.thread));
-                    let Some(first) = first else {
-                        ended = ExecutionEnd::SleepSetBlocked;
-                        break;
-                    };
-                    let taken = first.step;
-                    sleep.retain(|it| it.step.commutes(&taken));
-                    Choice { thread: first.thread, outcome: 0 }
-                }
-            };
-            if machine.steps.len() >= known {
-                alternatives.push(can);
-            }
-            current = choice.thread;
-            machine.take(choice);
-        }
-        self.end = machine.end();
-        Ok(Executed { left_out: 0, steps: machine.steps, alternatives, ended })
+    fn end(&self) -> String {
+        self.end()
     }
 }
 
 /// How a program ends, and after how many executions that is known; none if there are too many.
 fn ends(program: &[Vec<Op>], window: usize, by: Reduction) -> Option<(BTreeSet<String>, u64)> {
     const TOO_MANY: u64 = 6_000;
-    let mut interpreter = Interpreter { program, window, end: String::new() };
+    let mut interpreter = Interpreter::new(Machine::new(program, window));
     let (mut ends, mut executions) = (BTreeSet::new(), 0);
     let finished = ScheduleSearch::new(by).run(&mut interpreter, |_, interpreter, executed| {
         executions += 1;

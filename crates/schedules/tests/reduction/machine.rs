@@ -1,14 +1,14 @@
-//! Small concurrent programs and what runs them, with the synchronisation of the native machine:
-//! asking for a lock is always possible, who asks first gets it first, a signal chooses whom it
-//! wakes, and of those who wait for some time only, the first to give up is always the same.
+//! Small concurrent programs with the synchronisation of the native machine: requesting a lock is
+//! always enabled, requests are granted in their order, a signal chooses the waiter that it wakes, and
+//! of the waits with a timeout, the first to time out is always the same.
 
-use everypath_schedules::{Alternative, Executed, ExecutionEnd, Executor, Taken};
+use crate::interpreter;
+use everypath_schedules::{Alternative, Taken};
 use everypath_shim_abi::{
     Choice, CondMutex, Footprint, Object, Operation, Overflow, Ownership, Phase, ProcessEnd, Step,
     TIMEOUT,
 };
 use std::collections::VecDeque;
-use std::convert::Infallible;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
@@ -339,76 +339,29 @@ impl Machine {
     }
 }
 
-/// Whether a choice is one of an alternative's.
-fn offers(alternative: &Alternative<Footprint>, choice: Choice) -> bool {
-    alternative.thread == choice.thread
-        && match alternative.timeout {
-            Some(outcome) => choice.outcome == outcome,
-            None => choice.outcome < alternative.outcomes,
-        }
+/// A program that is being executed.
+#[derive(Clone, Debug)]
+pub(crate) struct Running<'a> {
+    program: &'a [Vec<Op>],
+    machine: Machine,
 }
 
-/// What is done if nothing else is said.
-fn first_awake<'a>(
-    can: &'a [Alternative<Footprint>],
-    sleep: &[Alternative<Footprint>],
-    current: u16,
-) -> Option<&'a Alternative<Footprint>> {
-    let key = |a: &Alternative<Footprint>| (a.thread, a.timeout);
-    can.iter()
-        .filter(|a| !sleep.iter().any(|s| key(s) == key(a)))
-        .min_by_key(|a| (a.timeout.is_some(), a.thread != current, a.thread))
+impl<'a> Running<'a> {
+    pub(crate) fn new(program: &'a [Vec<Op>]) -> Self {
+        Running { program, machine: Machine::new(program.len()) }
+    }
 }
 
-pub(crate) struct Interpreter<'a> {
-    pub(crate) program: &'a [Vec<Op>],
-    /// What could be seen at the end of the last execution.
-    pub(crate) end: String,
-}
+impl interpreter::Machine for Running<'_> {
+    fn alternatives(&self) -> Vec<Alternative<Footprint>> {
+        self.machine.alternatives(self.program)
+    }
 
-impl Executor for Interpreter<'_> {
-    type Step = Footprint;
-    type Error = Infallible;
+    fn take(&mut self, choice: Choice) -> Taken {
+        self.machine.take(self.program, choice)
+    }
 
-    fn run(
-        &mut self,
-        schedule: &[Choice],
-        known: usize,
-        sleep: &[Alternative<Footprint>],
-    ) -> Result<Executed<Footprint>, Infallible> {
-        let mut machine = Machine::new(self.program.len());
-        let mut sleep = sleep.to_vec();
-        let (mut steps, mut alternatives) = (Vec::new(), Vec::new());
-        let mut ended = ExecutionEnd::Complete;
-        let mut current = 0;
-        loop {
-            let can = machine.alternatives(self.program);
-            if can.is_empty() {
-                break;
-            }
-            let choice = match schedule.get(steps.len()) {
-                Some(&choice) if !can.iter().any(|a| offers(a, choice)) => {
-                    ended = ExecutionEnd::Diverged;
-                    break;
-                }
-                Some(&choice) => choice,
-                None => {
-                    let Some(first) = first_awake(&can, &sleep, current) else {
-                        ended = ExecutionEnd::SleepSetBlocked;
-                        break;
-                    };
-                    let taken = first.step;
-                    sleep.retain(|s| s.step.commutes(&taken));
-                    Choice { thread: first.thread, outcome: first.timeout.unwrap_or(0) }
-                }
-            };
-            if steps.len() >= known {
-                alternatives.push(can);
-            }
-            current = choice.thread;
-            steps.push(machine.take(self.program, choice));
-        }
-        self.end = machine.end(self.program);
-        Ok(Executed { left_out: 0, steps, alternatives, ended })
+    fn end(&self) -> String {
+        self.machine.end(self.program)
     }
 }

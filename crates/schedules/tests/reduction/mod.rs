@@ -2,12 +2,13 @@
 
 mod machine;
 
+use crate::interpreter::Interpreter;
 use everypath_schedules::happens_before::{Clocked, HappensBefore};
 use everypath_schedules::{
     Alternative, Executed, ExecutionEnd, Executor, Reduction, Run, ScheduleSearch, SearchEnd, Taken,
 };
 use everypath_shim_abi::{Choice, Footprint, Mode, Object, Operation, Part, Phase, Step};
-use machine::{Interpreter, Op};
+use machine::{Op, Running};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -31,7 +32,7 @@ const TOO_MANY: u64 = 4_000;
 
 fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
     let mut outcomes = Outcomes::default();
-    let mut interpreter = Interpreter { program, end: String::new() };
+    let mut interpreter = Interpreter::new(Running::new(program));
     let mut schedules = ScheduleSearch::new(reduction);
     let finished = schedules.run(&mut interpreter, |_, interpreter, executed| {
         outcomes.executions += 1;
@@ -110,7 +111,7 @@ fn schedules(
     program: &[Vec<Op>],
     mut search: ScheduleSearch<Footprint>,
 ) -> Option<BTreeMap<Vec<Choice>, usize>> {
-    let mut interpreter = Interpreter { program, end: String::new() };
+    let mut interpreter = Interpreter::new(Running::new(program));
     let mut schedules = BTreeMap::new();
     let finished = search.run(&mut interpreter, |_, interpreter, executed| {
         let schedule: Vec<Choice> = executed.steps.iter().map(|step| step.choice).collect();
@@ -287,7 +288,7 @@ fn error_of_estimates(reduction: Reduction) -> f64 {
     let mut errors: Vec<f64> = Vec::new();
     for _ in 0..150 {
         let program = three_threads.new_tree(&mut runner).expect("nothing is rejected").current();
-        let mut interpreter = Interpreter { program: &program, end: String::new() };
+        let mut interpreter = Interpreter::new(Running::new(&program));
         let mut search = ScheduleSearch::new(reduction);
         let mut estimates = Vec::new();
         let finished = search.run(&mut interpreter, |search, _, _| {
@@ -321,7 +322,7 @@ fn estimates_are_of_the_right_size() {
 
 /// Runs executions, and counts those that it had heard of before.
 struct Foresighted<'a> {
-    interpreter: Interpreter<'a>,
+    interpreter: Interpreter<Running<'a>>,
     heard_of: BTreeSet<String>,
     runs: u64,
     foreseen: u64,
@@ -365,7 +366,7 @@ fn many_executions_are_foreseen_and_none_in_vain() {
         for _ in 0..100 {
             let tree = three_threads.new_tree(&mut runner).expect("nothing is rejected");
             let program = tree.current();
-            let interpreter = Interpreter { program: &program, end: String::new() };
+            let interpreter = Interpreter::new(Running::new(&program));
             let heard_of = BTreeSet::new();
             let mut foresighted = Foresighted { interpreter, heard_of, runs: 0, foreseen: 0 };
             let few = |_: &ScheduleSearch<Footprint>,
