@@ -23,13 +23,20 @@ const OWN_KEYS: [&str; 3] = ["program", "arguments", "environment"];
 /// Options that make no sense in a file; variables are a table there.
 const NO_KEYS: [&str; 3] = ["help", "version", "env"];
 
-/// The words of a command line with those of its scenario file, and the file's folder, which the
-/// program runs in; `None` if it names no file.
+/// A command line with its scenario file.
+pub(crate) struct Expanded {
+    /// All words.
+    pub(crate) words: Vec<OsString>,
+    /// The file's folder, in which the program runs; `None` is the current one.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// Adds the words of a scenario file to a command line; `None` if it names no file.
 pub(crate) fn expand(
     words: &[OsString],
     cli: &Cli,
     matches: &ArgMatches,
-) -> Result<Option<(Vec<OsString>, Option<PathBuf>)>, Usage> {
+) -> Result<Option<Expanded>, Usage> {
     let (Command::Check(args), Some((_, given))) = (&cli.command, matches.subcommand()) else {
         return Ok(None);
     };
@@ -55,7 +62,7 @@ pub(crate) fn expand(
     all.extend(words[command..end].iter().cloned());
     all.extend(["--".into(), program.into()]);
     all.extend(arguments);
-    Ok(Some((all, folder)))
+    Ok(Some(Expanded { words: all, folder }))
 }
 
 fn read(path: &Path) -> Result<String, Usage> {

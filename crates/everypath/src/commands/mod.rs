@@ -12,7 +12,7 @@ mod simulate;
 use crate::catalog::Catalog;
 use crate::cli::{Cli, Command};
 use crate::output;
-use crate::scenario;
+use crate::scenario::{self, Expanded};
 use crate::usage::Usage;
 use crate::{HOLDS, USAGE};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -31,7 +31,7 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
     let cli = match parse(&words) {
         Ok((cli, matches)) => match scenario::expand(&words, &cli, &matches)? {
             None => cli,
-            Some((words, folder)) => {
+            Some(Expanded { words, folder }) => {
                 // Each of the file's words was looked at before, but not what they need together.
                 let wrong = |error: clap::Error| {
                     Usage::new(error.to_string().trim_start_matches("error: ").to_string())
@@ -55,7 +55,7 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
     };
     match &cli.command {
         Command::Check(args) => check::run(args),
-        Command::Doctor(args) => Ok(doctor::run(&args)),
+        Command::Doctor(args) => Ok(doctor::run(args)),
         Command::Experiments(args) => experiments::run(args),
         Command::Model(args) => model::run(catalog, args),
         Command::Simulate(args) => simulate::run(catalog, args),
