@@ -273,8 +273,8 @@ pub(super) fn mark(number: usize, messages: u32) -> u64 {
     (number as u64) << 24 | u64::from(messages)
 }
 
-/// What sending to a socket or receiving from it turns out to be now. Who waits for a message gets
-/// the first one, whatever is sent after it.
+/// What sending to a socket or receiving from it turns out to be now. A thread that waits for a
+/// message gets the first one, whatever is sent after it.
 pub(super) fn refined(
     kind: OperationKind,
     number: usize,

@@ -120,7 +120,7 @@ pub(super) fn say(near: Address, to: &Address, pieces: Pieces, speaker: Speaker)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {
     Socket(usize),
-    /// A step that touches everything.
+    /// A step that depends on every other.
     Time,
 }
 
