@@ -102,7 +102,11 @@ fn prepare_spin(plan: &mut Plan) -> Result<Option<(Spin, String)>> {
 }
 
 /// Runs one contender once, in a process of its own.
-fn run_one(plan: &Plan, contender: &Contender, spin: Option<&Spin>) -> Result<(StateCounts, Finished)> {
+fn run_one(
+    plan: &Plan,
+    contender: &Contender,
+    spin: Option<&Spin>,
+) -> Result<(StateCounts, Finished)> {
     let name = contender.name;
     match contender.tool {
         Tool::InProcess(_) => {

@@ -27,13 +27,23 @@ pub const ROWS: [Contender; 8] = [
 ];
 
 /// Explores the model over [`Arq`], whose canonical bytes are its packed word.
-fn packed(bounds: &Bounds, order: SearchOrder, visited: VisitedKind, threads: usize) -> StateCounts {
+fn packed(
+    bounds: &Bounds,
+    order: SearchOrder,
+    visited: VisitedKind,
+    threads: usize,
+) -> StateCounts {
     let in_order = |state: &PackedState| state.0.in_order;
     run(&Packed(*bounds), in_order, &Search { order, visited, threads, ..Search::default() })
 }
 
 /// Explores the model over [`NaturalState`].
-fn natural(bounds: &Bounds, order: SearchOrder, visited: VisitedKind, threads: usize) -> StateCounts {
+fn natural(
+    bounds: &Bounds,
+    order: SearchOrder,
+    visited: VisitedKind,
+    threads: usize,
+) -> StateCounts {
     let in_order = |state: &NaturalState| state.in_order;
     run(&Natural(*bounds), in_order, &Search { order, visited, threads, ..Search::default() })
 }

@@ -1,6 +1,6 @@
 //! The result as a Markdown table, and the raw numbers behind it.
 
-use crate::contender::{StateCounts, REFERENCE};
+use crate::contender::{REFERENCE, StateCounts};
 use crate::model::Bounds;
 use serde::Serialize;
 
