@@ -40,7 +40,7 @@ pub enum Policy {
 pub struct Command {
     /// What to do.
     pub request: Request,
-    /// How many choices of [`Region::schedule`] to follow.
+    /// How many choices of [`Region::schedule`](crate::Region::schedule) to follow.
     pub prefix: u32,
     /// Whether a choice that is not enabled is left out, instead of ending the execution.
     pub lenient: bool,
@@ -60,8 +60,8 @@ pub struct Command {
     pub seed: u64,
     /// The number of the first execution.
     pub first: u64,
-    /// How many executions at most; up to [`MAX_BATCH`] if their classes are wanted. With
-    /// [`Policy::First`] and more than one, they are those of [`Region::orders`].
+    /// How many executions at most; up to [`MAX_BATCH`](crate::MAX_BATCH) if their classes are wanted. With
+    /// [`Policy::First`] and more than one, they are those of [`Region::orders`](crate::Region::orders).
     pub count: u64,
     /// Whether the next command will come soon, and somebody else has a processor meanwhile: then it
     /// is awaited without sleeping.

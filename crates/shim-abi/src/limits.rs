@@ -14,7 +14,7 @@ pub const MAX_EVENTS: usize = 1 << 20;
 pub const MAX_ALTERNATIVES: usize = 1 << 22;
 /// How many executions of one command are told apart.
 pub const MAX_BATCH: usize = 64;
-/// The greatest depth of bugs that [`Policy::Pct`] looks for.
+/// The greatest depth of bugs that [`Policy::Pct`](crate::Policy::Pct) looks for.
 pub const MAX_DEPTH: usize = 32;
 /// How many output streams each process has of its own: standard output and standard error.
 pub const OWN_OUTPUTS: usize = 2;

@@ -70,7 +70,7 @@ pub struct Setup {
     pub output_steps: bool,
     /// Whether messages between sockets are logged.
     pub chronicle: bool,
-    /// Whether every execution enters [`Reply::digest`].
+    /// Whether every execution enters [`Reply::digest`](crate::Reply::digest).
     pub digest: bool,
     /// The verdict when all threads block on input that can no longer arrive.
     pub idle: IdleMode,
