@@ -9,7 +9,14 @@ fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates' folder");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let manifest = ["shim/Cargo.toml", "shim/Cargo.lock"];
-    let sources = ["shim/src", "shim-abi/src", "commtree/src", "dependence/src", "perturb/src"];
+    let sources = [
+        "shim/src",
+        "shim-abi/src",
+        "commtree/src",
+        "dependence/src",
+        "perturb/src",
+        "vkernel/src",
+    ];
     for part in manifest.into_iter().chain(sources) {
         println!("cargo::rerun-if-changed={}", crates.join(part).display());
     }

@@ -108,6 +108,11 @@ pub(crate) fn store_if_wanted<T: Plain>(address: usize, value: T) -> Result<(), 
     if address == 0 { Ok(()) } else { store(address, value) }
 }
 
+/// Reads bytes.
+pub(crate) fn read(address: usize, out: &mut [u8]) -> Result<(), i32> {
+    transfer(out.as_mut_ptr() as usize, address, out.len())
+}
+
 /// Writes bytes.
 pub(crate) fn write(address: usize, from: &[u8]) -> Result<(), i32> {
     transfer(address, from.as_ptr() as usize, from.len())
@@ -118,6 +123,11 @@ fn transfer(to: usize, from: usize, length: usize) -> Result<(), i32> {
     // SAFETY: one side is a value or a slice of the caller's, of this length; a fault on the other
     // side ends the copy. JUSTIFICATION: only the processor knows which addresses are good.
     all(unsafe { everypath_guest_copy(to, from, length) })
+}
+
+/// Copies bytes between the program's memory and buffers of the kernel, either way.
+pub(crate) fn copy(to: usize, from: usize, length: usize) -> Result<(), i32> {
+    transfer(to, from, length)
 }
 
 /// Clears bytes.

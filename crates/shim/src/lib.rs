@@ -40,6 +40,7 @@ mod futex;
 mod guest;
 mod heap;
 mod interfaces;
+mod kernel;
 mod libc;
 mod mapping;
 mod memory;

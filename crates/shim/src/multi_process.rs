@@ -47,8 +47,8 @@ pub(crate) fn join() {
     for (address, length) in [
         (STATE, offset_of!(State, own)),
         (RUN_STATE, size_of::<RunState>()),
-        (OBJECTS, crate::net::OBJECTS_LENGTH),
-        (BUFFERS, crate::net::BUFFERS_LENGTH),
+        (OBJECTS, crate::kernel::OBJECTS_LENGTH),
+        (BUFFERS, crate::kernel::BUFFERS_LENGTH),
     ] {
         let length = round_up(length, PAGE);
         if is_one_of_several() {

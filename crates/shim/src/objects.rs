@@ -12,16 +12,6 @@ pub(crate) fn memory(address: usize) -> Object {
     Object::memory(process(), address as u64)
 }
 
-/// A file descriptor.
-pub(crate) fn descriptor(number: i32) -> Object {
-    Object::descriptor(process(), number as u32)
-}
-
-/// The offset of an open file description.
-pub(crate) fn offset(description: usize) -> Object {
-    Object::offset(process(), description as u32)
-}
-
 /// An open file, by its number.
 pub(crate) fn file(number: u16) -> Object {
     Object::file(process(), u32::from(number) + 1)

@@ -3,7 +3,7 @@
 //! The network is a thread without code, as the fault injectors of processes are
 //! (`process_faults.rs`). Its steps are dependent on everything, so every placement of them among
 //! the steps of all threads is explored. A partition is healed at the latest when nothing else can
-//! happen any more; stream data in flight arrives then (`net/partitioned.rs`). Whatever the
+//! happen any more; stream data in flight arrives then (`vkernel/src/partition.rs`). Whatever the
 //! processes do, the network takes its steps until it comes to rest by itself: the search relies on
 //! that.
 
@@ -25,11 +25,6 @@ pub(crate) fn is_one(thread: &Thread) -> bool {
     thread.kind.get() == OperationKind::Partition
 }
 
-/// Whether nothing gets from one process to another.
-pub(crate) fn separates(one: usize, other: usize) -> bool {
-    state().cuts[one].get() >> other & 1 != 0
-}
-
 /// What may happen to the network next.
 fn changes(state: &State) -> impl Iterator<Item = NetworkChange> {
     let is_alive = |process| {
@@ -39,7 +34,7 @@ fn changes(state: &State) -> impl Iterator<Item = NetworkChange> {
     let is_left = state.partitions.get() < setup().partitions.most;
     let others =
         move |one: usize| (one + 1..multi_process::processes()).map(move |other| (one, other));
-    let change = move |(one, other): (usize, usize)| match separates(one, other) {
+    let change = move |(one, other): (usize, usize)| match net::separates(one, other) {
         true => (is_alive(one) || is_alive(other)).then_some(NetworkChange::Mended(one, other)),
         false => {
             let may_be_cut = setup().partitions.severable[one] >> other & 1 != 0;
@@ -70,8 +65,8 @@ pub(crate) fn meet(network: &Thread) {
     complete(&[OperationKind::Partition], Completion::NetworkChanged(change));
     let set = |one: usize, other: usize, is_cut: bool| {
         for (one, other) in [(one, other), (other, one)] {
-            let others = state.cuts[one].get() & !(1 << other);
-            state.cuts[one].set(others | u16::from(is_cut) << other);
+            let others = state.kernel.cuts[one].get() & !(1 << other);
+            state.kernel.cuts[one].set(others | u16::from(is_cut) << other);
         }
     };
     match change {

@@ -10,6 +10,7 @@ use core::ops::Deref;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use everypath_shim_abi::address_space::{DESCRIPTORS, RUN_STATE};
 use everypath_shim_abi::{Baton, MAX_DEPTH, MAX_PROCESSES, MAX_THREADS, Policy, TimeMode};
+use everypath_vkernel::MAX_WATCHED;
 
 /// All of it. What the fields mean is said where they are used.
 #[repr(C)]
@@ -44,9 +45,6 @@ pub(crate) struct RunState {
 }
 
 const _: () = assert!(size_of::<RunState>() <= DESCRIPTORS - RUN_STATE, "it overlaps descriptors");
-
-/// How many sockets a thread can wait for so that other processes know which.
-pub(crate) const MAX_WATCHED: usize = 64;
 
 /// A part of it: used like a static.
 pub(crate) struct Common<T> {

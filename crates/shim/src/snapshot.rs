@@ -132,12 +132,11 @@ pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
             each(storage(thread));
         }
     }
-    for (address, length) in crate::descriptors::spans() {
+    for (address, length) in crate::kernel::own_spans() {
         each(Span { address, length });
     }
     // The first process restores what all share.
-    let common = crate::descriptors::object_spans().chain(crate::net::spans());
-    for (address, length) in common.filter(|_| multi_process::is_first()) {
+    for (address, length) in crate::kernel::shared_spans().filter(|_| multi_process::is_first()) {
         each(Span { address, length });
     }
     for (number, top) in state.arena_tops.iter().enumerate() {

@@ -12,8 +12,8 @@ use everypath_shim_abi::address_space::{
     self, DESCRIPTORS, HEAP, HEAP_END, PAGE, RUN_STATE, STATE,
 };
 use everypath_shim_abi::{
-    Fault, MAX_PORTS, MAX_PROCESSES, MAX_THREADS, Object, Operation, OperationKind,
-    PackedOperation, Payload, Phase, Splitmix, Waiting,
+    MAX_PROCESSES, MAX_THREADS, Object, Operation, OperationKind, PackedOperation, Payload, Phase,
+    Splitmix, Waiting,
 };
 
 /// How many keys of thread-specific data a process has.
@@ -112,17 +112,8 @@ pub(crate) struct Thread {
     pub(crate) path: Cell<u64>,
     /// The frame that a panic which was raised in it must not leave; 0 if there is none.
     pub(crate) panic_frame: Cell<usize>,
-    /// How many ports it was given, and how many connections to peers it asked for.
-    pub(crate) ports: Cell<u16>,
-    pub(crate) connections: Cell<u16>,
-    /// What it waits for at a socket or several.
-    pub(crate) want: Cell<crate::net::Want>,
-    /// What it is about to send or receive.
-    pub(crate) transfer: Cell<crate::net::Transfer>,
-    /// How many non-blocking calls in a row found nothing.
-    pub(crate) vain_looks: Cell<u16>,
-    /// Whether the network does nothing to the datagrams that it looks for.
-    pub(crate) undisturbed: Cell<bool>,
+    /// What the kernel knows of it.
+    pub(crate) task: everypath_vkernel::Task,
     /// How often it read the clock without doing anything else.
     pub(crate) clock_reads: Cell<u32>,
     /// Which patched instruction changed nothing, on what it worked, what it found there, and how
@@ -266,16 +257,12 @@ pub(crate) struct State {
     pub(crate) deadlines: Cell<u16>,
     /// How many wait for a wakeup that chooses its waiter, or choose by themselves.
     pub(crate) selectable: Cell<u16>,
-    /// How often each fault has happened.
-    pub(crate) spent: Cell<[u8; Fault::ALL.len()]>,
     /// One more than the number of the thread that is inside an atomic section; 0 if none is.
     pub(crate) exclusive: Cell<u16>,
     /// In how many atomic sections it is, one inside the other.
     pub(crate) sections: Cell<u16>,
-    /// What the network did to datagrams: everywhere, and at the ports with rules of their own.
-    pub(crate) accounts: [Cell<everypath_perturb::Account>; MAX_PORTS + 1],
-    /// Clients that send datagrams.
-    pub(crate) callers: crate::net::udp_clients::Callers,
+    /// The kernel's state, beside objects and descriptors.
+    pub(crate) kernel: everypath_vkernel::State,
     /// A word that the present step may change, and so free a lock; 0 if there is none.
     pub(crate) freed: Cell<usize>,
     /// Virtual nanoseconds since the start.
@@ -286,8 +273,7 @@ pub(crate) struct State {
     pub(crate) exit_code: Cell<i32>,
     /// How often a process was killed.
     pub(crate) kills: Cell<u16>,
-    /// From which others each process is cut off, a bit each; and how often that happened.
-    pub(crate) cuts: [Cell<u16>; MAX_PROCESSES],
+    /// How often the network was cut.
     pub(crate) partitions: Cell<u16>,
     /// Which processes have used the network, a bit each: see `symmetry`.
     pub(crate) seen: Cell<u16>,
@@ -295,11 +281,6 @@ pub(crate) struct State {
     pub(crate) own_unjoined: [Cell<u16>; MAX_PROCESSES],
     /// Where the heap of each thread ends.
     pub(crate) arena_tops: [Cell<usize>; MAX_THREADS],
-    /// How many numbers of each range were given out: see `descriptors`.
-    pub(crate) slots_used: [Cell<u16>; crate::descriptors::RANGES],
-    pub(crate) objects_used: [Cell<u16>; crate::descriptors::RANGES],
-    /// One more than the highest number of a thread that has ever made an object.
-    pub(crate) object_owners: Cell<u16>,
     pub(crate) threads: [Thread; MAX_THREADS],
     pub(crate) own: PageStart,
     pub(crate) umask: Cell<u32>,
@@ -332,7 +313,7 @@ fn prepare() {
     multi_process::join();
     let shared = offset_of!(State, own);
     map(STATE + shared, round_up(size_of::<State>() - shared, PAGE));
-    map(DESCRIPTORS, round_up(crate::descriptors::SLOTS_LENGTH, PAGE));
+    map(DESCRIPTORS, round_up(crate::kernel::SLOTS_LENGTH, PAGE));
     map(HEAP, HEAP_END - HEAP);
     let state = state();
     let number = multi_process::main_thread();

@@ -86,7 +86,7 @@ extern "C" fn everypath_note(text: usize, length: usize) {
 #[unsafe(no_mangle)]
 extern "C" fn everypath_unreliable(on: i32) {
     require_main("everypath_unreliable");
-    state().current().undisturbed.set(on == 0);
+    state().current().task.undisturbed.set(on == 0);
 }
 
 /// Until the end of the section no other thread moves.

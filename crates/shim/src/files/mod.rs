@@ -92,9 +92,6 @@ pub(crate) struct Files {
     directory: Cell<(usize, usize)>,
 }
 
-/// Flags that only matter while a file is opened.
-pub(crate) const OPENING: i32 = open::OPENING;
-
 const REGULAR: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;
 const CHARACTERS: u32 = 0o020_000;

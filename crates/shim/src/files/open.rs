@@ -17,8 +17,6 @@ const EXCLUSIVE: i32 = 0o200;
 const TRUNCATE: i32 = 0o1000;
 const DIRECTORY: i32 = 0o200_000;
 const NO_FOLLOW: i32 = 0o400_000;
-/// Flags that only matter while a file is opened.
-pub(super) const OPENING: i32 = CREATE | EXCLUSIVE | TRUNCATE | 0o400;
 
 /// Does what the system call does.
 pub(crate) fn open(at: At, flags: i32, mode: u32) -> Answer {

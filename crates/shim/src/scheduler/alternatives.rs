@@ -22,9 +22,9 @@ pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
         | Operation::ConnectPeer(_)
         | Operation::Send(_)
         | Operation::Receive(_)
-            if crate::net::faults::are_explored() =>
+            if crate::net::faults_are_explored() =>
         {
-            crate::net::faults::ways(thread)
+            crate::net::ways(thread)
         }
         _ => 1,
     }

@@ -17,6 +17,7 @@ mod priorities;
 mod replay;
 
 pub(crate) use alternatives::choose_of;
+pub(crate) use everypath_vkernel::host::{LAST, Woken};
 
 use crate::backend;
 use crate::cancel;
@@ -107,9 +108,6 @@ const LIVELOCK_ROUNDS: u32 = 45_000;
 const LONELY_ROUNDS: u32 = 50_000_000;
 /// In an atomic section no other thread can change what a thread waits for.
 const SECTION_ROUNDS: u32 = 1000;
-
-/// The deadline of a call that fails only when nothing else can happen any more.
-pub(crate) const LAST: u64 = u64::MAX;
 
 /// A scheduling point: any thread may go on, this one with `operation`. Returns the outcome.
 #[inline(always)]
@@ -211,21 +209,6 @@ fn stand_back_packed(operation: PackedOperation, object: Object) {
         or_end(idle_round(state));
     }
     cancel::at_step();
-}
-
-/// Why a wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Woken {
-    /// What was waited for was granted.
-    Granted,
-    /// Time ran out.
-    TimedOut,
-    /// A signal was handled; syscalls are restarted if its action says so. Or the thread is cancelled:
-    /// cancellation points ask `cancel`.
-    Interrupted {
-        /// Whether it says so.
-        restart: bool,
-    },
 }
 
 /// Blocks the thread until another grants it what it waits for, or its deadline passes.

@@ -1,0 +1,355 @@
+//! The kernel's host: where its state lies in the address space of a worker, and how it reaches the
+//! scheduler, the checker and the program's memory.
+//!
+//! The type has no size and every address is a constant, so that calls through it cost nothing.
+
+use crate::cancel;
+use crate::controller;
+use crate::files;
+use crate::guest;
+use crate::memory::{self, view};
+use crate::multi_process;
+use crate::output;
+use crate::region::{self, count, region, reply};
+use crate::run_state::{Common, RunState};
+use crate::scheduler::{self, STEPS};
+use crate::signals;
+use crate::state::{self, Status, state};
+use core::cell::Cell;
+use core::fmt;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use everypath_commtree as commtree;
+use everypath_shim_abi::address_space::{BUFFERS, DESCRIPTORS, OBJECTS, SLOTS};
+use everypath_shim_abi::{
+    MAX_THREADS, NoticeKind, Object as Footprint, Operation, OperationKind, Outcome,
+    PackedCompletion, PackedOperation, Setup, Upcall, UpcallReply, Waiting,
+};
+use everypath_vkernel::buffer::CAPACITY;
+use everypath_vkernel::fd_table::LIMIT;
+use everypath_vkernel::host::{Environment, Files, Memory, Scheduler, Tables, Thread, Woken};
+use everypath_vkernel::{MAX_WATCHED, Object, Slot, State, Task, Transit};
+
+/// This worker, to the kernel.
+#[derive(Debug)]
+pub(crate) struct Worker;
+
+/// What functions of the kernel are called with.
+pub(crate) const KERNEL: &Worker = &Worker;
+
+/// How many bytes the tables of descriptors and of objects have, and all buffers together.
+pub(crate) const SLOTS_LENGTH: usize = LIMIT * size_of::<Slot>();
+pub(crate) const OBJECTS_LENGTH: usize = LIMIT * size_of::<Object>();
+pub(crate) const BUFFERS_LENGTH: usize = LIMIT * CAPACITY;
+const _: () = assert!(SLOTS_LENGTH <= BUFFERS - DESCRIPTORS, "descriptors overlap the buffers");
+const _: () = assert!(BUFFERS_LENGTH <= OBJECTS - BUFFERS, "buffers overlap the objects");
+const _: () = assert!(OBJECTS_LENGTH <= SLOTS - OBJECTS, "objects overlap the stacks");
+
+impl Memory for Worker {
+    fn read(&self, at: usize, out: &mut [u8]) -> Result<(), i32> {
+        guest::read(at, out)
+    }
+
+    fn write(&self, at: usize, bytes: &[u8]) -> Result<(), i32> {
+        guest::write(at, bytes)
+    }
+
+    fn check(&self, at: usize, length: usize) -> Result<(), i32> {
+        guest::bytes(at, length).map(drop)
+    }
+
+    fn copy(&self, to: usize, from: usize, length: usize) -> Result<(), i32> {
+        guest::copy(to, from, length)
+    }
+
+    fn read_own(&self, at: usize, out: &mut [u8]) {
+        memory::copy(out.as_mut_ptr() as usize, at, out.len());
+    }
+
+    fn write_own(&self, at: usize, bytes: &[u8]) {
+        memory::write(at, bytes);
+    }
+
+    fn shift_own(&self, to: usize, from: usize, length: usize) {
+        memory::shift(to, from, length);
+    }
+
+    fn lend(&self, bytes: &[u8]) -> usize {
+        bytes.as_ptr() as usize
+    }
+}
+
+/// Where an object is.
+fn object_at(number: usize) -> usize {
+    OBJECTS + (number % LIMIT) * size_of::<Object>()
+}
+
+/// Where a slot is.
+fn slot_at(number: usize) -> usize {
+    DESCRIPTORS + (number % LIMIT) * size_of::<Slot>()
+}
+
+/// For each thread, the objects that it waits for.
+static WATCHED: Common<[[AtomicU64; MAX_WATCHED]; MAX_THREADS]> =
+    Common::at(offset_of!(RunState, watched));
+
+impl Tables for Worker {
+    fn state(&self) -> &State {
+        &state().kernel
+    }
+
+    fn object(&self, number: usize) -> &Object {
+        view(object_at(number))
+    }
+
+    fn clear_object(&self, number: usize) {
+        memory::zero(object_at(number), size_of::<Object>());
+    }
+
+    fn slot(&self, number: usize) -> &Slot {
+        view(slot_at(number))
+    }
+
+    fn clear_slot(&self, number: usize) {
+        memory::zero(slot_at(number), size_of::<Slot>());
+    }
+
+    fn buffer(&self, number: usize) -> usize {
+        BUFFERS + number * CAPACITY
+    }
+
+    fn transit(&self, number: usize, start: usize) -> &Transit {
+        view(self.buffer(number) + start)
+    }
+
+    fn watched(&self, thread: u16) -> &[AtomicU64; MAX_WATCHED] {
+        &WATCHED[usize::from(thread) % MAX_THREADS]
+    }
+
+    fn change<T: Copy, R>(&self, cell: &Cell<T>, change: impl FnOnce(&mut T) -> R) -> R {
+        memory::change(cell.as_ptr() as usize, change)
+    }
+}
+
+impl Thread for state::Thread {
+    fn number(&self) -> u16 {
+        self.number.get()
+    }
+
+    fn kind(&self) -> OperationKind {
+        self.kind.get()
+    }
+
+    fn operation(&self) -> Operation {
+        self.operation()
+    }
+
+    fn object(&self) -> Footprint {
+        self.object.get()
+    }
+
+    fn outcome(&self) -> u16 {
+        self.outcome.get()
+    }
+
+    fn path(&self) -> u64 {
+        self.path.get()
+    }
+
+    fn announce(&self, operation: PackedOperation, object: Footprint) {
+        self.announce_packed(operation, object);
+    }
+
+    fn task(&self) -> &Task {
+        &self.task
+    }
+}
+
+impl Scheduler for Worker {
+    type Thread = state::Thread;
+
+    fn current(&self) -> &state::Thread {
+        state().current()
+    }
+
+    fn network_waiters(&self) -> impl Iterator<Item = &state::Thread> {
+        let is_blocked = |thread: &&state::Thread| {
+            thread.status() == Status::Blocked && thread.waiting.get() == Waiting::Network
+        };
+        state().members(state().blocked.bits()).filter(is_blocked)
+    }
+
+    fn is_alone(&self) -> bool {
+        state().is_lonely()
+    }
+
+    fn clock(&self) -> u64 {
+        state().clock.get()
+    }
+
+    fn steps(&self) -> u32 {
+        STEPS.load(Relaxed)
+    }
+
+    fn ask(&self, operation: PackedOperation, object: Footprint, deadline: Option<u64>) -> u16 {
+        scheduler::ask_packed(operation, object, deadline)
+    }
+
+    fn request(&self, operation: PackedOperation, object: Footprint, deadline: Option<u64>) -> u16 {
+        scheduler::request(operation, object, deadline)
+    }
+
+    fn step(&self, operation: Operation, object: Footprint) -> u16 {
+        scheduler::step(operation, object)
+    }
+
+    fn choose(&self, operation: Operation, object: Footprint) -> u16 {
+        let state = state();
+        let exclusive = state.exclusive.replace(state.current.get() + 1);
+        state.selectable.set(state.selectable.get() + 1);
+        let chosen = scheduler::step(operation, object);
+        state.selectable.set(state.selectable.get() - 1);
+        state.exclusive.set(exclusive);
+        chosen
+    }
+
+    fn stand_back(&self, operation: Operation, object: Footprint) {
+        scheduler::stand_back(operation, object);
+    }
+
+    fn wait(&self, waiting: Waiting, object: Footprint, deadline: Option<u64>) -> Woken {
+        scheduler::wait(waiting, object, deadline)
+    }
+
+    fn grant(&self, thread: &state::Thread) {
+        scheduler::grant(thread);
+    }
+
+    fn complete_earlier(
+        &self,
+        after: u32,
+        kinds: &'static [OperationKind],
+        completion: PackedCompletion,
+    ) {
+        scheduler::complete_earlier(after, kinds, completion);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        cancel::is_due()
+    }
+
+    fn deliver_signals(&self) -> bool {
+        signals::deliver_pending(state())
+    }
+
+    fn raise(&self, signal: i32) {
+        signals::send_to_current(signal);
+    }
+
+    fn block_signals(&self, mask: u64) -> u64 {
+        state().current().blocked_signals.replace(mask)
+    }
+}
+
+impl Environment for Worker {
+    type Trees = commtree::Memory;
+
+    fn setup(&self) -> Setup {
+        region::setup()
+    }
+
+    fn process(&self) -> usize {
+        multi_process::process()
+    }
+
+    fn is_one_of_several(&self) -> bool {
+        multi_process::is_one_of_several()
+    }
+
+    fn threads_each(&self) -> u16 {
+        multi_process::threads_each()
+    }
+
+    fn main_thread(&self) -> u16 {
+        multi_process::main_thread()
+    }
+
+    fn owner(&self, thread: u16) -> usize {
+        multi_process::owner(thread)
+    }
+
+    fn stop(&self, why: fmt::Arguments<'_>) -> ! {
+        controller::uncontrolled(why)
+    }
+
+    fn fail(&self, why: &str) -> ! {
+        crate::fail::fatal(why)
+    }
+
+    fn notice(&self, what: NoticeKind, port: u16) {
+        multi_process::notice(what, port);
+    }
+
+    fn trees(&self) -> &commtree::Memory {
+        region::trees()
+    }
+
+    fn upcall(&self, upcall: Upcall) -> UpcallReply {
+        region().upcall.set(upcall);
+        reply(|reply| reply.outcome = Outcome::Asking);
+        region::hand_over();
+        reply(|reply| reply.outcome = Outcome::None);
+        region().upcall_reply.get()
+    }
+
+    fn message(&self) -> usize {
+        region().message.as_ptr() as usize
+    }
+
+    fn message_bytes(&self, length: usize) -> &[u8] {
+        memory::bytes(self.message(), length)
+    }
+
+    fn count_cache_hit(&self) {
+        count(|counters| counters.cache_hits += 1);
+    }
+
+    fn log(&self, bytes: &[u8]) {
+        /// The stream that messages are kept in.
+        const MESSAGES: usize = 4;
+        output::append(MESSAGES, bytes);
+    }
+}
+
+impl Files for Worker {
+    fn make_socket(&self, path: &[u8]) -> Result<(), i32> {
+        files::make_socket(path)
+    }
+
+    fn is_there(&self, path: &[u8]) -> bool {
+        files::is_there(path)
+    }
+
+    fn written_is_closed(&self, index: usize) {
+        files::forget_unused(index);
+    }
+
+    fn lock_is_released(&self) {
+        files::flock::given_back();
+    }
+}
+
+/// The parts of the tables and buffers that a snapshot holds, as address and length: those of this
+/// process, and those that all processes share.
+pub(crate) fn own_spans() -> impl Iterator<Item = (usize, usize)> {
+    use everypath_vkernel::fd_table::slot_spans;
+    slot_spans(KERNEL).map(|span| (slot_at(span.start), span.len() * size_of::<Slot>()))
+}
+
+/// See [`own_spans`].
+pub(crate) fn shared_spans() -> impl Iterator<Item = (usize, usize)> {
+    use everypath_vkernel::{buffer, fd_table::object_spans};
+    let objects =
+        object_spans(KERNEL).map(|span| (object_at(span.start), span.len() * size_of::<Object>()));
+    objects.chain(buffer::spans(KERNEL))
+}

@@ -1,0 +1,80 @@
+//! The kernel that a program under control sees: descriptors, sockets, pipes, events, `poll`.
+//!
+//! Plain Rust without `unsafe`, statics or an allocator. All state is cells that somebody else owns
+//! and restores ([`host::Tables`]); the program's memory, the scheduler and the world outside are
+//! traits as well ([`host`]). The shim implements them over fixed addresses, the tests over vectors:
+//! there, the same calls are made here and to the kernel of the machine, and compared.
+//!
+//! Every function takes the host as `k`, by a shared reference: a call that blocks keeps it while
+//! other threads make calls of their own.
+//!
+//! - [`syscalls`]: what programs call, each under its name. [`ioctl`], [`fd_table`]: the others that
+//!   descriptors have.
+//! - `fd_table`, `numbers`: descriptors, and which thread may give out which number.
+//! - `object`, `buffer`: one end of a communication, and the bytes that wait there.
+//! - `pipe`, `eventfd`, `timerfd`, `epoll`, `poll`, `select`: what their names say. `readiness`,
+//!   `wants`, `wakeup`: what can happen to an object, what a blocked call waits for, and who is
+//!   woken.
+//! - `tcp`, `unix`, `connect`, `stream`: stream sockets, and bytes through them and through pipes.
+//! - `udp`, `in_flight`, `send_queue`, `multicast`: datagrams, and what the network does to them.
+//! - `sockaddr`, `sockopt`, `iovec`, `msghdr`, `cmsg`: the layouts that socket calls are given.
+//! - `peer`, `udp_clients`, `frames`: real processes outside, by communication trees. `joint`:
+//!   programs that are explored on their own. `message_log`: who sent what to whom, for a trace.
+//! - `faults`, `partition`: what goes wrong as a choice of the search.
+//! - `blocking`, `refine`: calls that may wait, and what a step turns out to be when it is taken.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod blocking;
+pub mod buffer;
+mod cmsg;
+mod connect;
+mod epoll;
+pub mod errno;
+mod eventfd;
+pub mod faults;
+pub mod fd_table;
+mod frames;
+pub mod host;
+mod in_flight;
+pub mod ioctl;
+mod iovec;
+mod joint;
+mod message_log;
+mod msghdr;
+mod multicast;
+mod numbers;
+pub mod object;
+pub mod partition;
+mod peer;
+mod pipe;
+mod plain;
+mod poll;
+mod readiness;
+mod refine;
+mod select;
+mod send_queue;
+mod sockaddr;
+mod sockopt;
+mod state;
+mod stream;
+pub mod syscalls;
+mod tcp;
+mod timerfd;
+mod trees;
+mod udp;
+mod udp_clients;
+mod unix;
+mod wakeup;
+mod wants;
+
+use host::stop;
+
+pub use fd_table::Slot;
+pub use in_flight::Transit;
+pub use object::Object;
+pub use plain::Plain;
+pub use refine::refined;
+pub use state::{MAX_WATCHED, State, Task};
+pub use trees::Trees;

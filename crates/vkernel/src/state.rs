@@ -1,0 +1,102 @@
+//! What the kernel keeps beside objects and descriptors: plain cells, which snapshots hold.
+
+use crate::fd_table::RANGES;
+use crate::object::Kind;
+use crate::udp_clients::Clients;
+use core::cell::Cell;
+use everypath_perturb::Account;
+use everypath_shim_abi::{self as abi, Fault, MAX_PORTS, MAX_PROCESSES};
+
+/// What there is once, for all processes of a closed system.
+#[derive(Debug)]
+#[repr(C)]
+pub struct State {
+    /// How often each fault has happened.
+    pub(crate) spent: Cell<[u8; Fault::ALL.len()]>,
+    /// What the network did to datagrams: everywhere, and at the ports with rules of their own.
+    pub(crate) accounts: [Cell<Account>; MAX_PORTS + 1],
+    /// Clients that send datagrams.
+    pub(crate) clients: Clients,
+    /// From which others each process is cut off, a bit each.
+    pub cuts: [Cell<u16>; MAX_PROCESSES],
+    /// How many numbers of each range were given out: see [`crate::fd_table`].
+    pub(crate) slots_used: [Cell<u16>; RANGES],
+    pub(crate) objects_used: [Cell<u16>; RANGES],
+    /// One more than the highest number of a thread that has ever made an object.
+    pub(crate) object_owners: Cell<u16>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        use core::array::from_fn;
+        State {
+            spent: Cell::default(),
+            accounts: from_fn(|_| Cell::default()),
+            clients: Clients::default(),
+            cuts: from_fn(|_| Cell::default()),
+            slots_used: from_fn(|_| Cell::default()),
+            objects_used: from_fn(|_| Cell::default()),
+            object_owners: Cell::default(),
+        }
+    }
+}
+
+/// What the kernel knows of a thread.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Task {
+    /// How many ports it was given, and how many connections to peers it asked for.
+    pub(crate) ports: Cell<u16>,
+    pub(crate) connections: Cell<u16>,
+    /// What it waits for at a socket or several.
+    pub(crate) want: Cell<Want>,
+    /// What it is about to send or receive.
+    pub(crate) transfer: Cell<Transfer>,
+    /// How many non-blocking calls in a row found nothing.
+    pub(crate) vain_looks: Cell<u16>,
+    /// Whether the network does nothing to the datagrams that it looks for.
+    pub undisturbed: Cell<bool>,
+}
+
+/// How many sockets a thread can wait for so that other processes know which.
+pub const MAX_WATCHED: usize = 64;
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) enum Want {
+    #[default]
+    Nothing,
+    /// That one of these can happen to an object.
+    Ready { number: u16, events: u32 },
+    /// That so many bytes can be sent, or some of them, or that sending fails.
+    Space { number: u16, length: u32 },
+    /// That so much can be added to an event's counter.
+    Counter { number: u16, added: u64 },
+    /// That a listener has room for one more connection, or is gone.
+    Room { listener: u16 },
+    /// That somebody is there, at an address with this key.
+    Somebody { kind: Kind, key: abi::Object },
+    /// That somebody listens at an address with this key whom this process can reach.
+    Reachable { from: u16, key: abi::Object },
+    /// That something happens to one of the objects that a thread of another process has written
+    /// down, so many; or to any, if there are too many.
+    OneOf { thread: u16, count: u16 },
+    /// `poll`: where its entries are and how many.
+    Poll { entries: usize, count: usize },
+    /// `select`: copies of its three sets and how many descriptors.
+    Select { sets: usize, count: usize },
+}
+
+/// What a thread is about to send or receive.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Transfer {
+    /// One more than the number of the stream, or of the socket that receives; 0 if neither.
+    pub(crate) object: u16,
+    /// Whether it would wait for bytes, or for space.
+    pub(crate) waits: bool,
+    /// Whether it is content with less.
+    pub(crate) divisible: bool,
+    pub(crate) length: u32,
+}
