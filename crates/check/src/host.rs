@@ -29,4 +29,9 @@ impl Host {
                 .collect(),
         }
     }
+
+    /// Whether the shim's log is wanted, for whoever looks for a defect of it.
+    pub(crate) fn logs_shim(&self) -> bool {
+        self.environment.iter().any(|(name, value)| name == "EVERYPATH_LOG" && value == "shim")
+    }
 }

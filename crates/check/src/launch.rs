@@ -42,7 +42,7 @@ pub(crate) fn alone(
         arguments: config.arguments.iter().map(Into::into).collect(),
         environment,
         folder,
-        setup: setup(config)?,
+        setup: Setup { log: host.logs_shim(), ..setup(config)? },
         watchdog: config.watchdog.unwrap_or(DEFAULT_WATCHDOG) * 10,
         fresh: config.restart == RestoreMethod::Exec,
         files,

@@ -57,6 +57,15 @@ pub enum Error {
     /// The program or this machine does what cannot be controlled.
     #[error("{0}")]
     Uncontrolled(String),
+    /// What the shim wrote for the checker is none of what it writes.
+    #[error(
+        "the program overwrote the checker's memory ({what}): a wild pointer of its own, since \
+         natively nothing is there"
+    )]
+    Overwritten {
+        /// Which part.
+        what: &'static str,
+    },
     /// What executions leave behind cannot be judged.
     #[error("{0}")]
     Oracle(String),
@@ -76,6 +85,7 @@ impl Error {
             Error::Module { .. }
             | Error::Patch { .. }
             | Error::TooManyPatches { .. }
+            | Error::Overwritten { .. }
             | Error::Oracle(_)
             | Error::Defect(_) => false,
         }

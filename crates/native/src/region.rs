@@ -2,7 +2,7 @@
 
 use crate::shim::memory_file;
 use everypath_commtree::Memory;
-use everypath_shim_abi::{Command, Futex, Region, Reply, Side, VERSION};
+use everypath_shim_abi::{Command, Futex, Region, Reply, Side, Untrusted, VERSION};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
@@ -98,6 +98,17 @@ impl Mapping {
         self.reply.get()
     }
 
+    /// Whether these cells hold values, and not what a program has written over them.
+    pub(crate) fn are_valid<T: Untrusted>(cells: &[std::cell::Cell<T>]) -> bool {
+        cells.iter().all(|cell| {
+            // SAFETY: bytes of a live mapping, which nobody changes now: it is our turn, or the
+            // worker is done with them. JUSTIFICATION: not all bytes are a value.
+            let bytes =
+                unsafe { std::slice::from_raw_parts(cell.as_ptr().cast::<u8>(), size_of::<T>()) };
+            T::is_valid(bytes)
+        })
+    }
+
     /// A slice of one of the region's arrays, as bytes or words that nobody changes now.
     pub(crate) fn copy_of<T: Copy>(cells: &[std::cell::Cell<T>]) -> Vec<T> {
         cells.iter().map(std::cell::Cell::get).collect()
@@ -108,8 +119,8 @@ impl<T: Plain> Deref for Shared<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: mapped until dropped; every field is a cell or an atomic, any bytes are valid
-        // for what we read, since only the shim writes them, and it writes valid values.
+        // SAFETY: mapped until dropped; every field is a cell or an atomic. The shim writes valid
+        // values; what the program could have written over them is looked at first (`are_valid`).
         unsafe { self.content.as_ref() }
     }
 }

@@ -189,18 +189,18 @@ impl<'a> Runner<'a> {
     pub(crate) fn next(&mut self) -> Result<Vec<(PlannedExecution, Performed)>, Stop> {
         let Some(mut flight) = self.flight.take() else { return Ok(Vec::new()) };
         if self.has_news(flight.seen) {
-            let news = self.look_at(&mut flight);
+            let news = self.look_at(&mut flight).map_err(Stop::Failed)?;
             self.flight = Some(flight);
             return Ok(news);
         }
         let reply = self.worker.finish(self.control).map_err(Stop::Failed)?;
         let reply = reply.ok_or(Stop::Stopped)?;
         self.reply = reply;
-        let mut news = self.look_at(&mut flight);
+        let mut news = self.look_at(&mut flight).map_err(Stop::Failed)?;
         if reply.executions as usize > flight.seen {
             let order = flight.orders.swap_remove(flight.seen);
             let hits = self.worker.counters().cache_hits - flight.hits;
-            let performed = Performed { hits, ..self.last(&order) };
+            let performed = Performed { hits, ..self.last(&order).map_err(Stop::Failed)? };
             news.push((order, performed));
         }
         Ok(news)
@@ -218,11 +218,11 @@ impl<'a> Runner<'a> {
     }
 
     /// What came of executions that were not looked at.
-    fn look_at(&self, flight: &mut Flight) -> Vec<(PlannedExecution, Performed)> {
+    fn look_at(&self, flight: &mut Flight) -> Result<Vec<(PlannedExecution, Performed)>, Error> {
         let mut news = Vec::new();
         for number in flight.seen..self.worker.recorded() {
             let order = flight.orders[number].clone();
-            let recorded = self.worker.record(number, order.known, &mut flight.kept);
+            let recorded = self.worker.record(number, order.known, &mut flight.kept)?;
             let Recorded { outcome, first, events, alternatives } = recorded;
             let (unexpected, notices, hits) = (None, Vec::new(), 0);
             let performed =
@@ -230,25 +230,25 @@ impl<'a> Runner<'a> {
             news.push((order, performed));
         }
         flight.seen += news.len();
-        news
+        Ok(news)
     }
 
     /// The last execution of all, of which the worker still has everything; it is kept if it is not as
     /// expected.
-    fn last(&self, order: &PlannedExecution) -> Performed {
+    fn last(&self, order: &PlannedExecution) -> Result<Performed, Error> {
         let Reply { outcome, detail, steps, .. } = self.reply;
         let first = if self.whole { 0 } else { Record::first_kept(order.known) };
         let ended = ended(outcome, steps as usize, order.known);
         let expected = ended.is_redundant() || self.setup.expects(outcome, detail);
-        Performed {
+        Ok(Performed {
             outcome,
             first: first.min(steps as usize),
             events: self.worker.events_from(first),
-            alternatives: self.worker.alternatives(order.known),
+            alternatives: self.worker.alternatives(order.known)?,
             unexpected: (!expected).then(|| Execution::of(&self.worker, &self.reply, 0)),
             notices: self.worker.notices(),
             hits: 0,
-        }
+        })
     }
 
     /// Which processes are just like each other.

@@ -78,6 +78,7 @@ impl<'a> Path<'a> {
             alternatives: self
                 .worker
                 .pending()
+                .map_err(Stop::Failed)?
                 .into_iter()
                 .filter(|step| !step.stands_back)
                 .map(alternative)

@@ -3,6 +3,7 @@
 mod atomics;
 mod common;
 mod conformance;
+mod defects;
 mod program;
 mod sampling;
 mod symbols;

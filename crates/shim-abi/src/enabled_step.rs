@@ -25,6 +25,9 @@ pub struct EnabledStep {
 }
 
 impl EnabledStep {
+    /// Where its kind is.
+    pub(crate) const KIND: usize = core::mem::offset_of!(EnabledStep, kind);
+
     /// The step that a thread has announced in shared memory.
     #[inline]
     pub fn announced(thread: u16, operation: PackedOperation, object: Object) -> Self {

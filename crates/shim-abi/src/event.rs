@@ -5,6 +5,7 @@ use crate::{
     Delivered, Moved, NetworkChange, Object, Operation, OperationKind, PackedOperation, Payload,
     Phase, Span, Step, TIMEOUT,
 };
+use core::mem::offset_of;
 
 /// One step that was taken.
 ///
@@ -33,6 +34,12 @@ pub struct Event {
     completed: CompletionKind,
     /// Events are hashed as bytes, so none is padding.
     spare: [u8; 3],
+}
+
+impl Event {
+    /// Where its kind and that of its completion are.
+    pub(crate) const KIND: usize = offset_of!(Event, kind);
+    pub(crate) const COMPLETED: usize = offset_of!(Event, completed);
 }
 
 /// What performing a step showed.
@@ -64,7 +71,7 @@ pub enum Completion {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
-enum CompletionKind {
+pub(crate) enum CompletionKind {
     #[default]
     None,
     Created,

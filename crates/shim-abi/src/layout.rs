@@ -6,7 +6,7 @@
 
 use crate::{
     BatchEntry, Choice, Command, Counters, Datagrams, EnabledStep, Event, FileHeader, Grant,
-    JointRequest, MessageEvent, ModuleEntry, Notice, PackedCompletion, PackedOperation,
+    JointRequest, LogEntry, MessageEvent, ModuleEntry, Notice, PackedCompletion, PackedOperation,
     PatchHeader, PeerRequest, Record, Region, Reply, Setup, StubFrame, ThreadEntry, Upcall,
     UpcallReply, userfault,
 };
@@ -30,6 +30,7 @@ layout! {
     BatchEntry: 12 bytes, aligned to 4;
     Record: 12 bytes, aligned to 4;
     Notice: 4 bytes, aligned to 2;
+    LogEntry: 32 bytes, aligned to 8;
     ModuleEntry: 528 bytes, aligned to 8;
     ThreadEntry: 88 bytes, aligned to 8;
     Choice: 4 bytes, aligned to 2;

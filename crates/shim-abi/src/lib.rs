@@ -10,7 +10,8 @@
 //! **Commands.** [`Setup`] is fixed when the program starts. A [`Command`] asks for executions, one or
 //! a batch of [`BatchEntry`]s; a [`Reply`], a [`Record`] for each entry and [`Counters`] say what came of
 //! them, and an [`Outcome`] how an execution ended. [`ModuleEntry`], [`ThreadEntry`] and [`Notice`]
-//! describe the program.
+//! describe the program, a [`LogEntry`] what the shim did. What the program could have overwritten is
+//! [`Untrusted`].
 //!
 //! **Steps.** An [`Operation`] on an [`Object`] is what a thread announces. An [`EnabledStep`] can be
 //! taken, an [`Event`] was, with the [`Choice`] that was made and the [`Completion`] that performing it
@@ -54,6 +55,7 @@ mod handoff;
 mod inventory;
 mod layout;
 mod limits;
+mod log;
 mod message_event;
 mod notice;
 mod object;
@@ -70,6 +72,7 @@ mod reply;
 pub mod reserved_fds;
 mod setup;
 pub mod syscalls;
+mod untrusted;
 mod upcall;
 pub mod userfault;
 
@@ -81,6 +84,7 @@ pub use datagrams::{Crossing, Datagrams};
 pub use delivery::{Delivered, Delivery};
 pub use dependence::{Providers, Step};
 pub use enabled_step::EnabledStep;
+pub(crate) use event::CompletionKind;
 pub use event::{Completion, Event, PackedCompletion};
 pub use everypath_dependence::{Choice, Enabled, Footprint, Mode, Part, Relation};
 pub use faults::{Fault, Faults};
@@ -93,6 +97,7 @@ pub use limits::{
     MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, OUTPUTS, OWN_OUTPUTS,
     SYSTEM_LENGTH,
 };
+pub use log::{LogEntry, LogKind, MAX_FRAMES, MAX_LOG};
 pub use message_event::{MessageEvent, MessageEventKind};
 pub use notice::{MAX_NOTICES, Notice, NoticeKind};
 pub use object::{Facet, Global, Object, ObjectKind};
@@ -113,6 +118,7 @@ pub use random::Splitmix;
 pub use region::{Apart, Output, Region, VERSION};
 pub use reply::{Counters, Reply, text};
 pub use setup::{Backend, IdleMode, Restart, Setup, TimeMode};
+pub use untrusted::Untrusted;
 pub use upcall::{
     Endpoint, Glance, Grant, Granted, JointRequest, MAX_ADDRESS, MAX_MESSAGE, PeerRequest, Senders,
     Sight, SocketAddress, Upcall, UpcallReply,

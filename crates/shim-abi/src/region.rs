@@ -1,17 +1,17 @@
 //! The memory that a worker and the checker share.
 
 use crate::{
-    BatchEntry, Choice, Command, Counters, EnabledStep, Event, Handoff, MAX_ACCEPTED,
-    MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_MESSAGE, MAX_MODULES, MAX_NOTICES, MAX_ORDERED,
-    MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS,
-    MAX_THREADS, ModuleEntry, Notice, OUTPUTS, Record, Reply, Setup, Splitmix, ThreadEntry, Upcall,
-    UpcallReply,
+    BatchEntry, Choice, Command, Counters, EnabledStep, Event, Handoff, LogEntry, MAX_ACCEPTED,
+    MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_FRAMES, MAX_LOG, MAX_MESSAGE, MAX_MODULES,
+    MAX_NOTICES, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, MAX_OUTPUT, MAX_PATCHES,
+    MAX_PROCESSES, MAX_STARTS, MAX_THREADS, ModuleEntry, Notice, OUTPUTS, Record, Reply, Setup,
+    Splitmix, ThreadEntry, Upcall, UpcallReply,
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 /// One captured stream.
 #[derive(Debug)]
 #[repr(C)]
@@ -128,4 +128,11 @@ pub struct Region {
     pub message: [Cell<u8>; MAX_MESSAGE],
     /// What to write where: see `native`'s `patching`.
     pub patches: [Cell<u8>; MAX_PATCHES],
+    /// The shim's stack when it faulted: the instruction, then what may be return addresses, up to
+    /// the first 0.
+    pub fault_stack: [Cell<u64>; MAX_FRAMES],
+    /// How many entries were ever written to [`Region::log`].
+    pub log_count: Cell<u64>,
+    /// What the shim did last, if it was asked to write that down.
+    pub log: [Cell<LogEntry>; MAX_LOG],
 }

@@ -84,6 +84,10 @@ pub struct Setup {
     pub has_peers: bool,
     /// Whether what an execution leaves behind must be known to be right.
     pub judged: bool,
+    /// Whether the shim writes down what it does: see [`LogEntry`](crate::LogEntry).
+    pub log: bool,
+    /// For tests of the shim itself: a certain syscall that does not exist makes it fault.
+    pub defective: bool,
     /// The exit code that counts as success.
     pub exit_code: i32,
     /// How many steps an execution may have.

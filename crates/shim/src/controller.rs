@@ -3,6 +3,7 @@
 use crate::backend;
 use crate::fail::Message;
 use crate::fingerprint::fingerprint;
+use crate::log::log;
 use crate::multi_process;
 use crate::process_faults;
 use crate::region::{count, hand_over, own, region, reply, setup};
@@ -15,7 +16,7 @@ use core::fmt;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
-    Command, MAX_BATCH, Outcome, Policy, Request, Restart, Splitmix, ThreadEntry,
+    Command, LogKind, MAX_BATCH, Outcome, Policy, Request, Restart, Splitmix, ThreadEntry,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -44,6 +45,7 @@ pub(crate) fn serve() -> ! {
     loop {
         hand_over();
         let command = own().command.get();
+        log(LogKind::Request, [command.request as u64, command.count, 0]);
         scheduler::obey(&command);
         match command.request {
             Request::Begin => {
@@ -335,6 +337,7 @@ fn describe_own() {
 
 /// Says how the execution ended.
 pub(crate) fn note_end(ending: Ending) {
+    log(LogKind::Ended, [ending.outcome as u64, ending.detail as u64, 0]);
     reply(|reply| {
         reply.outcome = ending.outcome;
         reply.detail = ending.detail;

@@ -1,6 +1,8 @@
 //! Giving up: unsupported calls (inconclusive) and internal errors, each with a reason.
 
+use crate::guest;
 use crate::region::{SysFutex, is_open, own, region, reply};
+use crate::signals::Machine;
 use crate::sys::{number, sys};
 use core::fmt::{self, Write};
 use everypath_shim_abi::{MAX_TEXT, Outcome, Side};
@@ -61,6 +63,30 @@ pub(crate) fn die(outcome: Outcome, arguments: fmt::Arguments<'_>) -> ! {
     }
     loop {
         sys!(number::EXIT_GROUP, 99);
+    }
+}
+
+/// Ends the process because an instruction of ours faulted: the checker names the functions.
+pub(crate) fn faulted(signal: i32, address: u64, machine: &Machine) -> ! {
+    if is_open() {
+        keep_stack(machine.rip.get(), machine.rsp.get() as usize);
+    }
+    let rip = machine.rip.get();
+    die(
+        Outcome::Defect,
+        format_args!("signal {signal} in the shim at {rip:#x}: address {address:#x}"),
+    )
+}
+
+/// Writes down the instruction, and what lies on the stack and may be a return address.
+fn keep_stack(rip: u64, stack: usize) {
+    const WORDS: usize = 1024;
+    let words = (0..WORDS).map_while(|at| guest::load::<u64>(stack + at * 8).ok());
+    let ours = words.filter(|&word| crate::start::is_our_text(word as usize));
+    let frames = &region().fault_stack;
+    frames.iter().for_each(|frame| frame.set(0));
+    for (frame, address) in frames.iter().zip([rip].into_iter().chain(ours)) {
+        frame.set(address);
     }
 }
 

@@ -20,7 +20,8 @@ const CLOCK_REALTIME: i32 = 256;
 const COMMAND: i32 = 127;
 pub(crate) const EVERYBODY: u32 = u32::MAX;
 
-/// The arguments of the system call.
+/// The arguments of the system call, without padding: they lie on the stacks of blocked threads, which
+/// are hashed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     pub(crate) word: usize,
@@ -29,7 +30,7 @@ pub(crate) struct Call {
     /// A time-out, or the second count.
     pub(crate) timeout: usize,
     pub(crate) other: usize,
-    pub(crate) third: u32,
+    pub(crate) third: usize,
 }
 
 fn waiting_on(word: Object, mask: u32) -> impl Iterator<Item = &'static Thread> {
@@ -52,17 +53,18 @@ pub(crate) fn futex(call: Call) -> Answer {
     match call.operation & COMMAND {
         WAIT => {
             let timeout = crate::time::given_timeout(call.timeout)?;
-            sleep(call, EVERYBODY, timeout.map(|timeout| state().clock.get() + timeout))
+            let deadline = (call.timeout != 0).then(|| state().clock.get().saturating_add(timeout));
+            sleep(call, EVERYBODY, deadline)
         }
         WAIT_BITSET => {
             let realtime = call.operation & CLOCK_REALTIME != 0;
             let clock = if realtime { crate::time::REALTIME } else { crate::time::MONOTONIC };
             let timeout = crate::time::given_timeout(call.timeout)?;
-            let deadline = timeout.map(|moment| crate::time::virtual_moment(clock, moment));
-            sleep(call, call.third, deadline)
+            let deadline = (call.timeout != 0).then(|| crate::time::virtual_moment(clock, timeout));
+            sleep(call, call.third as u32, deadline)
         }
         WAKE => Ok(wake(call.word, call.value, EVERYBODY)),
-        WAKE_BITSET => Ok(wake(call.word, call.value, call.third)),
+        WAKE_BITSET => Ok(wake(call.word, call.value, call.third as u32)),
         // libc asks whether the kernel knows priority inheritance: it does, and nobody holds that.
         UNLOCK_INHERITING if guest::load::<u32>(call.word)? == 0 => Err(errno::EPERM),
         REQUEUE => requeue(call, false),
@@ -169,7 +171,7 @@ impl Combination {
 fn requeue(call: Call, compare: bool) -> Answer {
     let (word, other) = (objects::memory(call.word), objects::memory(call.other));
     point(Operation::FutexRequeue(other), word);
-    if compare && guest::load::<u32>(call.word)? != call.third {
+    if compare && guest::load::<u32>(call.word)? != call.third as u32 {
         return Err(errno::EAGAIN);
     }
     let (wake_most, move_most) = (call.value as usize, call.timeout);

@@ -91,7 +91,9 @@ impl Plain for i64 {}
 impl Plain for usize {}
 impl<T: Plain, const N: usize> Plain for [T; N] where [T; N]: Default {}
 
-/// Reads a value.
+/// Reads a value. Not inlined, nor is writing one: what it needs would stay on the stack of a thread that
+/// blocks later, and stacks are hashed.
+#[inline(never)]
 pub(crate) fn load<T: Plain>(address: usize) -> Result<T, i32> {
     let mut value = T::default();
     transfer((&raw mut value) as usize, address, size_of::<T>())?;
@@ -99,6 +101,7 @@ pub(crate) fn load<T: Plain>(address: usize) -> Result<T, i32> {
 }
 
 /// Writes a value.
+#[inline(never)]
 pub(crate) fn store<T: Plain>(address: usize, value: T) -> Result<(), i32> {
     transfer(address, (&raw const value) as usize, size_of::<T>())
 }

@@ -3,7 +3,7 @@
 //! It runs the program's threads one at a time, following the checker's schedule, and restores the
 //! snapshot taken at the start of `main` between executions.
 //!
-//! - `memory`, `sys`, `fail`: the memory map, syscalls, giving up. `guest`: the program's memory, as
+//! - `memory`, `sys`, `fail`, `log`: the memory map, syscalls, giving up, what happened last. `guest`: the program's memory, as
 //!   syscalls see it.
 //! - `state`: what is part of every snapshot. Everything static in this library is not.
 //! - `context`, `backend`: context switches between fibers, or between kernel threads.
@@ -42,6 +42,7 @@ mod heap;
 mod interfaces;
 mod kernel;
 mod libc;
+mod log;
 mod mapping;
 mod memory;
 mod multi_process;

@@ -2,7 +2,7 @@
 
 use crate::sys::{number, sys};
 use core::cell::Cell;
-use core::mem::size_of;
+use core::mem::{MaybeUninit, size_of};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use everypath_commtree::Memory;
 use everypath_shim_abi::address_space::{OWN_REGION, REGION, TREES};
@@ -21,7 +21,8 @@ pub(crate) fn open() -> bool {
     if !map(OWN_REGION, size_of::<Region>(), reserved_fds::REGION) {
         return false;
     }
-    let is_first = own().setup.get().process == 0;
+    SETUP.0.set(MaybeUninit::new(own().setup.get()));
+    let is_first = setup().process == 0;
     let first = if is_first { reserved_fds::REGION } else { reserved_fds::FIRST_REGION };
     if !map(REGION, size_of::<Region>(), first)
         || !map(TREES, size_of::<Memory>(), reserved_fds::TREES)
@@ -75,10 +76,17 @@ pub(crate) fn trees() -> &'static Memory {
     crate::memory::view(TREES)
 }
 
-/// What is fixed at the start.
+/// What is fixed at the start: a copy, which the program does not write over with the region.
 pub(crate) fn setup() -> Setup {
-    own().setup.get()
+    // SAFETY: zeros are a setup, as in a region that is new; later it is the checker's.
+    // JUSTIFICATION: there is no constant one.
+    unsafe { SETUP.0.get().assume_init() }
 }
+
+struct Fixed(Cell<MaybeUninit<Setup>>);
+// SAFETY: written once, before the program has threads. JUSTIFICATION: a static must be `Sync`.
+unsafe impl Sync for Fixed {}
+static SETUP: Fixed = Fixed(Cell::new(MaybeUninit::zeroed()));
 
 /// Changes the reply, in place: a copy of it on the stack of a thread would become part of its
 /// state.

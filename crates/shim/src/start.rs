@@ -14,7 +14,7 @@ use crate::sys::{number, sys};
 use crate::thread::{first_tid, map_slot};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use everypath_shim_abi::address_space::{PAGE, TRAMPOLINES_SIZE};
+use everypath_shim_abi::address_space::{FILE_COPIES, KERNEL_STACKS, PAGE, TRAMPOLINES_SIZE};
 use everypath_shim_abi::{
     MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, PatchHeader, PatchKind,
     Restart, Splitmix, patch_records, preload,
@@ -240,6 +240,15 @@ pub(crate) fn is_our_text(address: usize) -> bool {
     (OWN[0].load(Relaxed)..OWN[1].load(Relaxed)).contains(&address)
 }
 
+/// Whether a stack is the controller's: the one that the process began with, below its arguments, or
+/// that of a kernel thread. Threads of the program have their own.
+pub(crate) fn is_stack_of_controller(pointer: usize) -> bool {
+    const LARGEST: usize = 8 << 20;
+    let top = ARGUMENTS[1].load(Relaxed);
+    (top.saturating_sub(LARGEST)..top).contains(&pointer)
+        || (KERNEL_STACKS..FILE_COPIES).contains(&pointer)
+}
+
 /// Makes the thread that runs the program's `main`.
 fn prepare_main(block: usize) {
     let number = multi_process::main_thread();
@@ -274,6 +283,7 @@ extern "C" fn call_main(_argument: usize) {
 
 /// Patches the program and takes the copy that every execution starts from.
 pub(crate) fn begin() {
+    crate::log::arm();
     apply_patches();
     crate::detour::install();
     find_mappings();

@@ -114,6 +114,8 @@ pub(crate) struct Thread {
     pub(crate) panic_frame: Cell<usize>,
     /// What the kernel knows of it.
     pub(crate) task: everypath_vkernel::Task,
+    /// Whether it is in a syscall, which follows no pointer of the program's unchecked.
+    pub(crate) in_syscall: Cell<bool>,
     /// How often it read the clock without doing anything else.
     pub(crate) clock_reads: Cell<u32>,
     /// Which patched instruction changed nothing, on what it worked, what it found there, and how

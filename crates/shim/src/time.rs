@@ -115,15 +115,16 @@ fn timespec(nanoseconds: u64) -> [i64; 2] {
     [(nanoseconds / SECOND) as i64, (nanoseconds % SECOND) as i64]
 }
 
-/// Reads a `timespec` that a syscall is given.
+/// Reads a `timespec` that a syscall is given. Not inlined, so that nothing of it stays on a stack.
+#[inline(never)]
 pub(crate) fn given(address: usize) -> Result<u64, i32> {
     let given = guest::load(address)?;
     if is_one(given) { Ok(from(given)) } else { Err(errno::EINVAL) }
 }
 
-/// The same for a timeout, which need not be given.
-pub(crate) fn given_timeout(address: usize) -> Result<Option<u64>, i32> {
-    if address == 0 { Ok(None) } else { given(address).map(Some) }
+/// The same for a timeout, which need not be given: then it is long.
+pub(crate) fn given_timeout(address: usize) -> Result<u64, i32> {
+    if address == 0 { Ok(u64::MAX) } else { given(address) }
 }
 
 /// What a clock shows to a thread that asks for it by number.

@@ -212,7 +212,7 @@ impl Lead {
             if reply.outcome != Outcome::Paused || reply.steps as usize > most {
                 return Ok(Some(Execution::of(&worker, &reply, 0)));
             }
-            let Some(choice) = self.choose(&worker.pending()) else { return Ok(None) };
+            let Some(choice) = self.choose(&worker.pending()?) else { return Ok(None) };
             self.last = choice.thread;
             next = worker.walk(From::Here, Some((reply.steps, choice)), control)?;
         }

@@ -1,8 +1,10 @@
 //! A process that runs the program under the shim, and the commands that drive it.
 
+mod defect;
 mod process;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 use crate::closed::{self, Companion, System};
 use crate::dependence::alternative;
@@ -16,7 +18,7 @@ use crate::region::Mapping;
 use everypath_schedules::Alternative;
 use everypath_shim_abi::{
     BatchEntry, Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
-    Notice, OUTPUTS, Outcome, Policy, Record, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
+    Notice, OUTPUTS, Outcome, Policy, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
     UpcallReply, text,
 };
 use everypath_trace::Control;
@@ -101,7 +103,8 @@ pub(crate) struct Prepared {
 impl Modules {
     fn prepare(&self, region: &Mapping) -> Result<Arc<Prepared>, Error> {
         let mut known = self.known.lock().expect("nobody panics while holding it");
-        let entries = &region.modules[..region.module_count.get() as usize];
+        let count = region.module_count.get() as usize;
+        let entries = trust::part(&region.modules, 0..count, "the modules")?;
         let routines = region.atomics_entries.get();
         let same = |prepared: &Prepared| {
             // Without address randomisation every start looks the same; if not, look again.
@@ -171,12 +174,16 @@ fn fill<T: Copy>(cells: &[Cell<T>], values: &[T]) -> usize {
 fn split(
     all: &[Cell<EnabledStep>],
     ends: impl Iterator<Item = u32>,
-) -> Vec<Vec<Alternative<EnabledStep>>> {
+) -> Result<Vec<Vec<Alternative<EnabledStep>>>, Error> {
+    const WHAT: &str = "the enabled steps";
     let mut start = 0;
     ends.map(|end| {
-        let these = all[start..end as usize].iter().map(|cell| alternative(cell.get())).collect();
+        let these = trust::part(all, start..end as usize, WHAT)?;
         start = end as usize;
-        these
+        match Mapping::are_valid(these) {
+            true => Ok(these.iter().map(|cell| alternative(cell.get())).collect()),
+            false => Err(Error::Overwritten { what: WHAT }),
+        }
     })
     .collect()
 }
@@ -187,6 +194,10 @@ pub(crate) struct Worker {
     first: Process,
     /// The others, in the order of their numbers.
     others: Vec<Process>,
+    /// What the first was started with, and asked last.
+    setup: Setup,
+    command: Command,
+    is_hurried: Cell<bool>,
     watchdog: u32,
     outside: Environment,
     /// The files that the program finds, and later those that it leaves behind.
@@ -227,13 +238,26 @@ impl Worker {
             let (program, arguments) = (&companion.program, &companion.arguments);
             others.push(Process::start(region, Start { program, arguments, ..start })?);
         }
-        region.setup.set(Setup { has_peers, ..launch.setup_of(0) });
+        let setup = Setup { has_peers, ..launch.setup_of(0) };
+        region.setup.set(setup);
         let first = Process::start(region, start)?;
         let (watchdog, outside) = (launch.watchdog, launch.outside.clone());
         let (files, judge) = (found, launch.judge.clone());
         let system = System::of(launch);
-        let judgement = None;
-        Ok(Worker { first, others, watchdog, outside, files, judge, judgement, system })
+        let (judgement, command) = (None, Command::default());
+        Ok(Worker {
+            first,
+            others,
+            setup,
+            command,
+            is_hurried: Cell::new(false),
+            watchdog,
+            outside,
+            files,
+            judge,
+            judgement,
+            system,
+        })
     }
 
     /// The processes, in the order of their numbers.
@@ -277,19 +301,22 @@ impl Worker {
             self.outside.lock().begin_execution();
         }
         self.first.region.hurry.store(0, Ordering::Relaxed);
+        self.is_hurried.set(false);
+        self.command = command;
         self.first.region.hand_over(command);
     }
 
     /// Waits for the reply to the last command; none if somebody stopped the search meanwhile.
     pub(crate) fn finish(&mut self, control: &Control) -> Result<Option<Reply>, Error> {
         while self.is_answered_unless(control)? {
+            self.check()?;
             if self.first.region.last_reply().outcome != Outcome::Asking {
                 return match self.first.refusal() {
                     Some(refusal) => Err(refusal),
                     None => self.settle(control),
                 };
             }
-            self.answer();
+            self.answer()?;
         }
         Ok(None)
     }
@@ -331,15 +358,20 @@ impl Worker {
     }
 
     /// Answers an upcall in the middle of an execution, and lets the program go on.
-    fn answer(&mut self) {
+    fn answer(&mut self) -> Result<(), Error> {
         let region = &self.first.region;
         let upcall = region.upcall.get();
-        let message = Mapping::copy_of(&region.message[..upcall.message_length()]);
+        let message = trust::part(&region.message, 0..upcall.message_length(), "a message")?;
+        let message = Mapping::copy_of(message);
         let steps = match upcall {
             Upcall::Joint { step, .. } => step as usize,
             Upcall::None | Upcall::Peer(_) | Upcall::Choose { .. } => 0,
         };
-        let events = Mapping::copy_of(&region.events[..steps]);
+        let events = trust::part(&region.events, 0..steps, "the steps")?;
+        if !Mapping::are_valid(events) {
+            return Err(Error::Overwritten { what: "the steps" });
+        }
+        let events = Mapping::copy_of(events);
         let (reply, bytes) =
             self.outside.lock().answer(&upcall, &message, &events).unwrap_or_else(|why| {
                 (UpcallReply::Refused { length: why.len() as u32 }, why.into_bytes())
@@ -349,6 +381,7 @@ impl Worker {
         }
         region.upcall_reply.set(reply);
         region.go_on();
+        Ok(())
     }
 
     /// Waits until the worker has replied; false if somebody stopped the search meanwhile.
@@ -359,18 +392,27 @@ impl Worker {
             if control.stopped() {
                 return Ok(false);
             }
+            if !self.first.region.turn.is_valid() {
+                return Err(Error::Overwritten { what: "whose turn it is" });
+            }
             let processes = [&mut self.first].into_iter().chain(&mut self.others);
             let status = processes.filter_map(|one| one.child.try_wait().ok().flatten()).next();
             if let Some(status) = status
                 && !self.first.region.is_our_turn(Duration::ZERO)
             {
-                return Err(Error::Defect(format!("the worker died ({status})")));
+                let log = self.first.log();
+                return Err(Error::Defect(format!("the worker died ({status}){log}")));
             }
             let now = self.first.region.progress.load(Ordering::Relaxed);
             still = if now == progress { still + 1 } else { 0 };
             progress = now;
             if still >= self.watchdog {
                 self.interrupt();
+            }
+            // A program that does not move stops when it is asked to; only the shim does not.
+            if still >= self.watchdog.saturating_mul(4) {
+                let log = self.first.log();
+                return Err(Error::Defect(format!("the worker does not react{log}")));
             }
         }
         Ok(true)
@@ -442,27 +484,8 @@ impl Worker {
 
     /// Asks for a reply at once; the execution that is being run is not wanted.
     pub(crate) fn hurry(&self) {
+        self.is_hurried.set(true);
         self.first.region.hurry.store(1, Ordering::Relaxed);
-    }
-
-    /// What came of one of them, which begins where those before it end.
-    pub(crate) fn record(&self, number: usize, known: usize, at: &mut Kept) -> Recorded {
-        let region = &self.first.region;
-        let Record { outcome, steps, alternatives } = region.records[number].get();
-        let steps = steps as usize;
-        let ends = steps.saturating_sub(known);
-        let first = Record::first_kept(known).min(steps);
-        let begin = *at;
-        at.events += steps - first;
-        at.ends += ends;
-        at.alternatives += alternatives as usize;
-        let ends = region.recorded_ends[begin.ends..at.ends].iter().map(Cell::get);
-        Recorded {
-            outcome,
-            first,
-            events: Mapping::copy_of(&region.recorded_events[begin.events..at.events]),
-            alternatives: split(&region.recorded_alternatives[begin.alternatives..], ends),
-        }
     }
 
     /// Runs one execution that follows a schedule as far as it can, and then goes on by itself.
@@ -501,14 +524,23 @@ impl Worker {
     }
 
     /// What can be taken where the execution stands.
-    pub(crate) fn pending(&self) -> Vec<EnabledStep> {
-        let end =
-            self.first.region.alternative_ends[self.first.region.last_reply().steps as usize].get();
-        Mapping::copy_of(&self.first.region.alternatives[..end as usize])
+    pub(crate) fn pending(&self) -> Result<Vec<EnabledStep>, Error> {
+        const WHAT: &str = "the enabled steps";
+        let region = &self.first.region;
+        let steps = region.last_reply().steps as usize;
+        let end = trust::part(&region.alternative_ends, steps..steps + 1, WHAT)?[0].get();
+        let enabled = trust::part(&region.alternatives, 0..end as usize, WHAT)?;
+        match Mapping::are_valid(enabled) {
+            true => Ok(Mapping::copy_of(enabled)),
+            false => Err(Error::Overwritten { what: WHAT }),
+        }
     }
 
     /// What could have been taken at each step from `first` on, in the last execution.
-    pub(crate) fn alternatives(&self, first: usize) -> Vec<Vec<Alternative<EnabledStep>>> {
+    pub(crate) fn alternatives(
+        &self,
+        first: usize,
+    ) -> Result<Vec<Vec<Alternative<EnabledStep>>>, Error> {
         let region = &self.first.region;
         let steps = region.last_reply().steps as usize;
         let ends = region.alternative_ends[first.min(steps)..steps].iter().map(Cell::get);

@@ -1,5 +1,6 @@
 //! One process under the shim: its start and its end.
 
+use super::defect;
 use super::{HEARTBEAT, Launch, Modules, Prepared};
 use crate::error::Error;
 use crate::region::Mapping;
@@ -84,7 +85,10 @@ impl Process {
         let reply = self.region.last_reply();
         let said = || String::from_utf8_lossy(text(&reply.text)).into_owned();
         match reply.outcome {
-            Outcome::Defect => Some(Error::Defect(said())),
+            Outcome::Defect => {
+                let (stack, log) = (defect::stack(&self.region), self.log());
+                Some(Error::Defect(format!("{}{stack}{log}", said())))
+            }
             // What an execution did is for those to say who look at its threads.
             Outcome::Uncontrolled
                 if matches!(self.region.command.get().request, Request::None | Request::Begin) =>
@@ -93,6 +97,11 @@ impl Process {
             }
             _ => None,
         }
+    }
+
+    /// What the shim did last, if it wrote that down.
+    pub(super) fn log(&self) -> String {
+        defect::log(&self.region)
     }
 
     pub(super) fn signal(&self, signal: i32) {

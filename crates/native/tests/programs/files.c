@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 static char folder[256];
@@ -51,6 +53,24 @@ static void descriptors(void) {
     CHECK(S_ISREG(status.st_mode) && status.st_size == 11);
     IS(stat(in_folder("given"), &same), 0);
     CHECK(same.st_ino == status.st_ino && same.st_size == 11);
+    int left;
+    IS(lseek(fd, 4, SEEK_SET), 4);
+    IS(ioctl(fd, FIONREAD, &left), 0);
+    IS(left, 7);
+    IS(lseek(fd, 2, SEEK_DATA), 2);
+    IS(lseek(fd, 2, SEEK_HOLE), 11);
+    FAILS(lseek(fd, 11, SEEK_DATA), ENXIO);
+    FAILS(lseek(fd, 0, 77), EINVAL);
+    IS(ioctl(fd, FIONCLEX), 0);
+    IS(fcntl(fd, F_GETFD), 0);
+    IS(ioctl(fd, FIOCLEX), 0);
+    IS(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    IS(dup3(fd, 121, O_CLOEXEC), 121);
+    IS(fcntl(121, F_GETFD), FD_CLOEXEC);
+    FAILS(dup3(fd, fd, 0), EINVAL);
+    FAILS(dup3(fd, 122, 77), EINVAL);
+    IS(close(121), 0);
+    IS(lseek(fd, 2, SEEK_SET), 2);
     IS(close(fd), 0);
     FAILS(read(fd, text, 1), EBADF);
     FAILS(close(fd), EBADF);
@@ -434,6 +454,15 @@ static void devices(void) {
     IS(read(fd, bytes, sizeof bytes), 64);
     IS(bytes[63], 0);
     IS(close(fd), 0);
+    fd = open("/dev/zero", O_RDWR);
+    char *zeros = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    CHECK(zeros != MAP_FAILED && zeros[4095] == 0);
+    IS(munmap(zeros, 4096) + close(fd), 0);
+    int ends[2];
+    IS(pipe(ends), 0);
+    CHECK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, ends[0], 0) == MAP_FAILED && errno == ENODEV);
+    CHECK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 200, 0) == MAP_FAILED && errno == EBADF);
+    IS(close(ends[0]) + close(ends[1]), 0);
     fd = open("/dev/urandom", O_RDONLY);
     IS(read(fd, bytes, sizeof bytes), 64);
     IS(read(fd, more, sizeof more), 64);

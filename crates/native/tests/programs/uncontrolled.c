@@ -53,6 +53,9 @@ int main(int argc, char **argv) {
     if (!strcmp(name, "kill")) kill(getppid(), SIGTERM);
     if (!strcmp(name, "timer")) syscall(SYS_timer_create, CLOCK_MONOTONIC, NULL, stack);
     if (!strcmp(name, "ownership")) (void)!chown(argv[0], -1, -1);
+    if (!strcmp(name, "device")) open("/dev/full", O_RDONLY);
+    if (!strcmp(name, "owner of I/O")) fcntl(1, F_SETOWN, 1);
+    if (!strcmp(name, "break")) sbrk(4096);
     if (!strcmp(name, "netlink")) socket(AF_NETLINK, SOCK_RAW, 0);
     if (!strcmp(name, "vsock")) socket(AF_VSOCK, SOCK_STREAM, 0);
     if (!strcmp(name, "process control")) prctl(PR_SET_MM, PR_SET_MM_BRK, stack, 0, 0);

@@ -45,6 +45,11 @@ impl<W: Word> Handoff<W> {
         self.0.load(Ordering::Acquire) & !ASLEEP == side as u32
     }
 
+    /// Whether the word is one that a side wrote, and not a program that should not know of it.
+    pub fn is_valid(&self) -> bool {
+        self.0.load(Ordering::Acquire) & !ASLEEP <= Side::Worker as u32
+    }
+
     /// Gives a side the turn, and wakes it if it sleeps.
     pub fn give(&self, to: Side, futex: &impl Futex<W>) {
         if self.0.swap(to as u32, Ordering::AcqRel) & ASLEEP != 0 {

@@ -2,6 +2,7 @@
 
 use super::Handlers;
 use crate::descriptors;
+use crate::fail::stop;
 use crate::files::{self, AT_FDCWD, At};
 use crate::guest;
 use crate::net::syscalls::{self as net, is_object};
@@ -78,7 +79,7 @@ pub(super) const HANDLERS: Handlers = &[
     (number::FTRUNCATE, |_, [a, b, ..]| files::truncate(a as i32, b as i64)),
     (number::DUP, |_, [a, ..]| answer(descriptors::duplicate(a as i32, 0, None))),
     (number::DUP2, |_, [a, b, ..]| answer(descriptors::duplicate(a as i32, 0, Some(b)))),
-    (number::DUP3, |_, [a, b, ..]| answer(descriptors::duplicate(a as i32, 0, Some(b)))),
+    (number::DUP3, |_, [a, b, c, ..]| duplicate(a as i32, b, c as i32)),
     (number::FCNTL, |_, [a, b, c, ..]| control(a as i32, b as i32, c)),
     (number::IOCTL, |_, [a, b, c, ..]| device_control(a as i32, b, c)),
     (number::FLOCK, |_, [a, b, ..]| files::flock::lock(a as i32, b as i32)),
@@ -171,21 +172,58 @@ fn each_piece(
     Ok(total)
 }
 
+/// Does what `dup3` does.
+fn duplicate(descriptor: i32, to: usize, flags: i32) -> Answer {
+    if flags & !descriptors::CLOSE_ON_EXEC != 0 || descriptor as usize == to {
+        return Err(errno::EINVAL);
+    }
+    let made = answer(descriptors::duplicate(descriptor, 0, Some(to)))?;
+    if flags != 0 {
+        answer(descriptors::control(made as i32, SET_FLAGS, 1))?;
+    }
+    Ok(made)
+}
+
+/// For `fcntl`: whether a new program would not inherit a descriptor.
+const SET_FLAGS: i32 = 2;
+
 /// Does what `fcntl` does.
 fn control(descriptor: i32, command: i32, argument: usize) -> Answer {
-    const LOCKS: [i32; 3] = [5, 6, 7];
     const LOCK_SIZE: usize = 32;
-    if LOCKS.contains(&command) && descriptors::is_open(descriptor) {
-        guest::expect_room(argument, LOCK_SIZE)?;
+    if !descriptors::is_open(descriptor) {
+        return answer(descriptors::control(descriptor, command, argument));
+    }
+    match command {
+        // Locks of ranges: F_GETLK, F_SETLK, F_SETLKW.
+        5..=7 => guest::expect_room(argument, LOCK_SIZE)?,
+        // Owners and signals of I/O, leases, notifications, sizes of pipes, seals, hints.
+        8..=11 | 15 | 16 | 1024..=1029 | 1031 | 1033..=1038 => {
+            stop!("fcntl with command {command} is not modelled")
+        }
+        _ => {}
     }
     answer(descriptors::control(descriptor, command, argument))
 }
 
-/// Does what `ioctl` does: all requests that are modelled change a number.
+/// Does what `ioctl` does: most requests that are modelled change a number.
 fn device_control(descriptor: i32, request: usize, argument: usize) -> Answer {
-    const NUMBERS: [usize; 3] = [0x5421, 0x541b, 0x5411];
-    if NUMBERS.contains(&request) && descriptors::is_open(descriptor) {
-        guest::expect_room(argument, size_of::<i32>())?;
+    const NONBLOCKING: usize = 0x5421;
+    const READABLE: usize = 0x541b;
+    const UNSENT: usize = 0x5411;
+    const CLOSE_ON_EXEC: usize = 0x5451;
+    const KEEP_ON_EXEC: usize = 0x5450;
+    if !descriptors::is_open(descriptor) {
+        return Err(errno::EBADF);
+    }
+    match request {
+        CLOSE_ON_EXEC => return answer(descriptors::control(descriptor, SET_FLAGS, 1)),
+        KEEP_ON_EXEC => return answer(descriptors::control(descriptor, SET_FLAGS, 0)),
+        READABLE if files::unread(descriptor).is_some() => {
+            let unread = files::unread(descriptor).unwrap_or(0);
+            return guest::store(argument, unread as i32).map(|()| 0);
+        }
+        NONBLOCKING | READABLE | UNSENT => guest::expect_room(argument, size_of::<i32>())?,
+        _ => {}
     }
     answer(net::device_control(descriptor, request, argument))
 }

@@ -1,6 +1,7 @@
 //! Mappings.
 
 use super::Handlers;
+use crate::fail::stop;
 use crate::mapping;
 use crate::sys::{answer, number};
 
@@ -19,8 +20,7 @@ pub(super) const HANDLERS: Handlers = &[
     (number::MREMAP, |_, [a, b, c, d, ..]| answer(mapping::remap(a, b, c, d as i32))),
     (number::MPROTECT, |_, [a, b, c, ..]| answer(mapping::protect(a, b, c as i32))),
     (number::MADVISE, |_, [a, b, c, ..]| answer(mapping::advise(a, b, c as i32))),
-    // There is no break: whoever wants one must use mappings.
-    (number::BRK, |_, _| Ok(0)),
+    (number::BRK, |_, _| stop!("brk is not modelled: memory comes from mappings")),
     (number::MLOCK, |_, _| Ok(0)),
     (number::MLOCK2, |_, _| Ok(0)),
     (number::MUNLOCK, |_, _| Ok(0)),

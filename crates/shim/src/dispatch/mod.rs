@@ -19,12 +19,14 @@ pub(crate) use wrappers::{close, fstat64, lseek64, read, write};
 
 use crate::fail::stop;
 use crate::libc::result;
+use crate::log::log;
 use crate::region::count;
 use crate::signals::Machine;
 use crate::state::state;
 use crate::sys::{Answer, answer, call, number, returned, sys};
 use crate::write_protect::expect_write;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed};
+use everypath_shim_abi::LogKind;
 use everypath_shim_abi::syscalls::{Argument, Handling, LIMIT, SYSCALLS, Syscall, syscall as find};
 
 /// What models a call: it gets the call's number and arguments.
@@ -125,16 +127,27 @@ extern "C" fn syscall(
 
 /// Does what a system call does, or ends control.
 pub(crate) fn perform(number: i64, arguments: [usize; 6]) -> isize {
+    log(LogKind::Syscall, [number as u64, arguments[0] as u64, arguments[1] as u64]);
+    let thread = state().current();
+    let outer = thread.in_syscall.replace(true);
     let handler = usize::try_from(number).ok().and_then(|number| *HANDLERS.get(number)?);
-    returned(match handler {
+    let answer = returned(match handler {
         Some(handler) => handler(number, arguments),
         None => not_modelled(number, arguments),
-    })
+    });
+    thread.in_syscall.set(outer);
+    log(LogKind::Returned, [number as u64, answer as u64, 0]);
+    answer
 }
 
 #[cold]
 fn not_modelled(number: i64, arguments: [usize; 6]) -> Answer {
+    /// What makes a shim fault that was made defective for a test.
+    const DEFECT: i64 = -77;
     let [a, b, c, ..] = arguments;
+    if number == DEFECT && crate::region::setup().defective {
+        return Ok(crate::memory::load::<usize>(a) as isize);
+    }
     match find(number) {
         Some(known @ Syscall { handling: Handling::Passed(_), .. }) => pass(known, arguments),
         Some(Syscall { name, handling: Handling::Refused(why), .. }) => {

@@ -18,7 +18,7 @@ pub(super) const HANDLERS: Handlers = &[
             value: c as u32,
             timeout: d,
             other: e,
-            third: f as u32,
+            third: f,
         })
     }),
     (number::SCHED_YIELD, |_, _| Ok(thread::sched_yield() as isize)),

@@ -7,12 +7,14 @@ use super::{FOLDER, FORMAT, MAX_PATH, REGULAR, listing, make, resize, slot};
 use crate::descriptors::{self, CLOSE_ON_EXEC, Kind, Open};
 use crate::fail::stop;
 use crate::memory::copy;
-use crate::sys::{errno, number, sys};
+use crate::sys::{number, sys};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{FILE_COPIES, FILE_COPIES_SIZE};
 
 const HOST: usize = 512;
+/// None of the kernel's errors: the file is a device or the like.
+const NOT_MODELLED: i32 = i32::MAX;
 
 /// A file of the machine.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +89,10 @@ pub(super) fn host(path: &mut Path) -> Result<usize, i32> {
     };
     match copied(index).error {
         0 => Ok(index),
+        NOT_MODELLED => {
+            let path = core::str::from_utf8(path.as_slice()).unwrap_or("?");
+            stop!("open of {path} is not modelled: it is neither a file nor a directory")
+        }
         error => Err(error),
     }
 }
@@ -112,7 +118,7 @@ fn copy_from_machine(path: &mut Path) -> HostFile {
     match file.mode() & FORMAT {
         REGULAR => file.length = read_all(opened, file.data),
         FOLDER => file.length = listing::copy_from_machine(path, opened, file.data),
-        _ => file.error = errno::EACCES,
+        _ => file.error = NOT_MODELLED,
     }
     let top = crate::memory::round_up(file.data + file.length + 1, 4096);
     HOST_FILES.top.store(top, Relaxed);

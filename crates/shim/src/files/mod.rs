@@ -37,7 +37,9 @@ pub(crate) use status::{
     access, change_mode, change_open_mode, extended_status, file_system, open_file_system,
     path_status, set_times, status,
 };
-pub(crate) use transfer::{contents, is_of_machine, read, resize_path, seek, truncate, write_to};
+pub(crate) use transfer::{
+    contents, is_of_machine, is_zeros, read, resize_path, seek, truncate, unread, write_to,
+};
 
 use path::Path;
 

@@ -13,6 +13,9 @@ use core::cell::Cell;
 use everypath_shim_abi::Operation;
 
 const WRITE_ONLY: i32 = 1;
+/// For `lseek`: the next data, the next hole.
+const DATA: i32 = 3;
+const HOLE: i32 = 4;
 
 /// Whether a descriptor is open on a file of the machine, as it is there.
 pub(crate) fn is_of_machine(descriptor: i32) -> bool {
@@ -34,6 +37,18 @@ pub(crate) fn contents(descriptor: i32) -> Option<(usize, usize)> {
         }
         _ => None,
     }
+}
+
+/// How many bytes of a file can be read from where a descriptor stands; none if it is no file.
+pub(crate) fn unread(descriptor: i32) -> Option<usize> {
+    let (_, size) = contents(descriptor)?;
+    let offset = get(descriptor)?.get().offset as usize;
+    Some(size.saturating_sub(offset))
+}
+
+/// Whether a descriptor is open on `/dev/zero`.
+pub(crate) fn is_zeros(descriptor: i32) -> bool {
+    get(descriptor).is_some_and(|open| open.get().kind == Kind::Zero)
 }
 
 /// Does what the system call does; without an offset, at the descriptor's own.
@@ -153,6 +168,10 @@ pub(crate) fn seek(descriptor: i32, offset: i64, whence: i32) -> Answer {
         0 => 0,
         1 => open.offset as i64,
         2 => size as i64,
+        DATA | HOLE if !(0..size as i64).contains(&offset) => return Err(errno::ENXIO),
+        // A file has no holes but the one behind its end.
+        DATA => 0,
+        HOLE => size as i64 - offset,
         _ => return Err(errno::EINVAL),
     };
     match base.checked_add(offset) {

@@ -24,6 +24,7 @@ use crate::cancel;
 use crate::context::Context;
 use crate::controller;
 use crate::fail::stop;
+use crate::log::log;
 use crate::multi_process;
 use crate::objects;
 use crate::process_faults;
@@ -37,8 +38,9 @@ use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
-    BatchEntry, Choice, Command, Completion, Event, MAX_EVENTS, Object, Operation, OperationKind,
-    Outcome, PackedCompletion, PackedOperation, Phase, Policy, TIMEOUT, TimeMode, Waiting,
+    BatchEntry, Choice, Command, Completion, Event, LogKind, MAX_EVENTS, Object, Operation,
+    OperationKind, Outcome, PackedCompletion, PackedOperation, Phase, Policy, TIMEOUT, TimeMode,
+    Waiting,
 };
 
 /// How many steps the execution has taken.
@@ -513,6 +515,7 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending
         // Forgotten then, or states would differ by the number of steps that led to them.
         event.granted_by = thread.granted_by.replace(0);
     }
+    log(LogKind::Step, [u64::from(step), event.kind() as u64, event.thread.into()]);
     region().events[step as usize].set(event);
     region().schedule[step as usize].set(Choice { thread: event.thread, outcome });
     STEPS.store(step + 1, Relaxed);

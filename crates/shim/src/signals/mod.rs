@@ -5,6 +5,7 @@ use crate::controller::{ended, is_running};
 use crate::fail::stop;
 use crate::guest;
 use crate::libc::fail;
+use crate::log::log;
 use crate::memory::{load, store};
 use crate::objects;
 use crate::region::reply;
@@ -13,8 +14,8 @@ use crate::state::{Action, Interruption, SIGNALS, State, Status, Thread, state};
 use crate::sys::{Answer, errno, number, returned, sys};
 use crate::thread::{FIRST_TID, first_tid};
 use core::arch::global_asm;
-use everypath_shim_abi::address_space::SIGNAL_STACKS;
-use everypath_shim_abi::{Object, Operation, Outcome};
+use everypath_shim_abi::address_space::{PRIVATE, SIGNAL_STACKS, SLOTS};
+use everypath_shim_abi::{LogKind, Object, Operation, Outcome};
 
 mod wait;
 
@@ -125,6 +126,10 @@ extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
         return;
     }
     let registers = [machine.rip.get(), machine.rsp.get(), machine.rbp.get()];
+    log(LogKind::Fault, [signal as u64, address, registers[0]]);
+    if is_defect(signal, address as usize, machine) {
+        crate::fail::faulted(signal, address, machine);
+    }
     if !is_running() {
         crate::fail::die(
             Outcome::Uncontrolled,
@@ -141,6 +146,19 @@ extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
     thread.at.set(registers);
     reply(|reply| reply.address = address);
     ended(Outcome::Signalled, signal)
+}
+
+/// Whether a fault is the shim's own: at one of its instructions, and not because a function of libc
+/// that it stands in for follows a bad pointer of the program's.
+fn is_defect(signal: i32, address: usize, machine: &Machine) -> bool {
+    let is_ours = (PRIVATE..SLOTS).contains(&address);
+    let is_memory = signal == SIGSEGV || signal == SIGBUS;
+    crate::start::is_our_text(machine.rip.get() as usize)
+        && (!is_memory
+            || is_ours
+            || !is_running()
+            || state().current().in_syscall.get()
+            || crate::start::is_stack_of_controller(machine.rsp.get() as usize))
 }
 
 extern "C" fn on_trap(signal: i32, info: usize, machine: &Machine) {
@@ -191,6 +209,7 @@ pub(crate) fn handle_here(signal: i32) {
             thread.blocked_signals.set(before | itself | action.mask);
             // What the handler does must not change what the step that it interrupts came to.
             let kept = (thread.outcome.get(), thread.timed_out.get(), thread.interruption.get());
+            let in_syscall = thread.in_syscall.replace(false);
             let by_process = thread.pending_by_process.get() & bit(signal) != 0;
             thread.pending_by_process.set(thread.pending_by_process.get() & !bit(signal));
             let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
@@ -200,6 +219,7 @@ pub(crate) fn handle_here(signal: i32) {
             let machine = [0u64; 128];
             let (info, machine) = (info.as_ptr() as usize, machine.as_ptr() as usize);
             cancel::elsewhere(|| call_handler(signal, &action, info, machine));
+            thread.in_syscall.set(in_syscall);
             thread.blocked_signals.set(before);
             thread.outcome.set(kept.0);
             thread.timed_out.set(kept.1);

@@ -84,8 +84,8 @@ pub(crate) fn timed_wait(set: usize, info: usize, patience: usize) -> Answer {
         return answer(sys!(number::RT_SIGTIMEDWAIT, set, info, patience, 8));
     }
     let set = guest::load(set)?;
-    let patience = crate::time::given_timeout(patience)?;
-    let deadline = patience.map(|patience| state().clock.get().saturating_add(patience));
+    let timeout = crate::time::given_timeout(patience)?;
+    let deadline = (patience != 0).then(|| state().clock.get().saturating_add(timeout));
     let Arrived { signal, by_process } = cancel::at_point(|| await_one(set, deadline))?;
     if info != 0 {
         let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
