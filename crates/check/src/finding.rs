@@ -7,7 +7,7 @@ use crate::failure_file::FailureFile;
 use crate::report::{CacheStats, JointStats};
 use crate::sample::Sample;
 use everypath_native::{
-    CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, ProgramError,
+    CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, MAX_LOOKS, ProgramError,
 };
 use everypath_trace::{CheckConfig, Coverage, Trace, Verdict};
 use std::collections::BTreeMap;
@@ -81,6 +81,8 @@ pub(crate) struct Counted {
     /// How many preemptions executions could have, if that was bounded.
     pub(crate) preemptions: Option<u32>,
     pub(crate) seconds: f64,
+    /// How often in a row a thread that spins may look in vain, if one does.
+    pub(crate) looks: Option<u16>,
     /// How many random executions the search was compared with.
     pub(crate) cross_checked: u64,
     /// What was asked of peers; none if there was nobody to ask.
@@ -108,6 +110,7 @@ impl Counted {
             sample: Sample::of(explored),
             remaining: Remaining::of(explored),
             seconds,
+            looks: explored.spins.then_some(MAX_LOOKS),
             cross_checked: explored.cross_checked,
             hits: explored.hits,
             ..Counted::default()

@@ -68,6 +68,9 @@ pub struct CoverageReport {
     /// How many preemptions executions could have, if that was bounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemptions: Option<u32>,
+    /// How often in a row a thread may look in vain before others move, if one spins.
+    #[serde(rename = "looks_in_vain", skip_serializing_if = "Option::is_none")]
+    pub looks: Option<u16>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -223,6 +226,7 @@ impl Report {
                 sample: found.sample().cloned(),
                 remaining: found.remaining().cloned(),
                 preemptions: found.counted.preemptions,
+                looks: found.counted.looks,
             },
             assumption: ASSUMPTION,
             notices: found.notices().to_vec(),

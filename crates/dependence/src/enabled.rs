@@ -20,6 +20,12 @@ pub trait Enabled: Clone {
         false
     }
 
+    /// Whether the thread decides here whether it goes on spinning: if others go first, that is no
+    /// preemption.
+    fn spins(&self) -> bool {
+        false
+    }
+
     /// Whether the step may be disabled without having been taken, or may disable steps of others:
     /// then no race tells which schedules are missing. A step that only changes what others find, and
     /// is taken in every execution that ends by itself, is not of this kind.

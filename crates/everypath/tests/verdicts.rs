@@ -50,3 +50,82 @@ fn a_search_that_holds_is_compared_with_a_sample() {
     // The search has 62 executions.
     assert_eq!(compared("--max-executions 63"), Some(1));
 }
+
+/// A thread that spins was blocked until another one moved, so it never gave up.
+#[test]
+fn spins_give_up() {
+    let programs = programs(&["looks.c"]);
+    for program in ["./looks 3", "./looks 3 yield", "./looks 6 yield", "./looks 40"] {
+        for strategy in [
+            "",
+            "--reduction none",
+            "--reduction source-dpor",
+            "--state-matching",
+            "--preemptions 1",
+            "--strategy random --max-executions 200",
+            "--strategy pos --max-executions 200",
+            "--strategy pct --pct-depth 3 --max-executions 2000",
+        ] {
+            let (code, result) = programs.check(&format!("{strategy} -- {program}"));
+            assert_eq!((code, verdict(&result)), (1, "violated"), "{program} {strategy}: {result}");
+            assert_eq!(result["violation"]["property"], "assertion");
+            let replayed = programs.everypath("replay everypath-trace.json");
+            assert_eq!(replayed.status.code(), Some(1), "{replayed:?}");
+        }
+    }
+}
+
+/// The search ended with "more than 100000 steps" if a thread was never preempted that looked at
+/// something by locking a mutex, or that tried to lock one.
+#[test]
+fn unfair_spins_end() {
+    let programs = programs(&["spins.c"]);
+    for how in ["exchange", "mutex", "trylock"] {
+        let (code, result) = programs.check(&format!("-- ./spins {how}"));
+        assert_eq!((code, verdict(&result)), (0, "holds"), "{how}: {result}");
+        assert_eq!(result["coverage"]["kind"], "exhaustive");
+        assert_eq!(result["coverage"]["looks_in_vain"], 64, "{how}: {result}");
+    }
+    let said = programs.everypath("check -- ./spins exchange");
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(said.contains("looks at most 64 times in vain before others move"), "{said}");
+}
+
+/// Blocks that were freed twice, addresses that were none and writes behind the end of a block went
+/// unnoticed; libc aborts at most of these.
+#[test]
+fn the_heap_is_checked() {
+    let programs = programs(&["heap.c"]);
+    for (how, property) in [
+        ("threads", "double free"),
+        ("realloc", "double free"),
+        ("aligned", "double free"),
+        ("stack", "invalid free"),
+        ("inside", "invalid free"),
+        ("behind", "heap overflow"),
+        ("kept", "heap overflow"),
+        ("next", "heap overflow"),
+        ("poison", "crash"),
+    ] {
+        for options in ["", "--state-matching", "--strategy random", "--backend threads"] {
+            let (code, result) = programs.check(&format!("{options} -- ./heap {how}"));
+            assert_eq!(
+                (code, result["violation"]["property"].as_str()),
+                (1, Some(property)),
+                "{how} {options}: {result}"
+            );
+        }
+        let replayed = programs.everypath("replay everypath-trace.json");
+        assert_eq!(replayed.status.code(), Some(1), "{replayed:?}");
+    }
+    let (code, result) = programs.check("-- ./heap");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+    let said = programs.everypath("check -- ./heap threads");
+    let said = String::from_utf8_lossy(&said.stdout);
+    let line = |start: &str| said.lines().position(|line| line.trim_start().starts_with(start));
+    let allocated = line("allocated  by main").unwrap_or_else(|| panic!("{said}"));
+    let freed = line("freed      by thread 2").unwrap_or_else(|| panic!("{said}"));
+    let after = |at: usize| said.lines().nth(at + 1).unwrap_or_default();
+    assert!(after(allocated).contains("make at "), "{said}");
+    assert!(after(freed).contains("release at "), "{said}");
+}

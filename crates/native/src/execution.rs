@@ -55,6 +55,8 @@ pub struct Explored {
     pub sites: usize,
     /// Whether every schedule was explored, up to equivalence.
     pub complete: bool,
+    /// Whether a thread has spun, so that the verdict rests on a bound of fairness.
+    pub spins: bool,
     /// How many random executions a complete search was compared with.
     pub cross_checked: u64,
     /// One of them that is not as expected, although the search found nothing.
@@ -210,7 +212,10 @@ impl Execution {
             _ if matches!(event.kind(), OperationKind::Exit | OperationKind::ProcessExit) => false,
             Some(next) => next.phase != Phase::Resume && !next.stands_back(),
             None => self.threads.iter().any(|entry| {
-                let idles = matches!(entry.operation, OperationKind::Yield | OperationKind::Pause);
+                let idles = matches!(
+                    entry.operation,
+                    OperationKind::Yield | OperationKind::Pause | OperationKind::Spin
+                );
                 entry.number == event.thread && entry.waiting == Waiting::Nothing && !idles
             }),
         }
@@ -236,6 +241,7 @@ impl Execution {
                     self.detail == other.detail && instruction(self) == instruction(other)
                 }
                 Outcome::Assertion => self.text == other.text,
+                Outcome::HeapMisuse => self.detail == other.detail,
                 Outcome::Deadlock | Outcome::Livelock | Outcome::Idle => {
                     waits(self) == waits(other)
                 }

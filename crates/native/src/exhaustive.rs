@@ -117,6 +117,7 @@ fn search(
     });
     explored.estimate = search.estimate();
     explored.hits = team.hits();
+    explored.spins |= team.spins();
     explored.notices.extend(team.notices());
     match finished {
         Ok(SearchEnd::Complete) if cut => Ok(SearchEnd::Stopped),

@@ -97,8 +97,8 @@ pub use everypath_shim_abi::syscalls;
 
 pub use everypath_perturb::{BadRules, Budget, Direction, Multiplicities, Rules};
 pub use everypath_shim_abi::{
-    Backend, Choice, Crossing, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_OUTPUT,
-    MAX_PORTS, Outcome, Restart, Setup, TimeMode,
+    Backend, Choice, Crossing, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_LOOKS,
+    MAX_OUTPUT, MAX_PORTS, Outcome, Restart, Setup, TimeMode,
 };
 
 /// The generator behind sampled schedules, as traces name it.

@@ -21,6 +21,8 @@ pub struct Replayed {
     pub places: Vec<Vec<Frame>>,
     /// The stack of each thread at the end.
     pub stacks: Vec<Stack>,
+    /// Where the block that was misused was allocated and freed.
+    pub(crate) heap_calls: Vec<HeapCall>,
     /// The names of objects that are variables of the program.
     pub(crate) variables: Vec<(Object, String)>,
     /// Which threads and objects are whose.
@@ -34,6 +36,17 @@ pub struct Stack {
     pub thread: ThreadEntry,
     /// Its frames, innermost first, from the program's own code on.
     pub frames: Vec<Frame>,
+}
+
+/// A call that allocated or freed a block.
+#[derive(Debug)]
+pub(crate) struct HeapCall {
+    /// What it did.
+    pub(crate) what: &'static str,
+    /// Who called.
+    pub(crate) thread: u16,
+    /// The stack, innermost frame first.
+    pub(crate) frames: Vec<Frame>,
 }
 
 /// Repeats a schedule in a fresh process.
@@ -76,7 +89,31 @@ pub fn replay(launch: &Launch, schedule: &[Choice]) -> Result<Replayed, Error> {
     };
     let objects = execution.events.iter().map(|event| event.object);
     let variables = objects.filter_map(|object| Some((object, variable(object)?))).collect();
-    Ok(Replayed { execution, places, stacks, variables, system })
+    let heap_calls = heap_calls(&launch, &modules, &execution)?;
+    Ok(Replayed { execution, places, stacks, heap_calls, variables, system })
+}
+
+/// The calls that allocated and freed the block which an execution misused: it is repeated up to each
+/// of them.
+fn heap_calls(
+    launch: &Launch,
+    modules: &Modules,
+    execution: &Execution,
+) -> Result<Vec<HeapCall>, Error> {
+    let calls =
+        [("allocated", (execution.address >> 32) as u32), ("freed", execution.address as u32)];
+    let mut found = Vec::new();
+    let is_misused = execution.outcome == Outcome::HeapMisuse;
+    for (what, heap_stop) in calls.into_iter().filter(|&(_, call)| is_misused && call != 0) {
+        let setup = Setup { heap_stop, ..launch.setup };
+        let mut worker = Worker::start(&Launch { setup, ..launch.clone() }, modules)?;
+        let reply = worker.follow(&execution.schedule, Command::default())?;
+        let mut symbols = symbols_of(&worker);
+        let entry = worker.threads().into_iter().find(|entry| entry.number == reply.thread);
+        let frames = entry.map(|entry| stack(&worker, &mut symbols, &entry)).unwrap_or_default();
+        found.push(HeapCall { what, thread: reply.thread, frames });
+    }
+    Ok(found)
 }
 
 /// The symbols of each process.

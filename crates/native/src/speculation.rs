@@ -47,6 +47,7 @@ pub(crate) struct Speculation<'a> {
     /// The steps of the last execution. The next one begins with those that are known of it.
     path: Vec<Event>,
     notices: BTreeSet<Notice>,
+    spins: bool,
 }
 
 impl<'a> Speculation<'a> {
@@ -69,6 +70,7 @@ impl<'a> Speculation<'a> {
             trouble: None,
             path: Vec::new(),
             notices: BTreeSet::new(),
+            spins: false,
         };
         team.members.push(team.another()?);
         Ok(team)
@@ -95,6 +97,11 @@ impl<'a> Speculation<'a> {
     /// How many messages to peers were answered without asking them.
     pub(crate) fn hits(&self) -> u64 {
         self.hits
+    }
+
+    /// Whether a thread has spun.
+    pub(crate) fn spins(&self) -> bool {
+        self.spins
     }
 
     /// What was strange.
@@ -205,6 +212,7 @@ impl Executor for Speculation<'_> {
         self.hits += performed.hits;
         self.last = (performed.outcome, performed.unexpected.take());
         self.notices.extend(performed.notices.iter().copied());
+        self.spins |= performed.events.iter().any(Event::stands_back);
         let symmetry = *self.members[0].symmetry();
         Ok(performed.into_executed(order.known, &mut self.path, &symmetry))
     }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::worker::{From, Launch, Modules, Worker};
 use everypath_schedules::stateful::{Reached, Sleep, StateSearch, Walker};
-use everypath_shim_abi::{Choice, EnabledStep, Outcome, Reply};
+use everypath_shim_abi::{Choice, Enabled, EnabledStep, Outcome, Reply};
 use everypath_trace::Control;
 use std::ops::ControlFlow;
 
@@ -49,6 +49,8 @@ struct Path<'a> {
     /// Which of them are saved, and where.
     saved: Vec<(usize, u32)>,
     free: Vec<u32>,
+    /// Whether a thread has spun.
+    spins: bool,
 }
 
 /// Why a state cannot be reached.
@@ -62,7 +64,8 @@ impl<'a> Path<'a> {
         let most = (ROOM / worker.counters().restored.max(1)).clamp(1, u64::from(SLOTS.end) - 1);
         let free = SLOTS.take(most as usize).rev().collect();
         let (steps, saved) = (Vec::new(), Vec::new());
-        Path { worker, control, reply: Reply::default(), steps, stands: false, saved, free }
+        let (reply, stands, spins) = (Reply::default(), false, false);
+        Path { worker, control, reply, steps, stands, saved, free, spins }
     }
 
     /// Where the worker got to.
@@ -73,12 +76,11 @@ impl<'a> Path<'a> {
             return Ok(Reached::End);
         }
         self.steps.push(self.reply.steps);
+        let pending = self.worker.pending().map_err(Stop::Failed)?;
+        self.spins |= pending.iter().any(|step| step.stands_back || step.spins());
         Ok(Reached::State {
             fingerprint: self.reply.hash,
-            alternatives: self
-                .worker
-                .pending()
-                .map_err(Stop::Failed)?
+            alternatives: pending
                 .into_iter()
                 .filter(|step| !step.stands_back)
                 .map(alternative)
@@ -179,6 +181,7 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
     });
     explored.count(&search);
     explored.hits = path.worker.counters().cache_hits;
+    explored.spins = path.spins;
     match result {
         Ok(complete) => explored.complete = complete && !cut,
         Err(Stop::Stopped) => {}

@@ -3,7 +3,7 @@
 
 use crate::execution::Execution;
 use crate::panics::Panic;
-use everypath_shim_abi::{Outcome, Setup, Waiting};
+use everypath_shim_abi::{HeapMisuse, Outcome, Setup, Waiting};
 
 /// What the outcome of an execution means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,9 @@ pub(crate) enum Property {
     Crash,
     Abort,
     Assertion,
+    DoubleFree,
+    InvalidFree,
+    HeapOverflow,
     Deadlock,
     Idle,
     Livelock,
@@ -58,6 +61,9 @@ impl Property {
             Property::Crash => "crash",
             Property::Abort => "abort",
             Property::Assertion => "assertion",
+            Property::DoubleFree => "double free",
+            Property::InvalidFree => "invalid free",
+            Property::HeapOverflow => "heap overflow",
             Property::Deadlock => "deadlock",
             Property::Idle => "idle",
             Property::Livelock => "livelock",
@@ -81,6 +87,12 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
         Outcome::Aborted if panicked() => Property::Panic,
         Outcome::Aborted => Property::Abort,
         Outcome::Assertion => Property::Assertion,
+        Outcome::HeapMisuse => match HeapMisuse::from_detail(execution.detail) {
+            Some(HeapMisuse::DoubleFree) => Property::DoubleFree,
+            Some(HeapMisuse::InvalidFree) => Property::InvalidFree,
+            Some(HeapMisuse::Overflow) => Property::HeapOverflow,
+            None => return Decision::Undecided(Doubt::Defect),
+        },
         Outcome::Panicked => Property::UnhandledPanic,
         Outcome::Deadlock => Property::Deadlock,
         Outcome::Idle => Property::Idle,

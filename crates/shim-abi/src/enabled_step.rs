@@ -82,6 +82,10 @@ impl Enabled for EnabledStep {
         self.stands_back
     }
 
+    fn spins(&self) -> bool {
+        self.kind == OperationKind::Spin
+    }
+
     /// A partition changes what others find, and always comes to rest.
     fn may_disable(&self) -> bool {
         self.kind != OperationKind::Partition && self.conflicts_with_all()

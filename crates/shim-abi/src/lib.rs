@@ -93,9 +93,9 @@ pub use futex::{Futex, Word};
 pub use handoff::{Handoff, Side};
 pub use inventory::{ModuleEntry, ThreadEntry};
 pub use limits::{
-    MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_MODULES, MAX_OUTPUT,
-    MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, OUTPUTS, OWN_OUTPUTS,
-    SYSTEM_LENGTH,
+    MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_LOOKS, MAX_MODULES,
+    MAX_OUTPUT, MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, OUTPUTS,
+    OWN_OUTPUTS, SYSTEM_LENGTH,
 };
 pub use log::{LogEntry, LogKind, MAX_FRAMES, MAX_LOG};
 pub use message_event::{MessageEvent, MessageEventKind};
@@ -105,7 +105,7 @@ pub use operation::{
     Family, GOES_ON, Operation, OperationKind, PackedOperation, Payload, Phase, TIMEOUT,
     is_use_of_network,
 };
-pub use outcome::{Outcome, Waiting};
+pub use outcome::{HeapMisuse, Outcome, Waiting};
 pub use partition::{NetworkChange, Partitions};
 pub use patch_sites::{Site, SiteKind, StubFrame, Trap};
 pub use patches::{PatchHeader, PatchKind, UnknownNumber, padding, patch_records};

@@ -242,6 +242,7 @@ operations! {
     Process Note = "note",
     Process AtomicBegin = "atomic-begin",
     Process AtomicEnd = "atomic-end",
+    Threads Spin = "spin",
 }
 
 impl OperationKind {
@@ -258,11 +259,11 @@ impl fmt::Display for OperationKind {
 }
 
 impl Operation {
-    /// Whether the thread only wants others to move: it yields, or repeats an atomic instruction that
-    /// found no change.
+    /// Whether the thread only wants others to move: it yields, spins, or repeats an atomic
+    /// instruction that found no change.
     pub fn stands_back(self) -> bool {
         match self {
-            Operation::Yield | Operation::Pause => true,
+            Operation::Yield | Operation::Pause | Operation::Spin => true,
             Operation::CompareExchange(attempt)
             | Operation::Exchange(attempt)
             | Operation::Load(attempt) => attempt == Attempt::Repeated,

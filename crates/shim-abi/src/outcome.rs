@@ -13,6 +13,9 @@ pub enum Outcome {
     Aborted,
     /// An assertion failed, a C `assert` or one of the library's; the text says which.
     Assertion,
+    /// The heap was misused: `detail` is a [`HeapMisuse`], `address` the number of the call that
+    /// allocated the block in its upper half, and of the one that freed it in its lower half.
+    HeapMisuse,
     /// A thread panicked and nobody looked at its result; `detail` is the thread.
     Panicked,
     /// Every thread waits for another.
@@ -44,6 +47,26 @@ pub enum Outcome {
     Uncontrolled,
     /// The shim has a defect; the text says which.
     Defect,
+}
+
+/// How the heap was misused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum HeapMisuse {
+    /// A block was freed that had been freed.
+    DoubleFree,
+    /// An address was freed that is no block.
+    InvalidFree,
+    /// Something was written behind the end of a block.
+    Overflow,
+}
+
+impl HeapMisuse {
+    /// The one with this number.
+    pub fn from_detail(detail: i32) -> Option<Self> {
+        let all = [HeapMisuse::DoubleFree, HeapMisuse::InvalidFree, HeapMisuse::Overflow];
+        all.into_iter().find(|&misuse| misuse as i32 == detail)
+    }
 }
 
 /// What a thread waits for.

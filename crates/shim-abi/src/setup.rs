@@ -88,6 +88,8 @@ pub struct Setup {
     pub log: bool,
     /// For tests of the shim itself: a certain syscall that does not exist makes it fault.
     pub defective: bool,
+    /// The call of the heap, counted from the start, at which an execution ends; 0 is none.
+    pub heap_stop: u32,
     /// The exit code that counts as success.
     pub exit_code: i32,
     /// How many steps an execution may have.

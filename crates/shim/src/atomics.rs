@@ -5,7 +5,7 @@
 
 use crate::memory::{load, view};
 use crate::objects;
-use crate::scheduler::{glance, point, stand_back};
+use crate::scheduler::{glance, note_look, point, skips, spin};
 use crate::signals::Machine;
 use crate::state::{State, Thread, state};
 use crate::sync::inlined_std::{Stage, belongs, enter};
@@ -222,7 +222,7 @@ fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
         SiteKind::FetchModify => write(Operation::FetchModify, operand),
         SiteKind::Store => write(Operation::Store, operand),
         SiteKind::Load | SiteKind::LoadCall => look(operand, site),
-        SiteKind::Pause => stand_back(Operation::Pause, Object::NONE),
+        SiteKind::Pause => spin(Operation::Pause, Object::NONE),
         SiteKind::Fence => {
             point(Operation::Fence, objects::whole_process());
         }
@@ -292,7 +292,7 @@ fn value(operand: usize, size: u8) -> u64 {
 }
 
 /// A thread that so often finds the same at the same instruction, and changes nothing, spins.
-const LOOKS: u64 = 3;
+pub(crate) const LOOKS: u64 = 3;
 
 /// A thread that yields after a failed load spins if it loads again.
 pub(crate) fn note_yield(thread: &Thread) {
@@ -302,17 +302,18 @@ pub(crate) fn note_yield(thread: &Thread) {
     thread.looked.set([looked_at, looked, if looks > 0 { LOOKS } else { 0 }]);
 }
 
-/// How often in a row an instruction has found the same, and changed nothing.
-fn times_in_vain(site: &Site, operand: usize, found: u64) -> u64 {
+/// How often in a row an instruction, or a function, has found the same, and changed nothing.
+pub(crate) fn times_in_vain(site: u64, operand: usize, found: u64) -> u64 {
     let [last_site, last_operand, last_found, times] = state().current().in_vain.get();
-    let is_again = [last_site, last_operand, last_found] == [site.address, operand as u64, found];
+    let is_again = [last_site, last_operand, last_found] == [site, operand as u64, found];
     if is_again { times } else { 0 }
 }
 
-/// Notes what an instruction found that changes nothing.
-fn note_in_vain(site: &Site, operand: usize, found: u64) {
+/// Notes what an instruction, or a function, found that changes nothing.
+pub(crate) fn note_in_vain(site: u64, operand: usize, found: u64) {
     let times = times_in_vain(site, operand, found) + 1;
-    state().current().in_vain.set([site.address, operand as u64, found, times]);
+    state().current().in_vain.set([site, operand as u64, found, times]);
+    note_look(state().current(), operand, found);
 }
 
 /// A comparison that fails again and again, with nothing changed since it first did, waits for a
@@ -323,14 +324,17 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
     let expected = if bits < 64 { rax & ((1 << bits) - 1) } else { rax };
     let now = value(operand, size);
     let fails = now != expected && size <= 8;
-    if fails && times_in_vain(site, operand, now) >= LOOKS {
-        stand_back(Operation::CompareExchange(Attempt::Repeated), objects::memory(operand));
+    if fails && skips(state().current(), operand, now) {
+        return;
+    }
+    if fails && times_in_vain(site.address, operand, now) >= LOOKS {
+        spin(Operation::CompareExchange(Attempt::Repeated), objects::memory(operand));
     } else {
         point(Operation::CompareExchange(Attempt::First), objects::memory(operand));
     }
     let now = value(operand, size);
     if now != expected && size <= 8 {
-        note_in_vain(site, operand, now);
+        note_in_vain(site.address, operand, now);
         rust_rwlock::note_look(operand, now);
     } else {
         state().current().in_vain.set([0; 4]);
@@ -342,12 +346,18 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
 /// change.
 fn exchange(operand: usize, site: &Site) {
     let now = value(operand, site.size);
-    if now != 0 && times_in_vain(site, operand, now) >= LOOKS {
-        stand_back(Operation::Exchange(Attempt::Repeated), objects::memory(operand));
+    let times = times_in_vain(site.address, operand, now);
+    // What it finds twice in a row it has left there itself.
+    if now != 0 && times >= 2 && skips(state().current(), operand, now) {
+        return;
+    }
+    if now != 0 && times >= LOOKS {
+        spin(Operation::Exchange(Attempt::Repeated), objects::memory(operand));
     } else {
         point(Operation::Exchange(Attempt::First), objects::memory(operand));
     }
-    note_in_vain(site, operand, value(operand, site.size));
+    let now = value(operand, site.size);
+    note_in_vain(site.address, operand, now);
     rust_mutex::watch(operand);
 }
 
@@ -355,14 +365,19 @@ fn exchange(operand: usize, site: &Site) {
 fn look(operand: usize, site: &Site) {
     let thread = state().current();
     let [last_site, found, times] = thread.looked.get();
-    let again = last_site == site.address && found == value(operand, site.size);
+    let now = value(operand, site.size);
+    if skips(thread, operand, now) {
+        return;
+    }
+    let again = last_site == site.address && found == now;
     if again && times >= LOOKS {
-        stand_back(Operation::Load(Attempt::Repeated), objects::memory(operand));
+        spin(Operation::Load(Attempt::Repeated), objects::memory(operand));
     } else {
         glance(Operation::Load(Attempt::First), objects::memory(operand));
     }
     let now = value(operand, site.size);
     let times = if last_site == site.address && found == now { times + 1 } else { 1 };
+    note_look(thread, operand, now);
     rust_rwlock::note_look(operand, now);
     thread.looked.set([site.address, now, times]);
 }

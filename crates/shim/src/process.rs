@@ -28,7 +28,12 @@ pub(crate) fn finish(code: i32) -> ! {
             }
             multi_process::leave()
         }
-        _ => ended(Outcome::Exited, code),
+        _ => {
+            if is_expected {
+                crate::heap::check_at_exit();
+            }
+            ended(Outcome::Exited, code)
+        }
     }
 }
 

@@ -130,6 +130,16 @@ pub(crate) struct Thread {
     pub(crate) looked: Cell<[u64; 3]>,
     /// How often in a row it let others go first, while it did nothing else that others could see.
     pub(crate) yields: Cell<u16>,
+    /// The mutex that it locked last, how many context switches there had been, and how often in a
+    /// row it was locked since then.
+    pub(crate) relocked: Cell<[u64; 3]>,
+    /// Whether it waits for others while it spins, or goes on (`scheduler::spinning`).
+    pub(crate) spin: Cell<u16>,
+    /// How often it has paused while it goes on.
+    pub(crate) pauses: Cell<u16>,
+    /// Where it has looked in vain, and what it found there, the last place first; while it did
+    /// nothing else that others could see.
+    pub(crate) looks: Cell<[[u64; 2]; 4]>,
 }
 
 impl Thread {
@@ -286,6 +296,8 @@ pub(crate) struct State {
     pub(crate) threads: [Thread; MAX_THREADS],
     pub(crate) own: PageStart,
     pub(crate) umask: Cell<u32>,
+    /// How often memory was allocated or freed.
+    pub(crate) heap_calls: Cell<u32>,
     /// Signals that were sent to the process while every thread blocked them.
     pub(crate) pending_signals: Cell<u64>,
     pub(crate) alarm: Cell<crate::alarm::Alarm>,

@@ -50,6 +50,15 @@ impl Names<'_> {
             Property::Crash => self.crash(),
             Property::Abort => format!("{who} aborts the program"),
             Property::Assertion => format!("{who}: {}", execution.text),
+            Property::DoubleFree => {
+                format!("{who} frees a block {} that was freed before", execution.text)
+            }
+            Property::InvalidFree => {
+                format!("{who} frees an address that is no block: {}", execution.text)
+            }
+            Property::HeapOverflow => {
+                format!("the program has written behind the end of a block {}", execution.text)
+            }
             Property::Deadlock => self.deadlock(),
             Property::Idle => {
                 format!("no network input can arrive any more: {}", self.deadlock())

@@ -6,7 +6,7 @@ mod stuck;
 
 pub use ending::Ending;
 
-use crate::replay::{Replayed, Stack};
+use crate::replay::{HeapCall, Replayed, Stack};
 use crate::schedule::recorded;
 use everypath_shim_abi::{
     Completion, Delivered, Delivery, DescriptorUse, Event, Fault, NetworkChange, Object,
@@ -113,6 +113,8 @@ impl<'a> Names<'a> {
             (Operation::TestCancel, ..) => "tests for cancellation".into(),
             (Operation::Yield, ..) => "yields".into(),
             (Operation::Pause, ..) => "spins".into(),
+            (Operation::Spin, _, 0) => "spins, and lets others go first".into(),
+            (Operation::Spin, ..) => "goes on spinning before others move".into(),
             (Operation::Fence, ..) => "passes a fence".into(),
             (Operation::Output(length), ..) => {
                 let is_output = matches!(event.object.kind(), ObjectKind::Stream { number: 1, .. });
@@ -243,6 +245,10 @@ impl<'a> Names<'a> {
                 lines.extend(frames.iter().take(16).map(|frame| Line::new("", frame.to_string())));
             }
         }
+        for HeapCall { what, thread, frames } in &self.replayed.heap_calls {
+            lines.push(Line::new(*what, format!("by {}", self.thread(*thread))));
+            lines.extend(frames.iter().take(16).map(|frame| Line::new("", frame.to_string())));
+        }
         let execution = &self.replayed.execution;
         for (name, bytes) in [("stdout", &execution.stdout), ("stderr", &execution.stderr)] {
             let text = String::from_utf8_lossy(bytes);
@@ -283,6 +289,7 @@ fn tells_its_outcome(operation: OperationKind) -> bool {
             | OperationKind::Deliver
             | OperationKind::Kill
             | OperationKind::Partition
+            | OperationKind::Spin
     )
 }
 
@@ -353,6 +360,7 @@ fn kind_of_object(operation: OperationKind) -> Option<&'static str> {
         | OperationKind::Exit
         | OperationKind::Yield
         | OperationKind::Pause
+        | OperationKind::Spin
         | OperationKind::Fence
         | OperationKind::Sleep
         | OperationKind::Output

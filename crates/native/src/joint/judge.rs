@@ -18,7 +18,7 @@ pub(super) struct End {
 }
 
 /// The ends that tell something of a program.
-const ENDS: [Outcome; 9] = [
+const ENDS: [Outcome; 10] = [
     Outcome::Exited,
     Outcome::Signalled,
     Outcome::Aborted,
@@ -28,6 +28,7 @@ const ENDS: [Outcome; 9] = [
     Outcome::Idle,
     Outcome::Livelock,
     Outcome::Unaccepted,
+    Outcome::HeapMisuse,
 ];
 
 impl End {

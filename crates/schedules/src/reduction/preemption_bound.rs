@@ -9,8 +9,8 @@
 //! Nothing is reduced beside that. A schedule within the bound may be equivalent to none but such that
 //! are beyond it, in which the races are that lead to it: a reduction would never find it.
 //!
-//! Where we depart: the paper raises the bound step by step; here it is given. A thread that yields is
-//! not preempted by others.
+//! Where we depart: the paper raises the bound step by step; here it is given. A thread that yields or
+//! spins is not preempted by others.
 
 use super::{Added, Algorithm};
 use crate::executor::Key;
@@ -56,7 +56,9 @@ impl<E: Enabled> Algorithm<E> for PreemptionBound {
 /// The thread that took the step before, if it could go on.
 fn running<E: Enabled>(frame: &Frame<E>, before: Option<u16>) -> Option<u16> {
     let goes_on = |&thread: &u16| {
-        frame.enabled(Key { thread, timeout: None }).is_some_and(|of| !of.step.yields())
+        frame
+            .enabled(Key { thread, timeout: None })
+            .is_some_and(|of| !of.step.yields() && !of.step.spins())
     };
     before.filter(goes_on)
 }

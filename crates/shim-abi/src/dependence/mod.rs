@@ -94,7 +94,8 @@ impl Step {
     fn requested(&self) -> Footprint {
         use Operation as Op;
         match self.operation {
-            Op::Start | Op::Create | Op::Yield | Op::Pause | Op::TestCancel => nothing(),
+            Op::Start | Op::Create | Op::Yield | Op::Pause | Op::Spin => nothing(),
+            Op::TestCancel => nothing(),
             Op::Exit(robust) => threads::exit(self, robust),
             Op::Join => threads::join(self),
             Op::TryJoin | Op::Detach => threads::look(self),

@@ -2,7 +2,7 @@
 //!
 //! `alternatives`: the enabled steps and their outcomes. `replay`: choices that the checker gives.
 //! Others are made by a [`Policy`], one file each: `dfs` (exhaustive search), `pct`, `pos`; random
-//! ones are here.
+//! ones are here. `spinning`: threads that look in vain, again and again.
 //!
 //! A thread announces its next visible operation and then calls the scheduler. The chosen thread
 //! performs what it announced. A blocking call is two steps: the request, which is always enabled,
@@ -15,9 +15,11 @@ mod pct;
 mod pos;
 mod priorities;
 mod replay;
+mod spinning;
 
 pub(crate) use alternatives::choose_of;
 pub(crate) use everypath_vkernel::host::{LAST, Woken};
+pub(crate) use spinning::{before_locking, give_way, note_look, skips, spin};
 
 use crate::backend;
 use crate::cancel;
@@ -80,6 +82,7 @@ pub(crate) fn obey(command: &Command) {
     TIME.0.set(setup.time);
     ALWAYS.0.set(setup.joint);
     POLICY.0.set(command.policy);
+    crate::heap::obey(&setup);
     replay::obey(command);
     pct::obey(command);
     dfs::obey(command);
@@ -168,25 +171,6 @@ fn glance_packed(operation: PackedOperation, object: Object) {
         thread.announce_packed(operation, object);
         thread.idle_step.set(true);
         reschedule(state);
-    }
-}
-
-/// So often a thread lets others go first before it counts as spinning.
-const PATIENT_YIELDS: u16 = 3;
-
-/// A point at which the thread lets others go first. Only who does nothing else that others could
-/// see, again and again, has to wait for them: the first few times it may go first itself, and what
-/// it does then may make a difference.
-pub(crate) fn give_way() {
-    let thread = state().current();
-    crate::atomics::note_yield(thread);
-    let yields = thread.yields.get();
-    if yields < PATIENT_YIELDS {
-        thread.yields.set(yields + 1);
-        glance(Operation::Yield, Object::NONE);
-        cancel::at_step();
-    } else {
-        stand_back(Operation::Yield, Object::NONE);
     }
 }
 
@@ -480,6 +464,7 @@ fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> 
         state.standing.clear();
         thread.looked.set([0; 3]);
         thread.yields.set(0);
+        spinning::forget(thread);
     } else {
         state.standing.change(thread.number.get(), false);
     }

@@ -8,16 +8,20 @@
 //! drawn. A bug that shows whenever `depth` steps come in a certain order is met with a probability
 //! of at least 1 / (threads * horizon^(depth - 1)), in executions of up to `horizon` steps.
 //!
+//! A thread that spins waits for others, unless its step is one of those chosen: then it goes on. So a
+//! spin that must give up counts as one of the `depth` steps.
+//!
 //! Where we depart: after `horizon` steps, and again after as many, the thread that runs falls below
 //! all others, so that one that tries again and again cannot keep others away for ever.
 
+use super::spinning::INSISTS;
 use super::{STEPS, priorities};
 use crate::region::region;
 use crate::run_state::{Common, RunState};
 use crate::state::State;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use everypath_shim_abi::{Choice, Command, MAX_DEPTH, TimeMode};
+use everypath_shim_abi::{Choice, Command, MAX_DEPTH, OperationKind, TimeMode};
 
 /// How many priorities change.
 static CHANGES: Common<AtomicU32> = Common::at(offset_of!(RunState, changes));
@@ -64,5 +68,12 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
     if steps / horizon != seen / horizon {
         priorities::set(state.current(), FLOOR.fetch_sub(1, Relaxed));
     }
-    priorities::choice(state, priorities::highest(state, mode), mode)
+    let chosen = priorities::highest(state, mode);
+    let choice = priorities::choice(state, chosen, mode);
+    if chosen.kind.get() != OperationKind::Spin {
+        return choice;
+    }
+    let mut points = POINTS[..CHANGES.load(Relaxed) as usize].iter();
+    let insists = points.any(|point| point.load(Relaxed) == steps + 1);
+    Choice { outcome: if insists { INSISTS } else { 0 }, ..choice }
 }

@@ -1,11 +1,12 @@
 //! POSIX mutexes of every kind.
 
-use super::{WaitLimit, give_back, is_clock, my_tid, tid};
+use super::{WaitLimit, give_back, is_clock, my_tid, owns, tid};
+use crate::atomics::{LOOKS, note_in_vain, times_in_vain};
 use crate::fail::stop;
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store, view};
 use crate::objects;
-use crate::scheduler::{Woken, ask, first_waiter, grant, point, wait};
+use crate::scheduler::{Woken, ask, before_locking, first_waiter, grant, point, skips, spin, wait};
 use crate::state::{Thread, state};
 use crate::sys::errno;
 use crate::time::REALTIME;
@@ -120,10 +121,37 @@ pub(crate) fn release_robust(thread: &Thread) {
 }
 
 fn lock(address: usize, patience: WaitLimit) -> i32 {
-    let operation =
-        if patience == WaitLimit::Try { Operation::MutexTrylock } else { Operation::MutexLock };
-    ask(operation, objects::memory(address), patience.deadline());
+    if patience == WaitLimit::Try {
+        return try_lock(address);
+    }
+    before_locking(address);
+    ask(Operation::MutexLock, objects::memory(address), patience.deadline());
     acquire(address, patience)
+}
+
+/// Stands for the instruction of an attempt to lock.
+const TRIES: u64 = 1;
+
+/// Locks a mutex if nobody holds it. An attempt that fails again and again because of the same owner
+/// waits for a change.
+fn try_lock(address: usize) -> i32 {
+    let object = objects::memory(address);
+    let holder = || u64::from(owner(address) as u32);
+    let fails = holder() != 0 && !owns(owner(address));
+    if fails && skips(state().current(), address, holder()) {
+        return acquire(address, WaitLimit::Try);
+    }
+    if fails && times_in_vain(TRIES, address, holder()) >= LOOKS {
+        spin(Operation::MutexTrylock, object);
+    } else {
+        point(Operation::MutexTrylock, object);
+    }
+    let found = holder();
+    let result = acquire(address, WaitLimit::Try);
+    if result == errno::EBUSY {
+        note_in_vain(TRIES, address, found);
+    }
+    result
 }
 
 fn lock_until(address: usize, clock: i32, until: usize) -> i32 {

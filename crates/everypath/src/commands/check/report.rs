@@ -96,6 +96,13 @@ pub(super) fn text(report: &Report) -> String {
     }
     if report.verdict == Verdict::Holds {
         let _ = writeln!(text, "{}", report.assumption);
+        if let Some(looks) = coverage.looks {
+            let _ = writeln!(
+                text,
+                "Assumes that a thread which spins looks at most {looks} times in vain before \
+                 others move."
+            );
+        }
         for assumption in &report.assumptions {
             let _ = writeln!(text, "Assumes that {assumption}.");
         }

@@ -1,11 +1,12 @@
-// An unfair spin that changes memory without a change of its value, or locks and unlocks a mutex
-// in vain, until another thread is done.
+// spins HOW: spins without `pause` until another thread is done, by exchanging a word, by locking a
+// mutex and unlocking it again, or by trying to lock one.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-static atomic_int word;
+static atomic_int word = 1;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 static int done;
 
 static void *finisher(void *unused) {
@@ -16,12 +17,24 @@ static void *finisher(void *unused) {
     return unused;
 }
 
+static void *holder(void *unused) {
+    pthread_mutex_lock(&held);
+    pthread_mutex_lock(&mutex);
+    done = 1;
+    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&held);
+    return unused;
+}
+
 int main(int count, char **arguments) {
-    int locks = count > 1 && !strcmp(arguments[1], "mutex");
-    atomic_exchange(&word, 1);
+    const char *how = count > 1 ? arguments[1] : "";
     pthread_t thread;
-    pthread_create(&thread, NULL, finisher, NULL);
-    if (locks) {
+    pthread_create(&thread, NULL, strcmp(how, "trylock") ? finisher : holder, NULL);
+    if (!strcmp(how, "trylock")) {
+        while (pthread_mutex_trylock(&held)) {
+        }
+        pthread_mutex_unlock(&held);
+    } else if (!strcmp(how, "mutex")) {
         for (int is_done = 0; !is_done;) {
             pthread_mutex_lock(&mutex);
             is_done = done;

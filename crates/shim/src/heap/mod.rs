@@ -1,36 +1,29 @@
 //! The program's heap: an address depends only on the allocations of the same thread.
 //!
 //! Each thread has an arena that grows upwards and free lists by size in the order of addresses. A
-//! block goes to the thread that frees it. Memory is cleared when it is freed and when it is first
-//! used, so that equal states are equal bytes.
+//! block goes to the thread that frees it. Memory is cleared when it is allocated and poisoned when it
+//! is freed, so that equal states are equal bytes. `block`: headers, canaries and poison; `misuse`:
+//! what is reported about them.
+
+mod block;
+mod misuse;
+
+pub(crate) use misuse::{check_at_exit, obey};
 
 use crate::libc::fail;
 use crate::memory::{copy, load, round_up, store, zero};
 use crate::state::state;
 use crate::sys::errno;
+use block::{Block, CANARY, CLASSES, HEADER, class_of};
 use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, PAGE};
+use misuse::{block_in_use, next_call};
 
-/// In front of every block: its class and, for an aligned block, how far back its start is.
-const HEADER: usize = 16;
-const CLASSES: usize = 160;
 /// The head of an arena: its free lists.
 const HEAD: usize = CLASSES * 8;
 /// Marks the header of an aligned block; the word after it is the start of the real block.
 const ALIGNED: u64 = u64::MAX;
 /// How far a free list is searched for a block's place: long lists lose their order, not time.
 const SEARCH: usize = 64;
-
-/// The class of a size, and the size of its blocks.
-fn class(size: usize) -> (usize, usize) {
-    let size = round_up(size.max(16), 16);
-    if size <= 512 {
-        return (size / 16, size);
-    }
-    let shift = (size - 1).ilog2() as usize;
-    let step = 1 << (shift - 2);
-    let rounded = round_up(size, step);
-    (33 + (shift - 9) * 4 + (rounded - (1 << shift)) / step - 1, rounded)
-}
 
 fn arena() -> usize {
     HEAP + usize::from(state().current.get()) * ARENA
@@ -47,60 +40,57 @@ fn allocate(size: usize) -> usize {
     if size > ARENA / 2 {
         return 0;
     }
-    let (class, size) = class(size);
+    let (class, whole) = class_of(size + CANARY);
     let list = arena + class * 8;
-    let first: usize = load(list);
-    if first != 0 {
-        store(list, load::<usize>(first));
-        store(first, 0usize);
-        return first;
-    }
-    let block = top.get() + HEADER;
-    if block + size > arena + ARENA {
-        crate::fail::stop!("a thread allocates more than 4 GiB of heap, the limit of its arena");
-    }
-    top.set(block + size);
-    store(block - HEADER, class as u64);
-    store(block - HEADER + 8, size);
-    zero(block, size);
-    block
-}
-
-/// The start and the size of the real block around a pointer.
-fn real_block(pointer: usize) -> (usize, usize) {
-    let block = match load::<u64>(pointer - HEADER) {
-        ALIGNED => load(pointer - HEADER + 8),
-        _ => pointer,
+    let block = match load(list) {
+        0 => {
+            let block = Block(top.get() + HEADER);
+            if block.0 + whole > arena + ARENA {
+                crate::fail::stop!(
+                    "a thread allocates more than 4 GiB of heap, the limit of its arena"
+                );
+            }
+            top.set(block.0 + whole);
+            block.make(class);
+            block
+        }
+        first => {
+            store(list, load::<usize>(Block(first).link()));
+            Block(first)
+        }
     };
-    (block, load(block - HEADER + 8))
+    block.allocate(size, next_call());
+    block.0
 }
 
+/// How many bytes from a pointer on may be used.
 fn usable(pointer: usize) -> usize {
-    let (block, size) = real_block(pointer);
-    block + size - pointer
+    match block_in_use(pointer) {
+        Some(block) => block.0 + block.asked() - pointer,
+        None => 0,
+    }
 }
 
 fn release(pointer: usize) {
-    if !(HEAP..HEAP_END).contains(&pointer) {
-        // Not ours: the loader's own early memory. It is never reused.
-        return;
-    }
-    let (block, size) = real_block(pointer);
-    zero(block, size);
+    // The loader's own early memory is never reused.
+    let Some(block) = block_in_use(pointer) else { return };
+    block.free(next_call());
     let arena = arena();
-    if state().arena_tops[usize::from(state().current.get())].get() == 0 {
-        allocate(0);
+    let top = &state().arena_tops[usize::from(state().current.get())];
+    if top.get() == 0 {
+        zero(arena, HEAD);
+        top.set(arena + HEAD);
     }
-    let mut link = arena + load::<u64>(block - HEADER) as usize * 8;
+    let mut link = arena + block.class() * 8;
     for _ in 0..SEARCH {
         let next: usize = load(link);
-        if next == 0 || next > block {
+        if next == 0 || next > block.0 {
             break;
         }
-        link = next;
+        link = Block(next).link();
     }
-    store(block, load::<usize>(link));
-    store(link, block);
+    store(block.link(), load::<usize>(link));
+    store(link, block.0);
 }
 
 /// A cleared block whose address is a multiple of `alignment`, a power of two.
@@ -116,6 +106,8 @@ pub(crate) fn allocate_aligned(alignment: usize, size: usize) -> usize {
     let pointer = round_up(block + HEADER, alignment);
     store(pointer - HEADER, ALIGNED);
     store(pointer - HEADER + 8, block);
+    // The canary is behind what was asked for, not behind what was needed for it.
+    Block(block).resize(pointer + size - block);
     pointer
 }
 
@@ -161,8 +153,19 @@ extern "C" fn realloc(pointer: usize, size: usize) -> usize {
         free(pointer);
         return 0;
     }
-    let old = usable(pointer);
-    if size <= old && size >= old / 2 {
+    let Some(block) = block_in_use(pointer) else {
+        // The loader's own early memory: how much of it, nobody knows.
+        let new = or_no_memory(allocate(size));
+        if new != 0 {
+            copy(new, pointer, size.min(PAGE - pointer % PAGE));
+        }
+        return new;
+    };
+    let old = block.0 + block.asked() - pointer;
+    let room = block.end() - CANARY - pointer;
+    if size <= room && size >= room / 2 {
+        block.unguard();
+        block.resize(pointer + size - block.0);
         return pointer;
     }
     let new = allocate(size);

@@ -1,0 +1,144 @@
+//! Misuse of the heap: double and invalid frees, and writes behind the end of a block.
+
+use super::block::{Block, HEADER, Use};
+use super::{ALIGNED, HEAD, holds};
+use crate::controller;
+use crate::memory::load;
+use crate::state::state;
+use core::fmt;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use everypath_shim_abi::address_space::{ARENA, HEAP, SLOTS};
+use everypath_shim_abi::{HeapMisuse, MAX_THREADS, Outcome, Setup};
+
+/// Whether calls are counted: not where equal states must be equal bytes.
+static IS_COUNTED: AtomicBool = AtomicBool::new(false);
+/// The call at which the execution ends, for somebody to look at its stack; 0 if there is none.
+static STOP: AtomicU32 = AtomicU32::new(0);
+
+/// The detail of that end: no misuse.
+const STOPPED: i32 = -1;
+
+/// Takes over what is fixed at the start.
+pub(crate) fn obey(setup: &Setup) {
+    IS_COUNTED.store(!setup.canonical, Relaxed);
+    STOP.store(setup.heap_stop, Relaxed);
+}
+
+/// Counts a call that allocates or frees, and ends the execution if that is the one to stop at.
+pub(super) fn next_call() -> u32 {
+    if !IS_COUNTED.load(Relaxed) {
+        return 0;
+    }
+    let calls = &state().heap_calls;
+    calls.set(calls.get().wrapping_add(1));
+    if STOP.load(Relaxed) == calls.get() {
+        controller::ended(Outcome::HeapMisuse, STOPPED)
+    }
+    calls.get()
+}
+
+/// The block of an address that the program frees or resizes; none if it is not of our heap, but of
+/// the loader's own early memory. Ends the execution if it is no block in use.
+pub(super) fn block_in_use(pointer: usize) -> Option<Block> {
+    if !holds(pointer) {
+        // The rest is the loader's or unknown; the stacks of threads are ours.
+        if (SLOTS..HEAP).contains(&pointer) {
+            report(HeapMisuse::InvalidFree, None, format_args!("on a stack"));
+        }
+        return None;
+    }
+    let Some(block) = block_at(pointer) else { invalid(pointer) };
+    match block.usage() {
+        Some(Use::Allocated) => {}
+        Some(Use::Freed) => double_free(block),
+        None => invalid(pointer),
+    }
+    if !block.is_intact() {
+        overflow(block);
+    }
+    Some(block)
+}
+
+/// The block that an address is the beginning of, or of whose aligned part; none if there is none.
+fn block_at(pointer: usize) -> Option<Block> {
+    let arena = (pointer - HEAP) / ARENA;
+    let top = state().arena_tops.get(arena)?.get();
+    let first = HEAP + arena * ARENA + HEAD + HEADER;
+    let is_block = |at: usize| at.is_multiple_of(16) && (first..top).contains(&at);
+    if !is_block(pointer) {
+        return None;
+    }
+    if load::<u64>(pointer - HEADER) != ALIGNED {
+        return Some(Block(pointer));
+    }
+    let start: usize = load(pointer - 8);
+    (is_block(start) && start < pointer).then_some(Block(start))
+}
+
+/// The address is no beginning of a block in use: of a block that was freed, or of none.
+fn invalid(pointer: usize) -> ! {
+    match around(pointer) {
+        // An aligned part has its header in the block, which is poisoned.
+        Some(block) if block.usage() == Some(Use::Freed) => double_free(block),
+        Some(block) => {
+            let (offset, size) = (pointer - block.0, block.asked());
+            let what = format_args!("{offset} bytes behind the start of a block of {size} bytes");
+            report(HeapMisuse::InvalidFree, Some(block), what)
+        }
+        None => report(HeapMisuse::InvalidFree, None, format_args!("of the heap, but no block")),
+    }
+}
+
+fn double_free(block: Block) -> ! {
+    let size = block.size();
+    report(HeapMisuse::DoubleFree, Some(block), format_args!("of up to {size} bytes"))
+}
+
+fn overflow(block: Block) -> ! {
+    let size = block.asked();
+    report(HeapMisuse::Overflow, Some(block), format_args!("of {size} bytes"))
+}
+
+/// The block of an arena in which an address lies.
+fn around(pointer: usize) -> Option<Block> {
+    let arena = (pointer - HEAP) / ARENA;
+    blocks(arena).find(|block| (block.0..block.end()).contains(&pointer))
+}
+
+/// The blocks of an arena, up to the first without a header.
+fn blocks(arena: usize) -> impl Iterator<Item = Block> {
+    let top = state().arena_tops[arena].get();
+    let mut next = HEAP + arena * ARENA + HEAD;
+    core::iter::from_fn(move || {
+        let block = Block(next + HEADER);
+        let is_one = next != 0 && block.0 < top && block.usage().is_some();
+        next = if is_one { block.end() } else { 0 };
+        is_one.then_some(block)
+    })
+}
+
+/// Looks at all blocks when the process exits: nobody frees what is left, so nobody else would
+/// notice a write behind its end.
+pub(crate) fn check_at_exit() {
+    for arena in (0..MAX_THREADS).filter(|&arena| state().arena_tops[arena].get() != 0) {
+        let mut last = None;
+        for block in blocks(arena) {
+            last = Some(block);
+            if block.usage() == Some(Use::Allocated) && !block.is_intact() {
+                overflow(block);
+            }
+        }
+        // The header behind it was overwritten.
+        if let Some(block) = last.filter(|last| last.end() < state().arena_tops[arena].get()) {
+            overflow(block);
+        }
+    }
+}
+
+/// Ends the execution.
+fn report(misuse: HeapMisuse, block: Option<Block>, what: fmt::Arguments<'_>) -> ! {
+    let [allocated, freed] = block.map_or([0; 2], Block::calls);
+    let calls = u64::from(allocated) << 32 | u64::from(freed);
+    crate::region::reply(|reply| reply.address = calls);
+    controller::ended_with(Outcome::HeapMisuse, misuse as i32, what)
+}

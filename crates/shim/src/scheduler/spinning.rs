@@ -1,0 +1,150 @@
+//! Threads that spin: looks in vain, and what follows from them.
+//!
+//! A thread *looks in vain* if it yields, pauses, or finds again what it found before at a place that
+//! nobody has changed. It may wait for others, or give up after a number of looks: nobody knows which.
+//! So the first time that it would stand back, there is a step with two outcomes: it stands back until
+//! others have moved, or it goes on at once. If it goes on, its looks are no steps any more, since
+//! nobody moves between them, until it does something else. A thread that looks in vain
+//! [`MAX_LOOKS`] times in a row never gives up: such an execution is unfair, and left out.
+//!
+//! The step touches nothing. What the thread reads after it, it has read before; a change that comes
+//! in between is one that comes before those looks, or after all of them.
+
+use super::{Ending, POLICY, glance, or_end, reschedule, stand_back};
+use crate::cancel;
+use crate::controller;
+use crate::region::setup;
+use crate::state::{Thread, state};
+use everypath_shim_abi::{MAX_LOOKS, Object, Operation, Outcome, Policy};
+
+/// The thread has not looked in vain since it last did something that others could see.
+const UNDECIDED: u16 = 0;
+/// It has decided to wait for others.
+const WAITS: u16 = 1;
+/// It has decided to go on; larger numbers count its looks since then.
+const GOES_ON: u16 = 2;
+
+/// Several pauses may belong to one look, so more of them are allowed in a row. Locks of Rust's
+/// standard library pause a hundred times and then wait for a futex: where they are not known, that
+/// is not explored, since it makes them no other locks.
+const MAX_PAUSES: u16 = 90;
+/// So often in a row a thread may lock the same mutex.
+const MAX_RELOCKS: u64 = 200;
+
+/// So often a thread lets others go first before it counts as spinning.
+const PATIENT_YIELDS: u16 = 3;
+
+/// The outcome of a step with which a thread goes on spinning.
+pub(super) const INSISTS: u16 = 1;
+
+/// A point at which the thread lets others go first. Only who does nothing else that others could
+/// see, again and again, has to wait for them: the first few times it may go first itself, and what
+/// it does then may make a difference.
+pub(crate) fn give_way() {
+    let thread = state().current();
+    crate::atomics::note_yield(thread);
+    let yields = thread.yields.get();
+    if thread.spin.get() < GOES_ON && yields < PATIENT_YIELDS {
+        thread.yields.set(yields + 1);
+        glance(Operation::Yield, Object::NONE);
+        cancel::at_step();
+    } else {
+        spin(Operation::Yield, Object::NONE);
+    }
+}
+
+/// A point at which the thread looks in vain once more, or is about to: it stands back until others
+/// have moved, and then its step is `operation`; or it goes on.
+pub(crate) fn spin(operation: Operation, object: Object) {
+    let thread = state().current();
+    if !is_skipped(thread, operation == Operation::Pause) && !decides_to_go_on(thread) {
+        stand_back(operation, object);
+    }
+}
+
+/// Whether a thread goes on, so that its look in vain, or its pause, is no step.
+fn is_skipped(thread: &Thread, is_pause: bool) -> bool {
+    if thread.spin.get() < GOES_ON {
+        return false;
+    }
+    let (times, most) = match is_pause {
+        true => (&thread.pauses, MAX_PAUSES),
+        false => (&thread.spin, GOES_ON + MAX_LOOKS),
+    };
+    if times.get() < most {
+        times.set(times.get() + 1);
+        return true;
+    }
+    // It spins for ever. As a state it is that of a thread that waits, and a sample has no use for
+    // executions that do not end; a search would explore the same once more.
+    if POLICY.get() == Policy::First && !setup().canonical {
+        or_end(Err(Ending { outcome: Outcome::SleepSetBlocked, detail: 0 }));
+    }
+    thread.spin.set(WAITS);
+    false
+}
+
+/// Decides, once, whether a thread goes on or waits for others; it can wait only if there are any.
+fn decides_to_go_on(thread: &'static Thread) -> bool {
+    let state = state();
+    let is_free = !state.is_lonely() && state.exclusive.get() == 0 && controller::is_running();
+    if thread.spin.get() != UNDECIDED || !is_free {
+        return false;
+    }
+    thread.announce(Operation::Spin, Object::NONE);
+    thread.idle_step.set(true);
+    state.selectable.set(state.selectable.get() + 1);
+    reschedule(state);
+    state.selectable.set(state.selectable.get() - 1);
+    let goes_on = thread.outcome.get() == INSISTS;
+    thread.spin.set(if goes_on { GOES_ON } else { WAITS });
+    goes_on
+}
+
+/// Whether a look at a place is left out because the thread goes on and has found the same there
+/// before.
+pub(crate) fn skips(thread: &Thread, operand: usize, found: u64) -> bool {
+    thread.spin.get() >= GOES_ON
+        && thread.looks.get().contains(&[operand as u64, found])
+        && is_skipped(thread, false)
+}
+
+/// Notes what a thread found that changed nothing.
+pub(crate) fn note_look(thread: &Thread, operand: usize, found: u64) {
+    let look = [operand as u64, found];
+    let [first, second, third, _] = thread.looks.get();
+    if ![first, second, third].contains(&look) {
+        thread.looks.set([look, first, second, third]);
+    }
+}
+
+/// A thread that is about to lock a mutex stands back if it has locked it again and again while
+/// nobody else has moved: it may do so to look at what the mutex protects. Not inlined: what it looks
+/// at would stay on the stack of the thread, and become part of its state.
+#[inline(never)]
+pub(crate) fn before_locking(mutex: usize) {
+    // States are told apart by what a thread has counted, and whoever matches them needs no bound.
+    if setup().canonical {
+        return;
+    }
+    let thread = state().current();
+    let [last, switches, times] = thread.relocked.get();
+    let now = [mutex as u64, super::SWITCHES.get()];
+    let times = if [last, switches] == now { times + 1 } else { 1 };
+    thread.relocked.set([now[0], now[1], times]);
+    if times > MAX_RELOCKS {
+        thread.relocked.set([0; 3]);
+        // Not a yield: it must not go on because all that others could do sleeps.
+        stand_back(Operation::Pause, Object::NONE);
+    }
+}
+
+/// Forgets what a thread has looked at: it does something that others could see.
+#[inline(always)]
+pub(super) fn forget(thread: &Thread) {
+    if thread.spin.get() != UNDECIDED || thread.looks.get()[0] != [0; 2] {
+        thread.spin.set(UNDECIDED);
+        thread.pauses.set(0);
+        thread.looks.set([[0; 2]; 4]);
+    }
+}
