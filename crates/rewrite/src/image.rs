@@ -3,8 +3,8 @@
 use crate::PlanError;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, Pointer, UnwindSection};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
-use object::elf::{EM_X86_64, SHF_ALLOC, SHF_EXECINSTR};
-use object::read::elf::{ElfFile64, FileHeader as _};
+use object::elf::{EM_X86_64, PF_W, PT_GNU_RELRO, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR};
+use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(crate) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    fn range(&self) -> Range<u64> {
+    pub(crate) fn range(&self) -> Range<u64> {
         self.address..self.address + self.bytes.len() as u64
     }
 
@@ -50,6 +50,11 @@ pub(crate) struct Image<'a> {
     /// Static variables that say whether others are initialised: C++ looks at them plainly, and
     /// changes them in functions of its library.
     pub(crate) guards: Vec<u64>,
+    /// Memory that is not written while the program runs: segments without write permission, and what
+    /// the loader protects after relocation.
+    read_only: Vec<Range<u64>>,
+    /// Code by which the linker connects modules.
+    linkage: Vec<Range<u64>>,
     /// The functions that catch exceptions, and the table that says where.
     pub(crate) exception_tables: Vec<(Range<u64>, u64)>,
 }
@@ -67,9 +72,12 @@ impl<'a> Image<'a> {
             labels: Vec::new(),
             left_out: Vec::new(),
             guards: Vec::new(),
+            read_only: Vec::new(),
+            linkage: Vec::new(),
             exception_tables: Vec::new(),
         };
         image.read_sections(&file)?;
+        image.read_segments(&file)?;
         let mut ranges = image.symbols(&file);
         ranges.extend(image.unwind_entries(&file)?);
         image.functions = cut(ranges);
@@ -112,9 +120,28 @@ impl<'a> Image<'a> {
                 continue;
             }
             let loaded = Section { address: section.address(), bytes };
+            let name = section.name().unwrap_or_default();
+            if name.starts_with(".plt") || matches!(name, ".init" | ".fini") {
+                self.linkage.push(loaded.range());
+            }
             match sh_flags & u64::from(SHF_EXECINSTR) {
                 0 => self.data.push(loaded),
                 _ => self.code.push(loaded),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_segments(
+        &mut self,
+        file: &ElfFile64<'a, object::LittleEndian>,
+    ) -> Result<(), PlanError> {
+        let endian = object::LittleEndian;
+        for segment in file.elf_header().program_headers(endian, file.data())? {
+            let start = segment.p_vaddr(endian);
+            let constant = segment.p_type(endian) == PT_LOAD && segment.p_flags(endian) & PF_W == 0;
+            if constant || segment.p_type(endian) == PT_GNU_RELRO {
+                self.read_only.push(start..start.saturating_add(segment.p_memsz(endian)));
             }
         }
         Ok(())
@@ -172,6 +199,22 @@ impl<'a> Image<'a> {
 
     pub(crate) fn is_code(&self, address: u64) -> bool {
         self.code.iter().any(|section| section.range().contains(&address))
+    }
+
+    /// Whether nobody writes to an address while the program runs.
+    pub(crate) fn is_read_only(&self, address: u64) -> bool {
+        self.read_only.iter().any(|range| range.contains(&address))
+    }
+
+    /// Whether an address is in code by which the linker connects modules.
+    pub(crate) fn is_linkage(&self, address: u64) -> bool {
+        self.linkage.iter().any(|range| range.contains(&address))
+    }
+
+    /// The bytes of a function.
+    pub(crate) fn code_of(&self, function: &Range<u64>) -> Option<&'a [u8]> {
+        let section = self.code.iter().find(|code| code.range().contains(&function.start))?;
+        Some(section.part(function.clone())?.bytes)
     }
 
     /// The data from the address to the end of its section.

@@ -19,6 +19,7 @@
 //!   - `usage`: whether the result of an atomic instruction is used.
 //! - `stub`: the code that calls the shim at a site.
 //! - `in_place`: patches of the sites alone, and nothing else of the module.
+//! - `copy`: copies of whole functions, which record all that they access.
 //!
 //! An atomic load, and a store that is not sequentially consistent, is a `mov` like any other. It
 //! is a site if it names a static variable that other instructions of the module change atomically,
@@ -29,6 +30,7 @@
 
 mod atomic;
 mod code;
+mod copy;
 mod error;
 mod futexes;
 mod image;
@@ -42,6 +44,7 @@ mod stub;
 mod unoptimised;
 mod usage;
 
+pub use copy::{Access, AccessKind, Block, Copy, CopyLayout, copy};
 pub use error::PlanError;
 pub use everypath_shim_abi::{Site, SiteKind};
 pub use in_place::{Layout, Patch, Plan, plan};

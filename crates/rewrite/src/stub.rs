@@ -51,6 +51,8 @@ pub(crate) enum Operand {
     None,
     /// The address of the instruction's operand.
     Memory,
+    /// What a register points to.
+    Register(Register),
     /// The first argument of the function that starts here.
     FirstArgument,
 }
@@ -62,26 +64,10 @@ pub(crate) fn write(
     number: u32,
     entry: u64,
 ) -> Result<Vec<u8>, PlanError> {
-    // Restoring the flags takes longer than all the rest of the stub.
-    let (enter, leave) = if overwrites_flags(moved) {
-        (&ENTER_WITHOUT_FLAGS, &LEAVE_WITHOUT_FLAGS[..])
-    } else {
-        (&ENTER, &LEAVE[..])
-    };
-    let mut stub = Stub { address, bytes: enter.to_vec() };
     let (Some(site), Some(last)) = (moved.first(), moved.last()) else { return Ok(Vec::new()) };
-    match operand {
-        Operand::None => stub.bytes.extend([0x31, 0xC0]), // xor eax, eax
-        Operand::Memory => stub.load_operand_address(site)?,
-        Operand::FirstArgument => stub.bytes.extend([0x48, 0x89, 0xF8]), // mov rax, rdi
-    }
-    stub.bytes.push(0x50); // push rax
-    stub.bytes.push(0x68); // push imm32
-    stub.bytes.extend(number.to_le_bytes());
-    stub.bytes.extend([0x48, 0xB8]); // mov rax, imm64
-    stub.bytes.extend(entry.to_le_bytes());
-    stub.bytes.extend([0xFF, 0xD0]); // call rax
-    stub.bytes.extend(leave);
+    let flags = if overwrites_flags(moved) { Flags::Dead } else { Flags::Live };
+    let mut stub = Stub { address, bytes: Vec::new() };
+    stub.call_shim((site, operand), number, entry, flags)?;
     for instruction in moved.iter().filter(|moved| moved.mnemonic() != Mnemonic::Pause) {
         stub.encode(instruction, instruction.ip())?;
     }
@@ -92,8 +78,30 @@ pub(crate) fn write(
     Ok(stub.bytes)
 }
 
+/// Only the call of the shim, to be put at `address`, before the site.
+pub(crate) fn call(
+    address: u64,
+    (site, operand): (&Instruction, Operand),
+    number: u32,
+    entry: u64,
+    flags: Flags,
+) -> Result<Vec<u8>, PlanError> {
+    let mut stub = Stub { address, bytes: Vec::new() };
+    stub.call_shim((site, operand), number, entry, flags)?;
+    Ok(stub.bytes)
+}
+
+/// Whether anybody looks at the flags again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flags {
+    /// Somebody may.
+    Live,
+    /// Nobody does. Restoring the flags takes longer than all the rest of the stub.
+    Dead,
+}
+
 /// Whether the instructions overwrite the flags before anybody looks at them.
-fn overwrites_flags(moved: &[Instruction]) -> bool {
+pub(crate) fn overwrites_flags(moved: &[Instruction]) -> bool {
     const FLAGS: u32 = RflagsBits::OF
         | RflagsBits::SF
         | RflagsBits::ZF
@@ -131,16 +139,50 @@ impl Stub {
         self.address + self.bytes.len() as u64
     }
 
+    /// Appends the call of the shim.
+    fn call_shim(
+        &mut self,
+        (site, operand): (&Instruction, Operand),
+        number: u32,
+        entry: u64,
+        flags: Flags,
+    ) -> Result<(), PlanError> {
+        let (enter, leave) = match flags {
+            Flags::Dead => (&ENTER_WITHOUT_FLAGS, &LEAVE_WITHOUT_FLAGS[..]),
+            Flags::Live => (&ENTER, &LEAVE[..]),
+        };
+        self.bytes.extend(enter);
+        match operand {
+            Operand::None => self.bytes.extend([0x31, 0xC0]), // xor eax, eax
+            Operand::Memory => self.load_operand_address(site)?,
+            // mov rax, rsi
+            Operand::Register(Register::RSI) => self.bytes.extend([0x48, 0x89, 0xF0]),
+            // mov rax, rdi
+            Operand::Register(_) | Operand::FirstArgument => {
+                self.bytes.extend([0x48, 0x89, 0xF8]);
+            }
+        }
+        self.bytes.push(0x50); // push rax
+        self.bytes.push(0x68); // push imm32
+        self.bytes.extend(number.to_le_bytes());
+        self.bytes.extend([0x48, 0xB8]); // mov rax, imm64
+        self.bytes.extend(entry.to_le_bytes());
+        self.bytes.extend([0xFF, 0xD0]); // call rax
+        self.bytes.extend(leave);
+        Ok(())
+    }
+
     /// Appends `lea rax, [operand]`, for a stack pointer moved by [`ENTER`].
     fn load_operand_address(&mut self, site: &Instruction) -> Result<(), PlanError> {
-        let on_stack = matches!(site.memory_base(), Register::RSP | Register::ESP);
+        let base = site.memory_base();
+        let on_stack = matches!(base, Register::RSP | Register::ESP);
         let (correction, size) = if on_stack {
             (StubFrame::DEPTH_AT_OPERAND as u64, 1)
         } else {
             (0, site.memory_displ_size())
         };
         let operand = MemoryOperand::new(
-            site.memory_base(),
+            base,
             site.memory_index(),
             site.memory_index_scale(),
             site.memory_displacement64().wrapping_add(correction).cast_signed(),

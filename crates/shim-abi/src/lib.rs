@@ -37,6 +37,7 @@
 
 #![no_std]
 
+pub mod access_log;
 mod adaptive_spin;
 pub mod address_space;
 mod batch;

@@ -1,0 +1,138 @@
+//! Which memory an instruction accesses, in terms of registers.
+
+use crate::image::Image;
+use iced_x86::{
+    FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
+    UsedMemory,
+};
+
+/// How memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AccessKind {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// An instruction that loads and then stores, not atomically.
+    Update,
+    /// An instruction with a lock prefix, or an `xchg`.
+    Atomic,
+}
+
+impl AccessKind {
+    /// Whether it changes memory.
+    pub const fn writes(self) -> bool {
+        !matches!(self, AccessKind::Read)
+    }
+}
+
+/// One access of a block: `[base + index * scale + displacement]`, whose registers are words of the
+/// block's record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Added to the words; with the load address, if there are none.
+    pub displacement: i64,
+    /// Which word is the base.
+    pub base: Option<u8>,
+    /// Which word is the index.
+    pub index: Option<u8>,
+    /// What the index is multiplied by.
+    pub scale: u8,
+    /// Which word says how often the access is repeated, each behind the last.
+    pub count: Option<u8>,
+    /// How many bytes.
+    pub size: u16,
+    /// How.
+    pub kind: AccessKind,
+    /// Whether it is a step: a scheduling point comes right before it.
+    pub is_step: bool,
+    /// The instruction, as an address of the file.
+    pub site: u64,
+}
+
+/// An access of an instruction in terms of registers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operand {
+    pub(super) base: Register,
+    pub(super) index: Register,
+    pub(super) scale: u8,
+    pub(super) displacement: u64,
+    pub(super) repeated: bool,
+    pub(super) size: u16,
+    pub(super) kind: AccessKind,
+}
+
+/// The accesses of an instruction that others could see. Left out are those to the own thread's
+/// storage, and to memory that nobody writes; and what a call, a return, a `push` or a `pop` does to the
+/// stack: whoever else accessed that would use a frame that is gone.
+pub(super) fn operands(
+    image: &Image<'_>,
+    instruction: &Instruction,
+    factory: &mut InstructionInfoFactory,
+) -> Vec<Operand> {
+    if touches_nothing(instruction) {
+        return Vec::new();
+    }
+    let used = factory.info(instruction).used_memory();
+    used.iter().filter_map(|memory| operand(image, instruction, memory)).collect()
+}
+
+/// Prefetches, and instructions that only compute an address.
+fn touches_nothing(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.mnemonic(),
+        Mnemonic::Nop
+            | Mnemonic::Lea
+            | Mnemonic::Endbr64
+            | Mnemonic::Prefetch
+            | Mnemonic::Prefetchw
+            | Mnemonic::Prefetchwt1
+            | Mnemonic::Prefetcht0
+            | Mnemonic::Prefetcht1
+            | Mnemonic::Prefetcht2
+            | Mnemonic::Prefetchnta
+    )
+}
+
+fn operand(image: &Image<'_>, instruction: &Instruction, memory: &UsedMemory) -> Option<Operand> {
+    let kind = match memory.access() {
+        OpAccess::NoMemAccess | OpAccess::None => return None,
+        OpAccess::Read | OpAccess::CondRead => AccessKind::Read,
+        OpAccess::Write | OpAccess::CondWrite => AccessKind::Write,
+        OpAccess::ReadWrite | OpAccess::ReadCondWrite => AccessKind::Update,
+    };
+    let kind = if is_atomic(instruction) { AccessKind::Atomic } else { kind };
+    if matches!(memory.segment(), Register::FS | Register::GS) {
+        return None;
+    }
+    let index = memory.index();
+    let base = if memory.base() == Register::RIP { Register::None } else { memory.base() };
+    if base == Register::RSP && index == Register::None && uses_top_of_stack(instruction) {
+        return None;
+    }
+    let displacement = memory.displacement();
+    let is_static = base == Register::None && index == Register::None;
+    let is_unseen = image.is_read_only(displacement) || image.left_out.contains(&displacement);
+    if is_static && is_unseen {
+        return None;
+    }
+    let repeated = instruction.is_string_instruction()
+        && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+    let scale = memory.scale() as u8;
+    let size = memory.memory_size().size() as u16;
+    Some(Operand { base, index, scale, displacement, repeated, size, kind })
+}
+
+/// Whether the processor executes it as one access that nobody comes between.
+pub(super) fn is_atomic(instruction: &Instruction) -> bool {
+    instruction.has_lock_prefix()
+        || instruction.mnemonic() == Mnemonic::Xchg && instruction.op0_kind() == OpKind::Memory
+}
+
+fn uses_top_of_stack(instruction: &Instruction) -> bool {
+    instruction.is_stack_instruction()
+        || matches!(
+            instruction.flow_control(),
+            FlowControl::Call | FlowControl::IndirectCall | FlowControl::Return
+        )
+}

@@ -1,0 +1,3 @@
+//! One binary for all of these tests.
+
+mod copies;
