@@ -42,7 +42,7 @@ pub(crate) fn conclude(
         Ending::Expected => Found::inconclusive("a violation was found but did not repeat".into()),
         Ending::Violated(found) => {
             let (replayed, violation) = simplest(launch, replayed, found);
-            let target = target(config, program);
+            let target = armed(target(config, program), launch);
             if explored.first.is_none() {
                 let search = record(config, Exploration::Sampled(Sampler::Random));
                 let trace = trace_of(target, search, violation, &Names::new(&replayed));
@@ -131,7 +131,19 @@ pub(crate) fn target(config: &CheckConfig, program: &Program) -> Target {
     Target::Native {
         hash: program.hash.clone(),
         script: Vec::new(),
+        armed: Vec::new(),
         config: Box::new(config.clone()),
+    }
+}
+
+/// The same with the memory accesses that were scheduling points.
+fn armed(target: Target, launch: &Launch) -> Target {
+    match target {
+        Target::Native { hash, script, config, .. } => {
+            let armed = launch.armed.iter().map(ToString::to_string).collect();
+            Target::Native { hash, script, armed, config }
+        }
+        other => other,
     }
 }
 

@@ -11,9 +11,10 @@ use everypath_native::{
     Restart, Setup, TimeMode, leaders, partitions,
 };
 use everypath_trace::{
-    CacheName, CheckConfig, IdleName, PeerTree, RestoreMethod, ThreadBackend, TimeName,
+    CacheName, CheckConfig, IdleName, MemoryName, PeerTree, RestoreMethod, ThreadBackend, TimeName,
 };
 use std::path::Path;
+use std::sync::Arc;
 
 /// How many steps an execution may have if nobody says.
 pub(crate) const DEFAULT_STEPS: u32 = 100_000;
@@ -49,6 +50,7 @@ pub(crate) fn alone(
         judge,
         outside: Environment::default(),
         companions: Vec::new(),
+        armed: Arc::default(),
     })
 }
 
@@ -133,6 +135,7 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
             Some(IdleName::Ok) => IdleMode::Fine,
             Some(IdleName::Violation) => IdleMode::Violation,
         },
+        memory: config.memory == MemoryName::On,
         exit_code: config.exit_code,
         kills: config.kill,
         faults: faults(config),

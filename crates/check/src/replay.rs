@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::launch::{DEFAULT_STEPS, alone, launch, open};
 use everypath_native::{Choice, Ending, Environment, Error, Launch, Names, Standing, schedule};
 use everypath_trace::{Target, Trace};
+use std::sync::Arc;
 
 /// A trace of a native program that is about to be repeated.
 #[derive(Debug)]
@@ -37,8 +38,8 @@ pub enum Replayed {
 impl<'a> Replay<'a> {
     /// Prepares to repeat a trace; `force` does so even if the program has changed since.
     pub fn new(recorded: &'a Trace, force: bool) -> Result<Self, CheckError> {
-        let (hash, script, config) = match &recorded.target {
-            Target::Native { hash, script, config } => (hash, script, config),
+        let (hash, script, armed, config) = match &recorded.target {
+            Target::Native { hash, script, armed, config } => (hash, script, armed, config),
             Target::Unconfigured { program } => {
                 return Err(CheckError::Unconfigured { program: program.clone() });
             }
@@ -56,6 +57,8 @@ impl<'a> Replay<'a> {
                 Launch { outside, ..alone(&host, config, &program)? }
             }
         };
+        let armed = armed.iter().map(|access| access.parse()).collect::<Result<_, _>>();
+        launch.armed = Arc::new(armed.map_err(|_| CheckError::BadScript)?);
         launch.setup.joint = !script.is_empty();
         launch.setup.max_steps = recorded.steps.len() as u32 + DEFAULT_STEPS;
         let schedule = schedule(&recorded.steps)?;

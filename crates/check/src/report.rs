@@ -7,10 +7,13 @@ use crate::finding::{Confirmation, Found};
 use crate::memory::peak_memory;
 use crate::sample::Sample;
 use everypath_native::ExitCodes;
-use everypath_trace::{CheckConfig, Coverage, Explanation, Trace, Verdict};
+use everypath_trace::{CheckConfig, Coverage, Explanation, MemoryName, Trace, Verdict};
 use serde::Serialize;
 
-/// What every verdict takes for granted.
+/// What a verdict takes for granted if memory accesses are seen.
+const ASSUMPTION_WITH_MEMORY: &str = "Assumes sequential consistency, and that functions of libc and \
+     syscalls access no memory that other threads access without a lock.";
+/// What every other verdict takes for granted.
 const ASSUMPTION: &str = "Assumes no data races: plain loads and stores are not scheduling points.";
 
 /// The result of a check. Serialised, it is the JSON result of the command line.
@@ -228,7 +231,10 @@ impl Report {
                 preemptions: found.counted.preemptions,
                 looks: found.counted.looks,
             },
-            assumption: ASSUMPTION,
+            assumption: match config.memory {
+                MemoryName::On => ASSUMPTION_WITH_MEMORY,
+                MemoryName::Off => ASSUMPTION,
+            },
             notices: found.notices().to_vec(),
             violation: Counterexample::of(&found),
             violations: match (&found.trace, &found.emission) {

@@ -9,6 +9,7 @@ use crate::observer::{Limits, Observer, Search};
 use everypath_native::{CrossCheck, Error, Exhaustive, Explored, Launch, Sampling, StateSpace};
 use everypath_schedules::reduction::Reduction;
 use everypath_trace::{CacheName, CheckConfig, Control, Verdict};
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
@@ -36,6 +37,7 @@ pub(crate) fn explore(
     let work = |control: &Control| search(config, exploration, &launch, control);
     let Watched { result, seconds, stopped } = watched(config, observer, Search::Executions, work);
     let explored = result.map_err(|error| failed(&error))?;
+    let launch = Launch { armed: Arc::clone(&explored.armed), ..launch.clone() };
     let mut counted = Counted::of(&explored, seconds).with_options(config, &launch.outside);
     counted.notices = everypath_native::in_words(&explored.notices, &launch);
     let mut found = conclude(config, exploration, &program, (&launch, &explored));

@@ -16,6 +16,7 @@ mod network_programs;
 mod pages;
 mod peers;
 mod properties;
+mod races;
 mod real_programs;
 mod rust_locks;
 mod states;

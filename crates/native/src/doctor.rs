@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
 /// The oldest C library whose insides we know.
@@ -346,6 +347,7 @@ fn control_probe(
         judge: None,
         outside: Environment::default(),
         companions: Vec::new(),
+        armed: Arc::default(),
     };
     // Twice, so that it is restored once.
     let sampling = Sampling {

@@ -1,6 +1,7 @@
 //! One execution: its events, its outcome and its output.
 
 use crate::good_turing::{GoodTuring, Promise};
+use crate::memory::ArmedAccess;
 use crate::panics::Panic;
 use crate::worker::Worker;
 use everypath_schedules::Estimate;
@@ -10,6 +11,7 @@ use everypath_shim_abi::{
 use everypath_trace::Progress;
 use everypath_trace::Violation;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The exit codes of several programs, the first one first; none of a program that does not end.
 pub type ExitCodes = Vec<Option<i32>>;
@@ -53,6 +55,8 @@ pub struct Explored {
     pub exit_codes: BTreeMap<ExitCodes, u64>,
     /// How many atomic instructions were patched.
     pub sites: usize,
+    /// Which memory accesses were scheduling points at last.
+    pub armed: Arc<BTreeSet<ArmedAccess>>,
     /// Whether every schedule was explored, up to equivalence.
     pub complete: bool,
     /// Whether a thread has spun, so that the verdict rests on a bound of fairness.
@@ -252,7 +256,8 @@ impl Execution {
     /// A description of the first difference from another execution of the same schedule.
     pub fn difference(&self, other: &Execution) -> Option<String> {
         let pairs = self.events.iter().zip(&other.events);
-        if let Some((at, (a, b))) = pairs.enumerate().find(|(_, (a, b))| a != b) {
+        let differ = |a: &Event, b: &Event| a.without_accesses() != b.without_accesses();
+        if let Some((at, (a, b))) = pairs.enumerate().find(|(_, (a, b))| differ(a, b)) {
             let say = |event: &Event| {
                 format!("thread {} {} on {}", event.thread, event.kind(), event.object)
             };

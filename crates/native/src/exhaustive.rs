@@ -3,13 +3,16 @@
 use crate::cross_check::{Comparison, CrossCheck};
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
+use crate::memory::{ArmedAccess, Conflict};
 use crate::runner::Stop;
 use crate::speculation::Speculation;
 use crate::worker::Launch;
 use everypath_schedules::{Alternative, Reduction, ScheduleSearch, SearchEnd};
 use everypath_shim_abi::{Choice, EnabledStep, Outcome};
 use everypath_trace::Control;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What to explore.
 #[derive(Clone, Debug)]
@@ -56,8 +59,25 @@ impl PlannedExecution {
     }
 }
 
-/// Explores until an execution is not as expected, all were run, or somebody stops it.
+/// Explores until an execution is not as expected, all were run, or somebody stops it. If memory accesses
+/// are recorded, those that conflict become scheduling points, and the search begins again.
 pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, Error> {
+    let mut exhaustive = exhaustive.clone();
+    loop {
+        let (explored, unarmed) = explore_once(&exhaustive, control)?;
+        if unarmed.is_empty() || explored.unexpected > 0 {
+            return Ok(Explored { armed: exhaustive.launch.armed, ..explored });
+        }
+        let armed = exhaustive.launch.armed.iter().cloned().chain(unarmed).collect();
+        exhaustive.launch.armed = Arc::new(armed);
+    }
+}
+
+/// Explores; returns the accesses that conflict and are no scheduling points, if that ended it.
+fn explore_once(
+    exhaustive: &Exhaustive,
+    control: &Control,
+) -> Result<(Explored, BTreeSet<ArmedAccess>), Error> {
     let began = exhaustive.cross_check.map(|check| (check.clock)());
     let mut team = Speculation::start(exhaustive, control)?;
     let mut explored = Explored { sites: team.sites(), ..Explored::default() };
@@ -71,14 +91,23 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
         Err(Stop::Stopped) => {}
         Err(Stop::Failed(error)) => return Err(error),
     }
+    let unarmed = unarmed(exhaustive, &team);
     if let (Some(check), Some(began)) = (exhaustive.cross_check, began)
         && explored.holds()
+        && unarmed.is_empty()
     {
         let (launch, limit) = (&exhaustive.launch, exhaustive.executions);
         let comparison = Comparison { launch, check, began, limit, control };
         comparison.run(&mut team.into_worker()?, &mut explored)?;
     }
-    Ok(explored)
+    Ok((explored, unarmed))
+}
+
+/// The accesses that conflict, as far as they are no scheduling points.
+fn unarmed(exhaustive: &Exhaustive, team: &Speculation<'_>) -> BTreeSet<ArmedAccess> {
+    let both = |conflict: &Conflict| [conflict.earlier.clone(), conflict.later.clone()];
+    let accesses = team.conflicts().iter().flat_map(both);
+    accesses.filter(|access| !exhaustive.launch.armed.contains(access)).collect()
 }
 
 /// Explores with a reduction.
@@ -98,6 +127,9 @@ fn search(
         explored.steps += (executed.left_out + executed.steps.len()) as u64;
         explored.redundant += u64::from(executed.ended.is_redundant());
         let (outcome, unexpected) = team.last();
+        if unexpected.is_none() && !unarmed(exhaustive, team).is_empty() {
+            return ControlFlow::Break(());
+        }
         explored.abandoned += u64::from(outcome == Outcome::Abandoned);
         if explored.executions.is_multiple_of(64) {
             explored.estimate = search.estimate();

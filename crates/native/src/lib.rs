@@ -41,6 +41,7 @@ mod exhaustive;
 mod good_turing;
 mod joint;
 mod judge;
+mod memory;
 mod messages;
 mod minimise;
 mod oracle;
@@ -82,6 +83,7 @@ pub use joint::{
     Finish, Goal, JointExplored, JointSearch, JointSetting, Together, explore_jointly,
 };
 pub use judge::{Judge, PlacedFile};
+pub use memory::{ArmedAccess, Conflict, NotAnAccess};
 pub use minimise::minimise;
 pub use partition::{PartitionError, partitions};
 pub use program::{Program, ProgramError};

@@ -1,10 +1,11 @@
 //! From the modules that a program has loaded to what the shim writes into them.
 
 use crate::error::Error;
-use everypath_rewrite::{Counters, Layout, Plan, plan};
-use everypath_shim_abi::address_space::TRAMPOLINES_SIZE;
+use crate::memory::{ArmedAccess, CopiedModule};
+use everypath_rewrite::{CopyLayout, Counters, Layout, Patch, PlanError, plan};
 use everypath_shim_abi::{MAX_PATCHES, ModuleEntry, preload, text};
 use everypath_shim_abi::{PatchHeader, PatchKind, Site, Trap, padding};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ pub(crate) struct Loaded {
     pub(crate) base: u64,
     /// Where its trampolines go; 0 if it is not patched.
     pub(crate) trampolines: u64,
+    /// How much room there is.
+    pub(crate) room: usize,
     /// The file.
     pub(crate) bytes: Arc<[u8]>,
 }
@@ -52,7 +55,8 @@ impl Loaded {
             return Ok(None);
         };
         let trampolines = if is_shim || !is_patched(&path) { 0 } else { entry.trampolines };
-        Ok(Some(Loaded { path, base: entry.base, trampolines, bytes }))
+        let (base, room) = (entry.base, entry.trampolines_size as usize);
+        Ok(Some(Loaded { path, base, trampolines, room, bytes }))
     }
 
     /// Whether it is the shim.
@@ -85,30 +89,41 @@ pub(crate) struct Patches {
     pub(crate) sites: usize,
     /// How many of them by a trap.
     pub(crate) traps: usize,
+    /// The modules whose functions are copied, in the order of the numbers of their blocks.
+    pub(crate) copied: Vec<CopiedModule>,
+}
+
+/// What is planned so far.
+#[derive(Default)]
+struct Tables {
+    sites: Vec<u8>,
+    traps: Vec<Trap>,
+    /// How many blocks were numbered.
+    blocks: u32,
 }
 
 impl Patches {
-    /// Plans the patches of all modules.
-    pub(crate) fn new(modules: &[Loaded], [entry, entry_lower]: [u64; 2]) -> Result<Self, Error> {
+    /// Plans the patches of all modules. If accesses are to be seen, their functions are copied, and these
+    /// accesses are scheduling points.
+    pub(crate) fn new(
+        modules: &[Loaded],
+        entries: [u64; 2],
+        armed: Option<&BTreeSet<ArmedAccess>>,
+    ) -> Result<Self, Error> {
         let mut patches = Patches::default();
-        let mut sites = Vec::new();
-        let mut traps = Vec::new();
+        let mut tables = Tables::default();
         for module in modules.iter().filter(|module| module.trampolines != 0) {
-            let layout = Layout {
-                base: module.base,
-                trampolines: module.trampolines,
-                entry,
-                entry_lower,
-                first_site: (sites.len() / Site::LENGTH) as u32,
-                counters: Counters::default(),
+            let added = match armed {
+                Some(armed) => patches.copy(module, entries, armed, &mut tables),
+                None => patches.patch_in_place(module, entries, &mut tables),
             };
-            let plan = plan(&module.bytes, &layout)
-                .map_err(|error| Error::Patch { path: module.path.clone(), error })?;
-            if plan.trampolines.len() > TRAMPOLINES_SIZE {
-                return Err(Error::TooManyPatches { sites: plan.sites.len() });
+            let length =
+                added.map_err(|error| Error::Patch { path: module.path.clone(), error })?;
+            if length > module.room {
+                return Err(Error::TooManyPatches { sites: patches.sites });
             }
-            patches.add(&plan, module.trampolines, &mut sites, &mut traps);
         }
+        let Tables { sites, mut traps, .. } = tables;
         traps.sort_unstable();
         patches.traps = traps.len();
         let traps: Vec<u8> = traps.into_iter().flat_map(Trap::to_bytes).collect();
@@ -120,17 +135,74 @@ impl Patches {
         Ok(patches)
     }
 
-    fn add(&mut self, plan: &Plan, at: u64, sites: &mut Vec<u8>, traps: &mut Vec<Trap>) {
-        if plan.sites.is_empty() {
-            return;
+    /// Patches the sites of a module and nothing else; how much room their stubs take.
+    fn patch_in_place(
+        &mut self,
+        module: &Loaded,
+        [entry, entry_lower]: [u64; 2],
+        tables: &mut Tables,
+    ) -> Result<usize, PlanError> {
+        let layout = Layout {
+            base: module.base,
+            trampolines: module.trampolines,
+            entry,
+            entry_lower,
+            first_site: (tables.sites.len() / Site::LENGTH) as u32,
+            counters: Counters::default(),
+        };
+        let plan = plan(&module.bytes, &layout)?;
+        if !plan.sites.is_empty() {
+            self.add(module, &plan.trampolines, &plan.patches, tables);
+            self.add_sites(&plan.sites, tables);
         }
-        self.sites += plan.sites.len();
-        self.record(PatchKind::Stubs, at, &plan.trampolines);
-        for patch in &plan.patches {
+        Ok(plan.trampolines.len())
+    }
+
+    /// Copies the functions of a module; how much room that takes.
+    fn copy(
+        &mut self,
+        module: &Loaded,
+        [entry, entry_lower]: [u64; 2],
+        armed: &BTreeSet<ArmedAccess>,
+        tables: &mut Tables,
+    ) -> Result<usize, PlanError> {
+        let here = armed.iter().filter(|access| access.module == module.path);
+        let armed: Vec<u64> = here.map(|access| access.address).collect();
+        let layout = CopyLayout {
+            base: module.base,
+            copies: module.trampolines,
+            entry,
+            entry_lower,
+            first_site: (tables.sites.len() / Site::LENGTH) as u32,
+            first_block: tables.blocks + 1,
+            counters: Counters::default(),
+            armed: &armed,
+        };
+        let copy = everypath_rewrite::copy(&module.bytes, &layout)?;
+        tables.blocks += copy.blocks.len() as u32;
+        tables.traps.extend(&copy.traps);
+        self.add(module, &copy.code, &copy.patches, tables);
+        self.add_sites(&copy.sites, tables);
+        let length = copy.code.len();
+        let copy = copy.without_code();
+        let first_block = layout.first_block;
+        let copies = module.trampolines..module.trampolines + length as u64;
+        let (path, base) = (module.path.clone(), module.base);
+        self.copied.push(CopiedModule { path, base, copies, first_block, copy });
+        Ok(length)
+    }
+
+    fn add(&mut self, module: &Loaded, stubs: &[u8], patches: &[Patch], tables: &mut Tables) {
+        self.record(PatchKind::Stubs, module.trampolines, stubs);
+        for patch in patches {
             self.record(PatchKind::Text, patch.address, &patch.bytes);
-            traps.extend(patch.trap.map(|stub| Trap { address: patch.address, stub }));
+            tables.traps.extend(patch.trap.map(|stub| Trap { address: patch.address, stub }));
         }
-        sites.extend(plan.sites.iter().flat_map(|site| site.to_bytes()));
+    }
+
+    fn add_sites(&mut self, sites: &[Site], tables: &mut Tables) {
+        self.sites += sites.len();
+        tables.sites.extend(sites.iter().flat_map(|site| site.to_bytes()));
     }
 
     fn record(&mut self, kind: PatchKind, address: u64, bytes: &[u8]) {

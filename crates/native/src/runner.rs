@@ -28,6 +28,8 @@ pub(crate) struct Runner<'a> {
     attentive: bool,
     patience: AdaptiveSpin,
     flight: Option<Flight>,
+    /// How many words of the logs of accesses were looked at, by process.
+    logs_seen: Vec<usize>,
 }
 
 /// Executions that the worker was asked for.
@@ -64,6 +66,8 @@ pub(crate) struct Performed {
     pub(crate) notices: Vec<Notice>,
     /// How many messages to peers were answered without asking them.
     pub(crate) hits: u64,
+    /// Whether it accessed more memory than could be recorded.
+    pub(crate) is_unseen: bool,
 }
 
 impl Performed {
@@ -124,6 +128,7 @@ impl<'a> Runner<'a> {
             attentive,
             patience: AdaptiveSpin::new(),
             flight: None,
+            logs_seen: Vec::new(),
         })
     }
 
@@ -160,6 +165,7 @@ impl<'a> Runner<'a> {
         let fitting = fitting.count().max(1);
         orders.truncate(fitting);
         let hits = self.worker.counters().cache_hits;
+        self.logs_seen.clear();
         self.worker.explore(&orders, self.attentive);
         self.flight = Some(Flight { orders, seen: 0, kept: Kept::default(), hits });
         Ok(())
@@ -224,9 +230,16 @@ impl<'a> Runner<'a> {
             let order = flight.orders[number].clone();
             let recorded = self.worker.record(number, order.known, &mut flight.kept)?;
             let Recorded { outcome, first, events, alternatives } = recorded;
-            let (unexpected, notices, hits) = (None, Vec::new(), 0);
-            let performed =
-                Performed { outcome, first, events, alternatives, unexpected, notices, hits };
+            let performed = Performed {
+                outcome,
+                first,
+                events,
+                alternatives,
+                unexpected: None,
+                notices: Vec::new(),
+                hits: 0,
+                is_unseen: false,
+            };
             news.push((order, performed));
         }
         flight.seen += news.len();
@@ -248,7 +261,13 @@ impl<'a> Runner<'a> {
             unexpected: (!expected).then(|| Execution::of(&self.worker, &self.reply, 0)),
             notices: self.worker.notices(),
             hits: 0,
+            is_unseen: false,
         })
+    }
+
+    /// Logs of accesses that nobody has looked at, by process; and whether some were lost.
+    pub(crate) fn access_logs(&mut self) -> (Vec<(usize, Vec<u64>)>, bool) {
+        self.worker.access_logs(&mut self.logs_seen)
     }
 
     /// Which processes are just like each other.

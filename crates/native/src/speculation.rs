@@ -10,6 +10,7 @@
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::exhaustive::{Exhaustive, PlannedExecution};
+use crate::memory::{Conflict, Conflicts, Footprints};
 use crate::runner::{Performed, Runner, Stop};
 use crate::worker::{Modules, Worker};
 use everypath_schedules::{Alternative, Executed, Executor, Run};
@@ -48,6 +49,8 @@ pub(crate) struct Speculation<'a> {
     path: Vec<Event>,
     notices: BTreeSet<Notice>,
     spins: bool,
+    footprints: Footprints,
+    conflicts: Conflicts,
 }
 
 impl<'a> Speculation<'a> {
@@ -71,6 +74,8 @@ impl<'a> Speculation<'a> {
             path: Vec::new(),
             notices: BTreeSet::new(),
             spins: false,
+            footprints: Footprints::default(),
+            conflicts: Conflicts::default(),
         };
         team.members.push(team.another()?);
         Ok(team)
@@ -169,7 +174,10 @@ impl<'a> Speculation<'a> {
     fn gather(&mut self, at: usize, order: &PlannedExecution) -> Result<(), Stop> {
         let present = self.members[at].present().cloned();
         match self.members[at].next() {
-            Ok(news) => self.done.extend(news),
+            Ok(mut news) => {
+                self.read_logs(at, &mut news).map_err(Stop::Failed)?;
+                self.done.extend(news);
+            }
             Err(Stop::Failed(_)) if present.as_ref() != Some(order) => {
                 self.members[at] = self.another().map_err(Stop::Failed)?;
             }
@@ -178,6 +186,48 @@ impl<'a> Speculation<'a> {
         let superfluous = self.done.len().saturating_sub(KEPT);
         self.done.drain(..superfluous);
         Ok(())
+    }
+
+    /// Reads what a worker has told of accesses. If that is not all, it is the last of the executions
+    /// that accessed too much.
+    fn read_logs(
+        &mut self,
+        at: usize,
+        news: &mut [(PlannedExecution, Performed)],
+    ) -> Result<(), Error> {
+        if !self.sees_memory() {
+            return Ok(());
+        }
+        let (logs, is_unseen) = self.members[at].access_logs();
+        if let Some((_, last)) = news.last_mut() {
+            last.is_unseen = is_unseen;
+        }
+        for (_, words) in logs {
+            self.footprints.add(&words).map_err(|_| damaged())?;
+        }
+        Ok(())
+    }
+
+    fn sees_memory(&self) -> bool {
+        self.exhaustive.launch.setup.memory
+    }
+
+    /// Looks for conflicting accesses in the last execution.
+    fn look_for_conflicts(&mut self, executed: &Executed<EnabledStep>) -> Result<(), Error> {
+        let is_last = self.last.1.is_some() && !self.exhaustive.keep_going;
+        if self.sees_memory() && !is_last {
+            let prepared = self.members[0].worker().prepared().next();
+            let copied = prepared.map_or(&[][..], |prepared| &prepared.patches.copied);
+            let steps = (executed.left_out, &executed.steps[..]);
+            let looked = self.conflicts.look(&self.path, steps, &mut self.footprints, copied);
+            looked.map_err(|_| damaged())?;
+        }
+        Ok(())
+    }
+
+    /// The conflicts that were found so far.
+    pub(crate) fn conflicts(&self) -> &BTreeSet<Conflict> {
+        &self.conflicts.found
     }
 
     /// Gives workers without work something that will probably be asked for.
@@ -190,6 +240,11 @@ impl<'a> Speculation<'a> {
         }
         Ok(())
     }
+}
+
+/// The checker cannot make sense of a log.
+fn damaged() -> Error {
+    Error::Defect("the log of memory accesses is damaged".into())
 }
 
 impl Executor for Speculation<'_> {
@@ -210,11 +265,17 @@ impl Executor for Speculation<'_> {
         let order = next.unwrap_or_else(|| PlannedExecution::new(schedule, known, sleep));
         let mut performed = self.perform(&order)?;
         self.hits += performed.hits;
+        if performed.is_unseen && performed.unexpected.is_none() {
+            let why = "an execution accesses more memory than can be recorded; try --memory off";
+            return Err(Stop::Failed(Error::Uncontrolled(why.into())));
+        }
         self.last = (performed.outcome, performed.unexpected.take());
         self.notices.extend(performed.notices.iter().copied());
         self.spins |= performed.events.iter().any(Event::stands_back);
         let symmetry = *self.members[0].symmetry();
-        Ok(performed.into_executed(order.known, &mut self.path, &symmetry))
+        let executed = performed.into_executed(order.known, &mut self.path, &symmetry);
+        self.look_for_conflicts(&executed).map_err(Stop::Failed)?;
+        Ok(executed)
     }
 
     fn foresight(&mut self, next: &Run<EnabledStep>) -> usize {

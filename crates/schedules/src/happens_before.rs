@@ -395,6 +395,11 @@ impl HappensBefore {
         self.steps[step].first
     }
 
+    /// The last event of a step.
+    pub fn last_event(&self, step: usize) -> usize {
+        self.steps[step].end - 1
+    }
+
     /// The events of the steps after a step.
     pub fn events_after(&self, step: usize) -> std::ops::Range<usize> {
         self.steps[step].end..self.events.len()

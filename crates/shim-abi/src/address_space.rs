@@ -26,6 +26,8 @@ pub const FILE_COPIES: usize = 0x5ea0_0000_0000;
 pub const FILE_COPIES_SIZE: usize = 1 << 37;
 /// Alternate signal stacks, one for each kernel thread.
 pub const SIGNAL_STACKS: usize = 0x5ef0_0000_0000;
+/// The context of copied functions and their log: see [`crate::access_log`].
+pub const ACCESS_LOG: usize = 0x5ef8_0000_0000;
 /// The end of the memory that is not part of snapshots.
 pub const PRIVATE_END: usize = 0x5f00_0000_0000;
 
@@ -85,11 +87,12 @@ pub const fn overflows_stack(top: u64, address: u64) -> bool {
 }
 
 /// All areas with a size that is known here, ascending: start and length.
-const AREAS: [(usize, usize); 14] = [
+const AREAS: [(usize, usize); 15] = [
     (SNAPSHOTS, MAX_SNAPSHOTS as usize * SNAPSHOT_SIZE),
     (KERNEL_STACKS, 0),
     (FILE_COPIES, FILE_COPIES_SIZE),
     (SIGNAL_STACKS, 0),
+    (ACCESS_LOG, 1 << 24),
     (PRIVATE_END, 0),
     (OWN_REGION, size_of::<Region>()),
     (TREES, 0),

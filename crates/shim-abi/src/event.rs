@@ -34,6 +34,9 @@ pub struct Event {
     completed: CompletionKind,
     /// Events are hashed as bytes, so none is padding.
     spare: [u8; 3],
+    /// The hash of the log of what its thread accessed until its next step; zeros if that is nothing, or
+    /// if nobody looks.
+    pub accesses: [u64; 2],
 }
 
 impl Event {
@@ -150,6 +153,11 @@ impl Completion {
 }
 
 impl Event {
+    /// The step alone, whatever its thread accessed then.
+    pub fn without_accesses(&self) -> Self {
+        Event { accesses: [0; 2], ..*self }
+    }
+
     /// A step of a thread that works on something.
     pub fn new(thread: u16, operation: Operation, object: Object) -> Self {
         Event::announced(thread, operation.pack(), object)

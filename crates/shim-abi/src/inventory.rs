@@ -10,6 +10,8 @@ pub struct ModuleEntry {
     pub base: u64,
     /// Where its trampolines may be placed, or 0 if it is not to be patched.
     pub trampolines: u64,
+    /// How much room there is for them.
+    pub trampolines_size: u64,
     /// Its path.
     pub path: [u8; MAX_TEXT],
 }

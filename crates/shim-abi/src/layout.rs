@@ -22,7 +22,7 @@ macro_rules! layout {
 }
 
 layout! {
-    Setup: 516 bytes, aligned to 4;
+    Setup: 520 bytes, aligned to 4;
     Datagrams: 416 bytes, aligned to 4;
     Command: 72 bytes, aligned to 8;
     Reply: 608 bytes, aligned to 16;
@@ -31,11 +31,11 @@ layout! {
     Record: 12 bytes, aligned to 4;
     Notice: 4 bytes, aligned to 2;
     LogEntry: 32 bytes, aligned to 8;
-    ModuleEntry: 528 bytes, aligned to 8;
+    ModuleEntry: 536 bytes, aligned to 8;
     ThreadEntry: 88 bytes, aligned to 8;
     Choice: 4 bytes, aligned to 2;
     EnabledStep: 24 bytes, aligned to 8;
-    Event: 40 bytes, aligned to 8;
+    Event: 56 bytes, aligned to 8;
     MessageEvent: 32 bytes, aligned to 8;
     FileHeader: 16 bytes, aligned to 8;
     PatchHeader: 16 bytes, aligned to 8;

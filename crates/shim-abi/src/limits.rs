@@ -29,7 +29,7 @@ pub const MAX_ACCEPTED: usize = 4096;
 /// How many ports may have rules of their own for datagrams.
 pub const MAX_PORTS: usize = 4;
 /// How many bytes of instructions may be patched, trampolines included.
-pub const MAX_PATCHES: usize = 1 << 24;
+pub const MAX_PATCHES: usize = 1 << 27;
 /// How many functions in which Rust's threads start are known.
 pub const MAX_STARTS: usize = 4096;
 /// The longest message, path or name.

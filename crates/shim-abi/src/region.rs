@@ -1,5 +1,6 @@
 //! The memory that a worker and the checker share.
 
+use crate::access_log::MAX_LOGGED;
 use crate::{
     BatchEntry, Choice, Command, Counters, EnabledStep, Event, Handoff, LogEntry, MAX_ACCEPTED,
     MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_FRAMES, MAX_LOG, MAX_MESSAGE, MAX_MODULES,
@@ -11,7 +12,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 /// One captured stream.
 #[derive(Debug)]
 #[repr(C)]
@@ -135,4 +136,8 @@ pub struct Region {
     pub log_count: Cell<u64>,
     /// What the shim did last, if it was asked to write that down.
     pub log: [Cell<LogEntry>; MAX_LOG],
+    /// Logs of accesses that the checker may not know: for each its hash, its length in words, its words.
+    pub access_logs: [Cell<u64>; MAX_LOGGED],
+    /// How many words of that are in use, and whether a log was [lost](crate::access_log::LOST).
+    pub access_logs_used: AtomicU64,
 }

@@ -66,6 +66,8 @@ pub struct Setup {
     pub time: TimeMode,
     /// Whether memory is kept canonical, so that equal states have equal hashes.
     pub canonical: bool,
+    /// Whether memory accesses are recorded.
+    pub memory: bool,
     /// Whether output is a step: if not, its order between threads is not explored.
     pub output_steps: bool,
     /// Whether messages between sockets are logged.

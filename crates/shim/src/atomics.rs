@@ -204,12 +204,14 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
     let site: &Site = view(SITES.load(Relaxed) + site as u32 as usize * Site::LENGTH);
     let thread = state().current();
     thread.at.set([site.address, frame as u64 + BEFORE, rbp]);
+    let value = crate::accesses::divided_value();
     let compares =
         matches!(site.kind, SiteKind::CompareExchange | SiteKind::ReadLock | SiteKind::WriteLock);
     if !belongs(thread, operand, compares.then_some(rax as u32)) {
         begin_step(site, (operand, load(frame + SECOND_ARGUMENT)), rax);
     }
     thread.at.set([0; 3]);
+    crate::accesses::restore_divided_value(value);
 }
 
 /// What happens at a patched instruction that is a step, or the first of several in one.

@@ -88,5 +88,5 @@ pub(crate) fn keep(number: u64, is_expected: bool) -> bool {
         return false;
     }
     region.recorded.store(number as u32 + 1, Ordering::Release);
-    region.hurry.load(Ordering::Relaxed) == 0
+    region.hurry.load(Ordering::Relaxed) == 0 && crate::accesses::has_room()
 }

@@ -139,6 +139,7 @@ fn reset() {
         }
     }
     STEPS.store(0, Relaxed);
+    crate::accesses::begin_execution();
     BEGUN.store(false, Relaxed);
     CHOSEN.store(false, Relaxed);
     EXECUTION.fetch_add(1, Relaxed);
@@ -337,6 +338,7 @@ fn describe_own() {
 
 /// Says how the execution ended.
 pub(crate) fn note_end(ending: Ending) {
+    crate::accesses::end_step(state());
     log(LogKind::Ended, [ending.outcome as u64, ending.detail as u64, 0]);
     reply(|reply| {
         reply.outcome = ending.outcome;

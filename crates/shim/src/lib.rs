@@ -22,6 +22,7 @@
 
 #![no_std]
 
+mod accesses;
 mod alarm;
 mod atomics;
 mod backend;

@@ -35,6 +35,7 @@ pub(crate) struct RunState {
     pub(crate) seen: AtomicU32,
     pub(crate) floor: AtomicU64,
     pub(crate) priorities: [[AtomicU64; 2]; MAX_THREADS],
+    pub(crate) last_steps: [AtomicU32; MAX_THREADS],
     pub(crate) begun: AtomicBool,
     pub(crate) chosen: AtomicBool,
     pub(crate) describing: AtomicBool,

@@ -204,26 +204,38 @@ extern "C" fn list_module(module: &Module, _size: usize, _data: *mut c_void) -> 
     }
     let low = module.segments().map(|(_, low, _)| low).min().unwrap_or(0);
     libc::is_given(low, module.segments().map(|(_, _, high)| high).max().unwrap_or(0));
-    let trampolines = if ours { 0 } else { reserve_near(low & !(PAGE - 1)) as u64 };
-    own().modules[count].set(ModuleEntry { base: module.base as u64, trampolines, path });
+    let size = room_for_stubs(module);
+    let trampolines = if ours { 0 } else { reserve_near(low & !(PAGE - 1), size) as u64 };
+    let (base, trampolines_size) = (module.base as u64, size as u64);
+    own().modules[count].set(ModuleEntry { base, trampolines, trampolines_size, path });
     own().module_count.set(count as u32 + 1);
     0
 }
 
+/// How much room stubs and copies of functions may need: copies are two to three times as long.
+fn room_for_stubs(module: &Module) -> usize {
+    if !setup().memory {
+        return TRAMPOLINES_SIZE;
+    }
+    let code = module.segments().filter(|(flags, ..)| flags & EXECUTABLE != 0);
+    let length: usize = code.map(|(_, low, high)| high - low).sum();
+    TRAMPOLINES_SIZE + round_up(5 * length, PAGE)
+}
+
 /// Reserves space from which a jump reaches the module.
-fn reserve_near(low: usize) -> usize {
+fn reserve_near(low: usize, size: usize) -> usize {
     const STEP: usize = 0x100_0000;
     const FLAGS: usize = 0x10_4022;
     const READ_WRITE: usize = 3;
-    let below = (1..100usize).filter_map(|k| low.checked_sub(k * STEP)).filter(|&at| at > STEP);
+    let below = (1..128usize).filter_map(|k| low.checked_sub(k * STEP)).filter(|&at| at > STEP);
     let above = (16..100usize).map(|k| low + k * STEP);
     for address in below.chain(above) {
-        let got = sys!(number::MMAP, address, TRAMPOLINES_SIZE, READ_WRITE, FLAGS, usize::MAX, 0);
+        let got = sys!(number::MMAP, address, size, READ_WRITE, FLAGS, usize::MAX, 0);
         if got == address as isize {
             return address;
         }
         if got > 0 {
-            sys!(number::MUNMAP, got, TRAMPOLINES_SIZE);
+            sys!(number::MUNMAP, got, size);
         }
     }
     0
@@ -285,6 +297,7 @@ extern "C" fn call_main(_argument: usize) {
 pub(crate) fn begin() {
     crate::log::arm();
     apply_patches();
+    crate::accesses::arm();
     crate::detour::install();
     find_mappings();
     if setup().canonical {
@@ -362,12 +375,12 @@ pub(crate) fn patch(address: usize, contents: &[u8]) {
 fn release_unused_trampolines() {
     let count = own().module_count.get() as usize;
     for module in own().modules[..count].iter().map(|module| module.get()) {
-        let address = module.trampolines as usize;
+        let (address, size) = (module.trampolines as usize, module.trampolines_size as usize);
         if address != 0 && load::<u64>(address) == 0 {
-            sys!(number::MUNMAP, address, TRAMPOLINES_SIZE);
+            sys!(number::MUNMAP, address, size);
         } else if address != 0 {
             const READ_EXECUTE: usize = 5;
-            sys!(number::MPROTECT, address, TRAMPOLINES_SIZE, READ_EXECUTE);
+            sys!(number::MPROTECT, address, size, READ_EXECUTE);
         }
     }
 }

@@ -205,8 +205,12 @@ mod tests {
     }
 
     fn native(config: CheckConfig) -> Trace {
-        let target =
-            Target::Native { hash: "0f".into(), script: Vec::new(), config: Box::new(config) };
+        let target = Target::Native {
+            hash: "0f".into(),
+            script: Vec::new(),
+            armed: Vec::new(),
+            config: Box::new(config),
+        };
         Trace { target, ..sample() }
     }
 

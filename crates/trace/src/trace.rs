@@ -80,6 +80,9 @@ pub enum Target {
         /// What programs that were explored one by one did to it, a line for each answer.
         #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
         script: Vec<String>,
+        /// The memory accesses that were scheduling points: module, `+`, address in hexadecimal.
+        #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+        armed: Vec<String>,
         /// The check that found it: enough to repeat it.
         #[cfg_attr(feature = "file", serde(serialize_with = "crate::check_config::sparse"))]
         config: Box<CheckConfig>,

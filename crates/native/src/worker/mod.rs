@@ -12,10 +12,12 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::exhaustive::PlannedExecution;
 use crate::judge::{Judge, Left, PlacedFile, placed};
+use crate::memory::ArmedAccess;
 use crate::panics::thread_starts;
 use crate::patching::{Loaded, Patches};
 use crate::region::Mapping;
 use everypath_schedules::Alternative;
+use everypath_shim_abi::access_log::{LOST, MAX_LOGGED};
 use everypath_shim_abi::{
     BatchEntry, Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
     Notice, OUTPUTS, Outcome, Policy, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
@@ -25,6 +27,7 @@ use everypath_trace::Control;
 use everypath_trace::Violation;
 use process::{Process, Start};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -62,6 +65,8 @@ pub struct Launch {
     pub outside: Environment,
     /// The other programs of a closed system, which run under the same control.
     pub companions: Vec<Companion>,
+    /// Which memory accesses are scheduling points, if accesses are recorded.
+    pub armed: Arc<BTreeSet<ArmedAccess>>,
 }
 
 impl Launch {
@@ -101,7 +106,11 @@ pub(crate) struct Prepared {
 }
 
 impl Modules {
-    fn prepare(&self, region: &Mapping) -> Result<Arc<Prepared>, Error> {
+    fn prepare(
+        &self,
+        region: &Mapping,
+        armed: &BTreeSet<ArmedAccess>,
+    ) -> Result<Arc<Prepared>, Error> {
         let mut known = self.known.lock().expect("nobody panics while holding it");
         let count = region.module_count.get() as usize;
         let entries = trust::part(&region.modules, 0..count, "the modules")?;
@@ -127,7 +136,8 @@ impl Modules {
         for cell in entries {
             loaded.extend(Loaded::read(&cell.get())?);
         }
-        let patches = Patches::new(&loaded, routines)?;
+        let armed = region.setup.get().memory.then_some(armed);
+        let patches = Patches::new(&loaded, routines, armed)?;
         let thread_starts = thread_starts(&loaded);
         let prepared =
             Arc::new(Prepared { program, entries: routines, loaded, patches, thread_starts });
@@ -303,6 +313,7 @@ impl Worker {
         self.first.region.hurry.store(0, Ordering::Relaxed);
         self.is_hurried.set(false);
         self.command = command;
+        self.forget_access_logs();
         self.first.region.hand_over(command);
     }
 
@@ -584,11 +595,45 @@ impl Worker {
         Mapping::copy_of(&output.bytes[..kept])
     }
 
-    /// The threads as the last execution left them.
+    /// The threads as the last execution left them; whoever stands in the copy of a function stands in
+    /// the function.
     pub(crate) fn threads(&self) -> Vec<ThreadEntry> {
-        Mapping::copy_of(
-            &self.first.region.threads[..self.first.region.thread_count.get() as usize],
-        )
+        let count = self.first.region.thread_count.get() as usize;
+        let mut threads = Mapping::copy_of(&self.first.region.threads[..count]);
+        let copied = self.prepared().flat_map(|prepared| &prepared.patches.copied);
+        let copied: Vec<_> = copied.collect();
+        for thread in &mut threads {
+            let at = &mut thread.registers[0];
+            *at = copied.iter().find_map(|module| module.original(*at)).unwrap_or(*at);
+        }
+        threads
+    }
+
+    /// Logs of accesses that each process has passed on since `seen` words of them were looked at, and
+    /// whether some were lost.
+    pub(crate) fn access_logs(&self, seen: &mut Vec<usize>) -> (Vec<(usize, Vec<u64>)>, bool) {
+        let (mut news, mut lost) = (Vec::new(), false);
+        for (number, process) in self.processes().enumerate() {
+            if seen.len() <= number {
+                seen.push(0);
+            }
+            let region = &process.region;
+            let used = region.access_logs_used.load(Ordering::Acquire);
+            lost |= used & LOST != 0;
+            let used = (used & !LOST).min(MAX_LOGGED as u64) as usize;
+            if used > seen[number] {
+                news.push((number, Mapping::copy_of(&region.access_logs[seen[number]..used])));
+                seen[number] = used;
+            }
+        }
+        (news, lost)
+    }
+
+    /// Makes room for logs; no execution is under way.
+    fn forget_access_logs(&self) {
+        for process in self.processes() {
+            process.region.access_logs_used.store(0, Ordering::Relaxed);
+        }
     }
 
     /// The classes of the executions of the last command, which sampled so many.

@@ -4,6 +4,7 @@ use everypath_shim_abi::{Backend, Choice, Command, Outcome, Request, Setup, Spli
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// A worker that stands before `main` of a program.
@@ -35,6 +36,7 @@ fn worker_of(source: &str, backend: Backend, arguments: &[&str]) -> (Worker, Tem
         judge: None,
         outside: Environment::default(),
         companions: Vec::new(),
+        armed: Arc::default(),
     };
     (Worker::start(&launch, &Modules::default()).unwrap(), folder)
 }

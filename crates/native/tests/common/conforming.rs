@@ -2,11 +2,13 @@
 
 use crate::common::launching::launch;
 use crate::common::{Compiled, compile};
-use everypath_native::{Execution, Outcome, compare, executions};
+use everypath_native::{Execution, Launch, Outcome, Setup, compare, executions};
 use std::process::{Command, Output, Stdio};
 
-/// How many schedules a program is run with, and how many of them in every way we know.
+/// How many schedules a program is run with; with how many when its functions are copied, so that they
+/// record what they access; and how many schedules are compared in every way we know.
 const SCHEDULES: usize = 200;
+const RECORDED: usize = 25;
 const COMPARED: u64 = 12;
 const SEED: u64 = 1;
 fn shown(execution: &Execution) -> String {
@@ -33,11 +35,15 @@ pub(crate) fn conforms_given(source: &str, options: &[&str], arguments: [&[&str]
     let compiled = compile(source, options);
     let native = by_itself(&compiled, arguments[0]);
     let launch = launch(&compiled, arguments[1]);
-    for execution in executions(&launch, SEED).expect("it can be controlled").take(SCHEDULES) {
-        let execution = execution.expect("it stays under control");
-        let well = (execution.outcome, execution.detail) == (Outcome::Exited, 0);
-        assert!(well && execution.stdout == native.stdout, "{}", shown(&execution));
-        assert!(execution.stderr == native.stderr, "{}", shown(&execution));
+    let recorded = Setup { memory: true, ..launch.setup };
+    for (setup, schedules) in [(launch.setup, SCHEDULES), (recorded, RECORDED)] {
+        let launch = Launch { setup, ..launch.clone() };
+        for execution in executions(&launch, SEED).expect("it can be controlled").take(schedules) {
+            let execution = execution.expect("it stays under control");
+            let well = (execution.outcome, execution.detail) == (Outcome::Exited, 0);
+            assert!(well && execution.stdout == native.stdout, "{}", shown(&execution));
+            assert!(execution.stderr == native.stderr, "{}", shown(&execution));
+        }
     }
     assert_eq!(compare(&launch, SEED, COMPARED).expect("it can be controlled"), None);
 }

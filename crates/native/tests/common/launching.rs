@@ -3,6 +3,7 @@
 use crate::common::Compiled;
 use everypath_native::{Environment, Launch, Setup};
 use std::ffi::OsString;
+use std::sync::Arc;
 
 /// Steps that no execution of these programs needs, except those that never end.
 const MAX_STEPS: u32 = 100_000;
@@ -23,5 +24,6 @@ pub(crate) fn launch(compiled: &Compiled, arguments: &[&str]) -> Launch {
         judge: None,
         outside: Environment::default(),
         companions: Vec::new(),
+        armed: Arc::default(),
     }
 }

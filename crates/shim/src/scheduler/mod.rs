@@ -286,6 +286,7 @@ pub(crate) struct Ending {
 
 /// Suspends the running thread until it is chosen, and resumes the chosen one.
 pub(crate) fn reschedule(state: &'static State) {
+    crate::accesses::end_step(state);
     state.current().context.yield_to(decide);
     crate::signals::deliver_pending(state);
 }
@@ -504,6 +505,7 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending
     region().events[step as usize].set(event);
     region().schedule[step as usize].set(Choice { thread: event.thread, outcome });
     STEPS.store(step + 1, Relaxed);
+    crate::accesses::begin_step(thread.number.get(), step);
     moved();
     Ok(())
 }
@@ -542,6 +544,7 @@ pub(crate) fn complete_earlier(
 pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
     let state = state();
     if !was_concurrent {
+        crate::accesses::end_step(state);
         let thread = state.current();
         thread.announce(Operation::Create, objects::memory(created.function.get()));
         if POLICY.get() == Policy::First {

@@ -79,6 +79,15 @@ pub(crate) struct Machine {
     pub(crate) rip: core::cell::Cell<u64>,
 }
 
+impl Machine {
+    /// Sets a register by the number that instructions have for it.
+    pub(crate) fn set(&self, register: usize, value: u64) {
+        /// The places of the registers, from `r8` on.
+        const PLACES: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
+        store(self.r8.as_ptr() as usize + 8 * PLACES[register % 16], value);
+    }
+}
+
 /// A handler of the kernel's kind.
 type Handler = extern "C" fn(i32, usize, &Machine);
 
@@ -119,7 +128,8 @@ pub(crate) fn arm_kernel_thread(number: usize) {
 
 extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
     let address = load::<u64>(info + 16);
-    if signal == SIGSEGV && crate::write_protect::is_written(address as usize)
+    if signal == SIGSEGV && crate::accesses::is_full(address, machine)
+        || signal == SIGSEGV && crate::write_protect::is_written(address as usize)
         || crate::time::emulate_counter(info, machine)
         || guest::recover(machine)
     {
@@ -163,6 +173,7 @@ fn is_defect(signal: i32, address: usize, machine: &Machine) -> bool {
 
 extern "C" fn on_trap(signal: i32, info: usize, machine: &Machine) {
     if !crate::atomics::redirect(machine) {
+        crate::accesses::refuse_unseen(machine.rip.get() as usize - 1);
         on_fault(signal, info, machine);
     }
 }

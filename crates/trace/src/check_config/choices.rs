@@ -45,6 +45,17 @@ choice! {
 }
 
 choice! {
+    /// Whether memory accesses are seen.
+    pub enum MemoryName {
+        /// They are not: threads are assumed to be free of data races
+        #[default]
+        Off,
+        /// Every access is recorded, and those that conflict become scheduling points
+        On,
+    }
+}
+
+choice! {
     /// When a pending timeout may fire.
     pub enum TimeName {
         /// The earliest one, at any point

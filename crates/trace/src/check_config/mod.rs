@@ -7,7 +7,8 @@ mod udp;
 mod values;
 
 pub use choices::{
-    CacheName, IdleName, PeerTree, ReductionName, RestoreMethod, Strategy, ThreadBackend, TimeName,
+    CacheName, IdleName, MemoryName, PeerTree, ReductionName, RestoreMethod, Strategy,
+    ThreadBackend, TimeName,
 };
 pub use udp::{UdpAtPort, UdpRules};
 pub use values::{BadValue, ByteSize, FilePlacement, Partition, Seconds, TcpFaults};
@@ -78,6 +79,11 @@ pub struct CheckConfig {
     /// Partial-order reduction (dfs) [default: dpor, or sleep with --state-matching]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Schedules"))]
     pub reduction: Option<ReductionName>,
+
+    /// Whether conflicting memory accesses are found and scheduled (dfs)
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = MemoryName::Off))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Schedules"))]
+    pub memory: MemoryName,
 
     /// Keep the fingerprint of every state, and do not continue from a visited one (dfs)
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Schedules"))]

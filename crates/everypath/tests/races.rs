@@ -1,0 +1,68 @@
+//! Programs whose threads share memory by plain loads and stores.
+
+use crate::support::Programs;
+use serde_json::Value;
+
+fn programs(names: &[&str]) -> Programs {
+    let paths: Vec<String> = names
+        .iter()
+        .map(|name| format!("../crates/everypath/tests/programs/races/{name}"))
+        .collect();
+    Programs::new(&paths.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn verdict(result: &Value) -> &str {
+    result["verdict"].as_str().unwrap()
+}
+
+#[test]
+fn conflicting_accesses_become_scheduling_points() {
+    let programs =
+        programs(&["lost_update.c", "check_then_act.rs", "scoped.rs", "double_checked.cpp"]);
+    let cases = [
+        ("./lost_update", "assertion"),
+        ("./check_then_act", "panic"),
+        ("./check_then_act relaxed", "panic"),
+        ("./scoped", "panic"),
+        ("./double_checked", "assertion"),
+    ];
+    for (command, property) in cases {
+        let (code, result) = programs.check(&format!("--memory on -- {command}"));
+        assert_eq!((code, verdict(&result)), (1, "violated"), "{command}: {result}");
+        assert_eq!(result["violation"]["property"], property, "{command}: {result}");
+        let replayed = programs.everypath("replay everypath-trace.json");
+        assert_eq!(replayed.status.code(), Some(1), "{command}: {replayed:?}");
+    }
+}
+
+#[test]
+fn accesses_that_a_lock_orders_are_no_steps() {
+    let programs = programs(&["locked_update.c"]);
+    let executions = |options: &str| {
+        let (code, result) = programs.check(&format!("{options} -- ./locked_update"));
+        assert_eq!((code, verdict(&result)), (0, "holds"), "{options}: {result}");
+        result["stats"]["executions"].as_u64()
+    };
+    assert_eq!(executions("--memory on"), executions("--memory off"));
+}
+
+#[test]
+fn a_verdict_says_what_it_takes_for_granted() {
+    let programs = programs(&["locked_update.c"]);
+    let assumption = |options: &str| {
+        let (_, result) = programs.check(&format!("{options} -- ./locked_update"));
+        result["assumption"].as_str().unwrap().to_string()
+    };
+    assert!(assumption("--memory off").contains("no data races"));
+    assert!(assumption("--memory on").contains("sequential consistency"));
+}
+
+#[test]
+fn memory_is_seen_by_searches_over_schedules_only() {
+    let programs = programs(&["locked_update.c"]);
+    for options in ["--strategy pct", "--state-matching", "--with ./locked_update"] {
+        let said = programs.everypath(&format!("check --memory on {options} -- ./locked_update"));
+        assert_eq!(said.status.code(), Some(2), "{options}: {said:?}");
+        assert!(String::from_utf8_lossy(&said.stderr).contains("--memory on"), "{said:?}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Memory accesses of executions: what each step accessed, and which accesses conflict.
+//!
+//! Copied functions record what they access (crate `rewrite`); the shim turns the log of a step into a
+//! hash, and passes on each log once. Here logs become footprints (`footprint`), and those of steps that
+//! happens-before does not order are compared (`conflicts`). An access in a conflict is *armed*: it
+//! becomes a scheduling point, and the search begins again. If no conflict is left of which one access is
+//! not a step, every execution under sequential consistency is equivalent to one that was explored.
+
+mod conflicts;
+mod footprint;
+
+use everypath_rewrite::{Access, Copy};
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+pub(crate) use conflicts::Conflicts;
+pub(crate) use footprint::Footprints;
+
+/// An instruction whose memory accesses are scheduling points.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ArmedAccess {
+    /// The module that it is in.
+    pub module: PathBuf,
+    /// Its address in the file of that.
+    pub address: u64,
+}
+
+impl fmt::Display for ArmedAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{:#x}", self.module.display(), self.address)
+    }
+}
+
+/// A text that names no instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not MODULE+ADDRESS")]
+pub struct NotAnAccess;
+
+impl FromStr for ArmedAccess {
+    type Err = NotAnAccess;
+
+    fn from_str(text: &str) -> Result<Self, NotAnAccess> {
+        let (module, address) = text.rsplit_once("+0x").ok_or(NotAnAccess)?;
+        let address = u64::from_str_radix(address, 16).map_err(|_| NotAnAccess)?;
+        Ok(ArmedAccess { module: module.into(), address })
+    }
+}
+
+/// Two accesses of which one writes, and that happens-before does not order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Conflict {
+    /// The instruction that came first.
+    pub earlier: ArmedAccess,
+    /// The other one.
+    pub later: ArmedAccess,
+    /// The address of the eight bytes that both access.
+    pub address: u64,
+}
+
+/// A module whose functions are copied.
+#[derive(Clone, Debug)]
+pub(crate) struct CopiedModule {
+    pub(crate) path: PathBuf,
+    /// What is added to the addresses in its file.
+    pub(crate) base: u64,
+    /// Where the copies are.
+    pub(crate) copies: Range<u64>,
+    /// The number of its first block.
+    pub(crate) first_block: u32,
+    /// Without its code.
+    pub(crate) copy: Copy,
+}
+
+impl CopiedModule {
+    /// The original of an instruction of a copy.
+    pub(crate) fn original(&self, address: u64) -> Option<u64> {
+        let offset = self.copies.contains(&address).then(|| address - self.copies.start)?;
+        Some(self.copy.origin(offset as u32)?.wrapping_add(self.base))
+    }
+
+    /// The accesses of a block by its number, and how many words it records.
+    fn block(&self, number: u32) -> Option<(&[Access], usize)> {
+        let block = self.copy.blocks.get((number - self.first_block) as usize)?;
+        let first = block.first as usize;
+        let accesses = self.copy.accesses.get(first..first + usize::from(block.accesses))?;
+        Some((accesses, usize::from(block.words)))
+    }
+}
