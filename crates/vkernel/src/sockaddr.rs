@@ -124,8 +124,8 @@ impl Address {
 
     /// The address that lies so in a buffer.
     pub(crate) fn from_buffer(all: &[u8; Self::SIZE]) -> Self {
-        let mut address = Address::default();
-        address.length = u16::from_le_bytes([all[0], all[1]]).min(LONGEST as u16);
+        let length = u16::from_le_bytes([all[0], all[1]]).min(LONGEST as u16);
+        let mut address = Address { length, bytes: [0; LONGEST] };
         address.bytes.copy_from_slice(&all[2..]);
         address
     }

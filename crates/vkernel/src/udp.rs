@@ -176,22 +176,26 @@ pub(crate) fn send(
         return Ok(length as isize);
     }
     if is_unix(socket) {
-        // Somebody may be there who listens to another.
-        joint::datagrams::refuse_name(k, &to);
-        let taken = bound(k, Kind::Datagram, |other| other.local.get().receives(&to));
-        if taken.is_some() {
-            return Err(errno::EPERM);
-        }
-        if !is_named {
-            // It is connected to nobody from now on, and has forgotten what it was sent.
-            socket.foreign.set(Address::default());
-            socket.left.set(socket.entered.get());
-            socket.skip(socket.filled());
-        }
-        return Err(errno::ECONNREFUSED);
+        return Err(refused(k, socket, &to, is_named));
     }
     peer::datagram(k, number, &to, pieces, Put::BySender)?;
     Ok(length as isize)
+}
+
+/// The error of a Unix socket whose message nobody gets.
+fn refused(k: &impl Host, socket: &Object, to: &Address, is_named: bool) -> i32 {
+    joint::datagrams::refuse_name(k, to);
+    // Somebody may be there who listens to another.
+    if bound(k, Kind::Datagram, |other| other.local.get().receives(to)).is_some() {
+        return errno::EPERM;
+    }
+    if !is_named {
+        // It is connected to nobody from now on, and has forgotten what it was sent.
+        socket.foreign.set(Address::default());
+        socket.left.set(socket.entered.get());
+        socket.skip(socket.filled());
+    }
+    errno::ECONNREFUSED
 }
 
 /// Waits until somebody is bound to an address, or nothing else can happen any more: see
@@ -271,7 +275,10 @@ fn send_to_partner(
             return Some(Err(broken_pipe(k, flags)));
         }
         let fits = k.object(other).room(CAPACITY) >= HEAD + pieces.length(k);
-        fits.then(|| Ok(deliver(k, Side::Socket(number), other, head, pieces)))
+        fits.then(|| {
+            deliver(k, Side::Socket(number), other, head, pieces);
+            Ok(())
+        })
     });
     done.map_err(failed)??;
     Ok(pieces.length(k) as isize)

@@ -3,7 +3,7 @@
 
 use everypath_commtree::Space;
 use everypath_shim_abi::{
-    self as abi, Fault, MAX_THREADS, NoticeKind, Operation, OperationKind, PackedCompletion,
+    self as abi, MAX_THREADS, NoticeKind, Operation, OperationKind, PackedCompletion,
     PackedOperation, Setup, Upcall, UpcallReply, Waiting,
 };
 use everypath_vkernel::buffer::CAPACITY;
@@ -140,13 +140,6 @@ impl Machine {
     /// Lets another thread run a program as soon as the one that runs must wait.
     pub(crate) fn spawn(&self, thread: usize, program: impl FnOnce(&Machine) + 'static) {
         self.waiting_programs.borrow_mut().push_back((thread, Box::new(program)));
-    }
-
-    /// Lets faults happen so often.
-    pub(crate) fn allow(&self, fault: Fault, most: u8) {
-        let mut setup = self.setup.get();
-        setup.faults.budget[fault as usize] = most;
-        self.setup.set(setup);
     }
 
     /// Maps memory of the program with these bytes, surrounded by memory that is not mapped.
