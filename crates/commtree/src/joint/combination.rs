@@ -264,7 +264,8 @@ impl<'a> Combination<'a> {
             Answer::Reset => {
                 let broken =
                     self.broken(link).filter(|&at| is_over || self.places[at].side == side);
-                broken.or(closing.filter(|_| is_over && self.may_break(at, link)))
+                let resets = is_over && far.shut.is_none_or(|_| link.port.is_unix());
+                broken.or(closing.filter(|_| resets && self.may_break(at, link)))
             }
             _ => None,
         }
@@ -440,7 +441,9 @@ impl<'a> Combination<'a> {
                 }
                 let is_own = ends.broken.is_some_and(|place| self.places[place].side == *side);
                 let is_broken = has_happened(ends.broken) && (is_over || is_own);
-                if is_broken || is_over && is_closed && self.may_break(at, *link) {
+                // Whoever has heard that nothing more comes is not told of a reset.
+                let is_told = !link.port.is_unix() && has_happened(far.shut);
+                if is_broken || is_over && is_closed && !is_told && self.may_break(at, *link) {
                     answers.push(Answer::Reset);
                 }
                 let new =
