@@ -1,4 +1,4 @@
-//! The descriptor table: files, sockets, pipes, events. [`crate::numbers`] says who gives out which.
+//! The descriptor table: files, sockets, pipes, events. `numbers` says who gives out which.
 
 use crate::host::{Host, Thread};
 use crate::numbers::{FAR, objects, slots, thread_of};
@@ -41,7 +41,7 @@ pub enum Kind {
     Zero,
     /// `/dev/urandom`.
     Random,
-    /// A socket, a pipe, an event: an [`Object`].
+    /// A socket, a pipe, an event: an [`Object`](crate::object::Object).
     Object,
 }
 

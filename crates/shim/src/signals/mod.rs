@@ -128,8 +128,11 @@ pub(crate) fn arm_kernel_thread(number: usize) {
 
 extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
     let address = load::<u64>(info + 16);
-    if signal == SIGSEGV && crate::accesses::is_full(address, machine)
-        || signal == SIGSEGV && crate::write_protect::is_written(address as usize)
+    let is_ours = || {
+        crate::accesses::is_full(address, machine)
+            || crate::write_protect::is_written(address as usize)
+    };
+    if signal == SIGSEGV && is_ours()
         || crate::time::emulate_counter(info, machine)
         || guest::recover(machine)
     {
