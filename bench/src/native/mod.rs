@@ -22,7 +22,7 @@ mod systems;
 
 use crate::table::grouped;
 use anyhow::{Context, Result, bail};
-use everypath_native::{Environment, Explored, Launch, Restart, Sampler, Sampling, Setup};
+use everypath_native::{Explored, Launch, Restart, Sampler, Sampling, Setup};
 use everypath_trace::Control;
 use goals::Goals;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -155,17 +155,9 @@ const IN_PROCESS: Way =
 /// Runs a program under control; every execution must end as it should.
 fn explore(program: &Path, way: Way, executions: u64, control: &Control) -> Result<Explored> {
     let launch = Launch {
-        program: program.to_path_buf(),
-        arguments: Vec::new(),
-        environment: Vec::new(),
         setup: Setup { restart: way.restart, max_steps: 1 << 20, ..Setup::default() },
-        watchdog: 100,
         fresh: way.fresh,
-        folder: None,
-        files: Vec::new(),
-        judge: None,
-        outside: Environment::default(),
-        companions: Vec::new(),
+        ..Launch::new(program)
     };
     let workers = way.workers;
     let sampling = Sampling {

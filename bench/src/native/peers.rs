@@ -80,17 +80,10 @@ pub(super) fn launch(
     outside: Environment,
 ) -> Launch {
     Launch {
-        program: program.to_path_buf(),
         arguments: arguments.iter().map(Into::into).collect(),
-        environment: Vec::new(),
         setup: Setup { max_steps: 1 << 20, ..Setup::default() },
-        watchdog: 100,
-        fresh: false,
-        folder: None,
-        files: Vec::new(),
-        judge: None,
         outside,
-        companions: Vec::new(),
+        ..Launch::new(program)
     }
 }
 

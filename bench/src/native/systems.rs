@@ -8,9 +8,7 @@ use super::{Scale, cost, median};
 use crate::table::grouped;
 use anyhow::{Context, Result, ensure};
 use everypath_native::peers::Cache;
-use everypath_native::{
-    Companion, Environment, Exhaustive, Goal, JointSearch, Launch, Setup, explore_jointly,
-};
+use everypath_native::{Companion, Exhaustive, Goal, JointSearch, Launch, Setup, explore_jointly};
 use everypath_schedules::reduction::Reduction;
 use everypath_trace::Control;
 use std::ffi::OsString;
@@ -42,17 +40,9 @@ fn command(program: &std::path::Path, arguments: &[String]) -> Command {
 
 fn launch((program, arguments): &Command) -> Launch {
     Launch {
-        program: program.clone(),
         arguments: arguments.clone(),
-        environment: Vec::new(),
         setup: Setup { max_steps: 1 << 20, ..Setup::default() },
-        watchdog: 100,
-        fresh: false,
-        folder: None,
-        files: Vec::new(),
-        judge: None,
-        outside: Environment::default(),
-        companions: Vec::new(),
+        ..Launch::new(program)
     }
 }
 

@@ -1,6 +1,5 @@
 //! What this machine supports for controlling programs, found by trying it.
 
-use crate::environment::Environment;
 use crate::program::{Program, ProgramError};
 use crate::sample::{Sampler, Sampling, sample};
 use crate::shim::memory_file;
@@ -13,7 +12,6 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::thread;
 
 /// The oldest C library whose insides we know.
@@ -336,18 +334,10 @@ fn control_probe(
 ) -> Result<PathBuf, String> {
     let program = Program::open(Path::new(PROBE), folders).map_err(|error| error.to_string())?;
     let launch = Launch {
-        program: program.path.clone(),
-        arguments: Vec::new(),
         environment: environment.to_vec(),
         setup: Setup { max_steps: 1000, ..Setup::default() },
         watchdog: PATIENCE,
-        fresh: false,
-        folder: None,
-        files: Vec::new(),
-        judge: None,
-        outside: Environment::default(),
-        companions: Vec::new(),
-        armed: Arc::default(),
+        ..Launch::new(&program.path)
     };
     // Twice, so that it is restored once.
     let sampling = Sampling {

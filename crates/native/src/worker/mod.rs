@@ -70,6 +70,24 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// Starts a program alone in the world, without arguments and with an empty environment.
+    pub fn new(program: impl Into<PathBuf>) -> Launch {
+        Launch {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            folder: None,
+            setup: Setup::default(),
+            watchdog: 100,
+            fresh: false,
+            files: Vec::new(),
+            judge: None,
+            outside: Environment::default(),
+            companions: Vec::new(),
+            armed: Arc::default(),
+        }
+    }
+
     /// The setup of a process, with what judging needs: the order of output between threads is seen
     /// then, too.
     fn setup_of(&self, process: u16) -> Setup {

@@ -1,10 +1,8 @@
 use super::{Launch, Modules, Worker};
-use crate::environment::Environment;
 use everypath_shim_abi::{Backend, Choice, Command, Outcome, Request, Setup, Splitmix};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process;
-use std::sync::Arc;
 use tempfile::TempDir;
 
 /// A worker that stands before `main` of a program.
@@ -25,18 +23,9 @@ fn worker_of(source: &str, backend: Backend, arguments: &[&str]) -> (Worker, Tem
     assert!(status.success());
     let setup = Setup { backend, canonical: true, max_steps: 1000, ..Setup::default() };
     let launch = Launch {
-        program,
         arguments: arguments.iter().map(Into::into).collect(),
-        environment: Vec::new(),
         setup,
-        watchdog: 100,
-        fresh: false,
-        folder: None,
-        files: Vec::new(),
-        judge: None,
-        outside: Environment::default(),
-        companions: Vec::new(),
-        armed: Arc::default(),
+        ..Launch::new(program)
     };
     (Worker::start(&launch, &Modules::default()).unwrap(), folder)
 }
