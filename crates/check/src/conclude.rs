@@ -98,8 +98,8 @@ fn contradiction(explored: &Explored, violation: &Violation) -> String {
 /// How much of the program's behaviour the executions are.
 fn coverage(exploration: Exploration, explored: &Explored) -> Coverage {
     match exploration {
-        _ if !explored.complete => Coverage::Sampled,
         Exploration::Sampled(_) => Coverage::Sampled,
+        _ if !explored.complete => Coverage::Partial,
         Exploration::Bounded(preemptions) => Coverage::BoundedPreemptions { preemptions },
         Exploration::Schedules(_) | Exploration::States(_) => Coverage::Exhaustive,
     }

@@ -3,36 +3,27 @@
 use everypath_native::Explored;
 use serde::Serialize;
 
-/// An estimate of how large the whole is.
+/// What is known of the rest. How large it is, nobody knows: a reduced search finds alternatives
+/// while it goes on, and how much of what lies behind a state was met before depends on the order in
+/// which states are explored.
 #[derive(Clone, Debug, Serialize)]
 pub struct Remaining {
-    /// Which share of the search was done; none if that cannot be estimated: how much of what lies
-    /// behind a state was met before depends on the order in which states are explored.
+    /// How many executions the whole search has, at least: those that were run, and one for each
+    /// alternative; none if states are matched, since an alternative may lead to a known one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub estimated_share: Option<f64>,
-    /// How many executions it would have had in the end; none if that is beyond all measure, or
-    /// cannot be estimated.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub estimated_executions: Option<f64>,
+    pub executions_at_least: Option<u64>,
     /// How many alternatives are known that were not explored.
     pub alternatives_left: u64,
 }
 
 impl Remaining {
-    /// Of a search over all schedules, or all states, that was stopped; none if it was not.
+    /// Of a search over all schedules, or all states, that was stopped; none if it was not, or if
+    /// there is nothing left that is known.
     pub(crate) fn of(explored: &Explored) -> Option<Self> {
-        if explored.complete {
-            return None;
-        }
-        if explored.states.is_some() {
-            let (estimated_share, estimated_executions) = (None, None);
-            let alternatives_left = explored.left;
-            return Some(Remaining { estimated_share, estimated_executions, alternatives_left });
-        }
-        explored.estimate.map(|estimate| Remaining {
-            estimated_share: Some(estimate.share()),
-            estimated_executions: explored.estimated_executions().map(f64::round),
-            alternatives_left: estimate.left,
-        })
+        let alternatives_left = explored.left;
+        let has_states = explored.states.is_some();
+        let executions_at_least = (!has_states).then(|| explored.executions + alternatives_left);
+        (!explored.complete && alternatives_left > 0)
+            .then_some(Remaining { executions_at_least, alternatives_left })
     }
 }

@@ -210,12 +210,12 @@ impl Found {
         Found {
             verdict: Verdict::Inconclusive,
             reason: Some(reason),
-            ..Found::holds(Coverage::Sampled)
+            ..Found::holds(Coverage::Partial)
         }
     }
 
     pub(crate) fn violated(trace: Trace) -> Self {
-        Found { verdict: Verdict::Violated, trace: Some(trace), ..Found::holds(Coverage::Sampled) }
+        Found { verdict: Verdict::Violated, trace: Some(trace), ..Found::holds(Coverage::Partial) }
     }
 
     /// An internal error with a counterexample that the search should have found.

@@ -8,7 +8,7 @@ use crate::launch::{launch, open, open_only};
 use crate::observer::{Limits, Observer, Search};
 use everypath_native::{CrossCheck, Error, Exhaustive, Explored, Launch, Sampling, StateSpace};
 use everypath_schedules::reduction::Reduction;
-use everypath_trace::{CacheName, CheckConfig, Control, Verdict};
+use everypath_trace::{CacheName, CheckConfig, Control, Coverage, Verdict};
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
@@ -54,6 +54,9 @@ pub(crate) fn explore(
     }
     if found.verdict == Verdict::Holds && config.verify {
         found = verify(&launch, config.seed(), found);
+    }
+    if found.verdict == Verdict::Inconclusive && matches!(exploration, Exploration::Sampled(_)) {
+        found.coverage = Coverage::Sampled;
     }
     found.counted = counted;
     Ok(found)

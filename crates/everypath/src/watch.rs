@@ -2,7 +2,7 @@
 
 use everypath_check::Limits;
 use everypath_check::memory::{available_memory, memory};
-use everypath_report::{grouped, percent};
+use everypath_report::grouped;
 use everypath_trace::{Control, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -174,7 +174,7 @@ impl ProgressLine {
 
 /// How far a search over the schedules of a program has come.
 pub(crate) fn executed(progress: Progress, elapsed: Duration) -> String {
-    let Progress { states, executions, events, frontier, share, .. } = progress;
+    let Progress { states, executions, events, frontier, .. } = progress;
     let mut line = match states {
         0 => String::new(),
         states => format!("{} states, ", grouped(states)),
@@ -184,12 +184,6 @@ pub(crate) fn executed(progress: Progress, elapsed: Duration) -> String {
     line += &format!("{executions} executions, {} steps", grouped(events));
     if frontier > 0 {
         line += &format!(", {} alternatives left", grouped(frontier));
-    }
-    if share > 0.0 {
-        line += &format!(", about {} done", percent(share));
-    } else if states > 0 {
-        // How many of their successors were visited before is unknown.
-        line += ", all of it cannot be estimated";
     }
     line + &format!(", {per_second} executions/s")
 }

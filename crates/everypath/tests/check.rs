@@ -493,8 +493,8 @@ fn a_search_that_goes_on_after_violations_says_whether_it_came_to_its_end() {
     let programs = Programs::new(&["philosophers.c"]);
     for (options, kind) in [
         ("--keep-going", "exhaustive"),
-        ("", "sampled"),
-        ("--keep-going --max-executions 2", "sampled"),
+        ("", "partial"),
+        ("--keep-going --max-executions 2", "partial"),
         ("--keep-going --strategy random --max-executions 2000", "sampled"),
     ] {
         let (code, result) = programs.check(&format!("{options} -- ./philosophers 2"));
@@ -518,13 +518,22 @@ fn limits_make_a_search_inconclusive() {
         programs.check("--reduction none --max-executions 50 -- ./philosophers 3 fixed");
     assert_eq!((code, result["verdict"].as_str()), (3, Some("inconclusive")));
     assert_eq!(result["reason"], "the limit of 50 executions was reached");
-    let (share, whole) =
-        (&result["coverage"]["estimated_share"], &result["coverage"]["estimated_executions"]);
-    let (share, whole) = (share.as_f64().unwrap(), whole.as_f64().unwrap());
-    assert!((share * whole - 50.0).abs() < 1.0 && share < 0.1, "{result}");
+    let coverage = &result["coverage"];
+    assert_eq!(coverage["kind"], "partial");
+    let least = |coverage: &Value| coverage["executions_at_least"].as_u64();
+    let left = coverage["alternatives_left"].as_u64().unwrap();
+    assert!(left > 0 && least(coverage) == Some(50 + left), "{result}");
+    let (_, whole) = programs.check("--reduction none -- ./philosophers 2 fixed");
+    let executions = whole["stats"]["executions"].as_u64().unwrap();
+    for most in [1, executions / 4, executions / 2, executions - 1] {
+        let options = format!("--reduction none --max-executions {most}");
+        let (_, part) = programs.check(&format!("{options} -- ./philosophers 2 fixed"));
+        let least = least(&part["coverage"]).unwrap();
+        assert!(most < least && least <= executions, "{most}: {part}");
+    }
     let (_, all) = programs.check("--max-executions 6 -- ./philosophers 3 fixed");
     assert_eq!((all["verdict"].as_str(), &all["stats"]["executions"]), (Some("holds"), &6.into()));
-    assert!(all["coverage"]["estimated_share"].is_null(), "nothing is left: {all}");
+    assert!(least(&all["coverage"]).is_none(), "nothing is left: {all}");
     let (code, result) = programs.check("--max-depth 5 -- ./philosophers 3 fixed");
     assert_eq!(code, 3, "{result}");
     assert!(result["reason"].as_str().unwrap().contains("more than 5 steps"), "{result}");
@@ -538,7 +547,7 @@ fn few_preemptions_show_most_bugs_and_the_verdict_is_bounded() {
     assert_eq!((code, &result["coverage"]), (0, &bounded), "{result}");
     let (code, result) =
         programs.check("--preemptions 1 --max-executions 2 -- ./philosophers 3 fixed");
-    assert_eq!((code, result["coverage"]["kind"].as_str()), (3, Some("sampled")), "{result}");
+    assert_eq!((code, result["coverage"]["kind"].as_str()), (3, Some("partial")), "{result}");
     let (code, result) = programs.check("--preemptions 1 -- ./philosophers 3");
     assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
     let (code, result) = programs.check("--preemptions 0 -- ./buffer one");

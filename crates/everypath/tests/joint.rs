@@ -30,7 +30,7 @@ fn holds() -> Value {
 }
 
 fn violates(property: &str) -> Value {
-    json!(["violated", "sampled", property, true])
+    json!(["violated", "partial", property, true])
 }
 
 fn reason((code, result): &(i32, Value)) -> String {
@@ -133,7 +133,7 @@ fn what_all_programs_together_do_not_show_is_unconfirmed() {
     let mut others = vec!["./talker"; 15];
     others.push("./talker l7000 a sb x u");
     let found = jointly(&programs, "", &others, "./talker c7000 r1 =a");
-    assert_eq!(verdict(&found), json!(["violated", "sampled", "exit-code", false]));
+    assert_eq!(verdict(&found), json!(["violated", "partial", "exit-code", false]));
     let reason = &found.1["violation"]["unconfirmed"];
     assert_eq!(reason, "at most 16 programs can run together");
     // The program that fails can be watched all the same.
@@ -193,7 +193,7 @@ fn unix_sockets_are_streams_on_one_machine() {
         (
             "./talker ldoor a x u",
             "./talker c7000 r1",
-            json!(["inconclusive", "sampled", null, null]),
+            json!(["inconclusive", "partial", null, null]),
         ),
         ("./talker ldoor a", "./talker cdoor r1 =a", violates("exit-code")),
     ] {

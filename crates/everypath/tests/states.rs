@@ -94,7 +94,7 @@ fn limits_and_options_that_do_not_fit_are_told() {
     // How many there are is not known, and nothing is made up.
     let coverage = &result["coverage"];
     assert!(coverage["alternatives_left"].as_u64().unwrap() > 0, "{result}");
-    assert!(coverage["estimated_share"].is_null(), "{result}");
+    assert!(coverage["executions_at_least"].is_null(), "{result}");
     for (options, said) in [
         ("--state-matching --reduction dpor", "would miss schedules"),
         ("--state-matching --strategy random", "needs --strategy dfs"),

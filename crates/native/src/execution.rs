@@ -4,7 +4,6 @@ use crate::good_turing::{GoodTuring, Promise};
 use crate::memory::ArmedAccess;
 use crate::panics::Panic;
 use crate::worker::Worker;
-use everypath_schedules::Estimate;
 use everypath_shim_abi::{
     Choice, Event, Notice, OperationKind, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
 };
@@ -65,31 +64,20 @@ pub struct Explored {
     pub cross_checked: u64,
     /// One of them that is not as expected, although the search found nothing.
     pub contradiction: Option<Execution>,
-    /// How much of the search is done, if all schedules were to be explored and states are not told
-    /// apart.
-    pub estimate: Option<Estimate>,
-    /// How many steps from states that were met are left to be taken, if states are matched.
+    /// How many alternatives are known that were not explored, each of at least one execution; if
+    /// states are matched, steps from states that were met.
     pub left: u64,
     /// What was strange in closed systems, although nobody outside is at fault for it.
     pub notices: BTreeSet<Notice>,
-    /// How many executions were run before the search had to begin anew.
-    pub(crate) in_vain: u64,
 }
 
 impl Explored {
     /// Counts what was executed as redundant: it will be executed once more. What was found stays.
     pub(crate) fn begin_anew(&mut self) {
         self.redundant = self.executions;
-        self.in_vain = self.executions;
         (self.abandoned, self.unexpected) = (0, 0);
         self.endings.clear();
         self.exit_codes.clear();
-    }
-
-    /// How many executions there will have been in the end, as far as that can be estimated.
-    pub fn estimated_executions(&self) -> Option<f64> {
-        let anew = self.executions - self.in_vain;
-        Some(self.estimate?.whole(anew)? + self.in_vain as f64)
     }
 
     /// How far a search has come.
@@ -98,8 +86,7 @@ impl Explored {
             states: self.states.unwrap_or(0),
             executions: self.executions,
             events: self.steps,
-            frontier: self.estimate.map_or(self.left, |estimate| estimate.left),
-            share: self.estimate.map_or(0.0, |estimate| estimate.share()),
+            frontier: self.left,
             ..Progress::default()
         }
     }

@@ -132,7 +132,7 @@ fn search(
         }
         explored.abandoned += u64::from(outcome == Outcome::Abandoned);
         if explored.executions.is_multiple_of(64) {
-            explored.estimate = search.estimate();
+            explored.left = search.left();
             team.publish(&explored.progress());
         }
         if let Some(execution) = unexpected {
@@ -147,7 +147,7 @@ fn search(
             _ => ControlFlow::Continue(()),
         }
     });
-    explored.estimate = search.estimate();
+    explored.left = search.left();
     explored.hits = team.hits();
     explored.spins |= team.spins();
     explored.notices.extend(team.notices());

@@ -17,7 +17,6 @@
 //! - [`frame`]: a state on the path, with the branches that are to be explored from it.
 //! - [`reduction`]: which branches these are; a file for each published algorithm.
 //! - [`happens_before`]: the partial order of an execution's steps, and its races.
-//! - [`estimate`]: how large the search is going to be.
 //!
 //! What is made of a counterexample:
 //!
@@ -27,7 +26,6 @@
 //! Nothing here knows programs, processes or sockets: an [`Executor`] runs executions.
 
 pub mod critical_step;
-pub mod estimate;
 pub mod executor;
 pub mod frame;
 pub mod happens_before;
@@ -36,7 +34,6 @@ pub mod reduction;
 pub mod search;
 pub mod stateful;
 
-pub use estimate::Estimate;
 pub use executor::{Alternative, Executed, ExecutionEnd, Executor, Key, Run, Taken};
 pub use happens_before::HappensBefore;
 pub use reduction::Reduction;

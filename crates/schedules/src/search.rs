@@ -10,7 +10,6 @@
 //! The search asks for one execution after the other. It also tells which ones it will probably ask
 //! for next, so that the executor can run them ahead of time.
 
-use crate::estimate::{Estimate, Ways};
 use crate::executor::{Alternative, Executed, Executor, Run, Taken};
 use crate::frame::Frame;
 use crate::reduction::preemption_bound::PreemptionBound;
@@ -91,14 +90,12 @@ impl<E: Enabled> ScheduleSearch<E> {
         }
     }
 
-    /// How much of the search is done, by the executions that were absorbed; nothing is known before
-    /// the first.
-    pub fn estimate(&self) -> Option<Estimate> {
-        let ways = |frame: &Frame<E>| Ways { done: frame.done, left: frame.branches.len() };
-        (self.executions > 0).then(|| match self.frames.as_slice() {
-            [] => Estimate::complete(),
-            frames => Estimate::new(frames.iter().rev().map(ways)),
-        })
+    /// How many branches are known that were not explored, each of at least one execution; a reduced
+    /// search finds more of them while it goes on.
+    pub fn left(&self) -> u64 {
+        let left: usize = self.frames.iter().map(|frame| frame.branches.len()).sum();
+        // The branch that would be taken next is on the path.
+        (left + usize::from(!self.frames.is_empty())) as u64
     }
 
     /// The execution to be run now.

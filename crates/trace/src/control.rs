@@ -11,12 +11,10 @@ pub struct Control {
     events: AtomicU64,
     depth: AtomicU64,
     frontier: AtomicU64,
-    /// The bits of a number.
-    share: AtomicU64,
 }
 
 /// How far a search has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// States stored as visited.
     pub states: u64,
@@ -28,8 +26,6 @@ pub struct Progress {
     pub depth: u64,
     /// States, or ways from a state, that are known and still to be explored.
     pub frontier: u64,
-    /// Which share of the search is done, as far as that can be estimated; 0 if it cannot.
-    pub share: f64,
 }
 
 impl Control {
@@ -51,7 +47,6 @@ impl Control {
             events: self.events.load(Ordering::Relaxed),
             depth: self.depth.load(Ordering::Relaxed),
             frontier: self.frontier.load(Ordering::Relaxed),
-            share: f64::from_bits(self.share.load(Ordering::Relaxed)),
         }
     }
 
@@ -62,6 +57,5 @@ impl Control {
         self.events.store(progress.events, Ordering::Relaxed);
         self.depth.store(progress.depth, Ordering::Relaxed);
         self.frontier.store(progress.frontier, Ordering::Relaxed);
-        self.share.store(progress.share.to_bits(), Ordering::Relaxed);
     }
 }

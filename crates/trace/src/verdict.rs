@@ -40,8 +40,10 @@ pub enum Coverage {
         /// The bound.
         preemptions: u32,
     },
-    /// Some behaviours only: the exploration stopped early or chose at random.
+    /// Some behaviours, chosen at random.
     Sampled,
+    /// Some behaviours only: the exploration stopped early.
+    Partial,
 }
 
 impl Coverage {
@@ -51,6 +53,7 @@ impl Coverage {
             Coverage::Exhaustive => "exhaustive",
             Coverage::Bounded { .. } | Coverage::BoundedPreemptions { .. } => "bounded",
             Coverage::Sampled => "sampled",
+            Coverage::Partial => "partial",
         }
     }
 }

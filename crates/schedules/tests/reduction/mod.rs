@@ -281,43 +281,42 @@ fn source_sets_begin_some_executions_in_vain() {
     assert!(in_vain > 0, "otherwise it would do, and these programs would show nothing");
 }
 
-/// By which factor estimates are wrong in the middle of searches: the mean of its logarithm.
-fn error_of_estimates(reduction: Reduction) -> f64 {
-    let mut runner = TestRunner::deterministic();
-    let three_threads = programs(block(), 3..4, 2..3);
-    let mut errors: Vec<f64> = Vec::new();
-    for _ in 0..150 {
-        let program = three_threads.new_tree(&mut runner).expect("nothing is rejected").current();
-        let mut interpreter = Interpreter::new(Running::new(&program));
-        let mut search = ScheduleSearch::new(reduction);
-        let mut estimates = Vec::new();
-        let finished = search.run(&mut interpreter, |search, _, _| {
-            estimates.extend(search.estimate());
-            match estimates.len() < 2_000 {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
-        });
-        let whole = estimates.len() as f64 + 1.0;
-        if finished.expect("an interpreter never fails") == SearchEnd::Complete {
-            let end = search.estimate().expect("there were executions");
-            assert_eq!((end.share(), end.left), (1.0, 0));
-            let middle = estimates.len() / 2;
-            let estimate = estimates.get(middle).and_then(|of| of.whole(middle as u64 + 1));
-            errors.extend(estimate.map(|estimate| (estimate / whole).ln().abs()));
-        }
-    }
-    assert!(errors.len() > 50, "otherwise this says little");
-    errors.iter().sum::<f64>() / errors.len() as f64
+/// Searches until so many executions were run: how many were, and how many are said to be left.
+fn stopped_after(program: &[Vec<Op>], reduction: Reduction, most: u64) -> (u64, u64) {
+    let mut interpreter = Interpreter::new(Running::new(program));
+    let mut search = ScheduleSearch::new(reduction);
+    let mut executions = 0;
+    let finished = search.run(&mut interpreter, |_, _, _| {
+        executions += 1;
+        if executions < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    finished.expect("an interpreter never fails");
+    (executions, search.left())
 }
 
 #[test]
-fn estimates_are_of_the_right_size() {
-    // With sleep sets alone, many branches end early, in vain: estimates are too large.
-    for reduction in [Reduction::None, Reduction::Source, Reduction::Optimal] {
-        let error = error_of_estimates(reduction);
-        assert!(error < 1.5_f64.ln(), "by a factor of {} in the mean", error.exp());
+fn what_is_left_is_a_lower_bound() {
+    let mut runner = TestRunner::deterministic();
+    let three_threads = programs(block(), 3..4, 2..3);
+    let mut stopped = 0;
+    for _ in 0..100 {
+        let program = three_threads.new_tree(&mut runner).expect("nothing is rejected").current();
+        for reduction in
+            [Reduction::None, Reduction::SleepSets, Reduction::Source, Reduction::Optimal]
+        {
+            let (all, left) = stopped_after(&program, reduction, 2_000);
+            if all == 2_000 {
+                continue;
+            }
+            assert_eq!(left, 0, "a complete search leaves nothing");
+            for most in [1, all / 3, all / 2, all - 1] {
+                let (executions, left) = stopped_after(&program, reduction, most.max(1));
+                assert!(executions + left <= all, "{reduction:?}: {executions} + {left} of {all}");
+                stopped += u64::from(executions < all && left > 0);
+            }
+        }
     }
+    assert!(stopped > 100, "otherwise this says little");
 }
 
 /// Runs executions, and counts those that it had heard of before.

@@ -58,7 +58,7 @@ fn beginning(report: &Report) -> String {
                     let bound = several(preemptions.into(), "preemption");
                     (format!(": at most {bound}"), "every such schedule".into())
                 }
-                Coverage::Sampled => {
+                Coverage::Sampled | Coverage::Partial => {
                     (String::new(), format!("all {} sampled schedules", grouped(stats.executions)))
                 }
             };
@@ -237,46 +237,16 @@ fn sampled(sample: &Sample) -> String {
 
 /// What is left of a search that did not come to its end, a line.
 fn remaining(remaining: &Remaining) -> String {
-    let Some(share) = remaining.estimated_share else {
-        let steps = grouped(remaining.alternatives_left);
-        return format!(
-            "{steps} steps from states that were met are left; how many states lie behind them \
-             cannot be estimated\n"
-        );
-    };
-    let done = percent(share);
-    let whole = match remaining.estimated_executions {
-        Some(executions) => format!("about {} executions", about(executions)),
-        None => "more executions than can be counted".into(),
-    };
-    format!("An estimate: {done} of the search is done; all of it has {whole}\n")
-}
-
-/// A number with two digits that matter.
-fn about(number: f64) -> String {
-    let magnitude = number.max(1.0).log10().floor();
-    let unit = 10_f64.powf(magnitude - 1.0);
-    match magnitude as i32 {
-        ..2 => format!("{number:.0}"),
-        2..15 => grouped(((number / unit).round() * unit).round() as u64),
-        _ => format!("{:.1} * 10^{magnitude}", number / unit / 10.0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::about;
-
-    #[test]
-    fn estimates_have_two_digits() {
-        for (number, expected) in [
-            (1.0, "1"),
-            (42.4, "42"),
-            (123.0, "120"),
-            (98_765.0, "99,000"),
-            (1.234e30, "1.2 * 10^30"),
-        ] {
-            assert_eq!(about(number), expected);
-        }
+    let left = grouped(remaining.alternatives_left);
+    match remaining.executions_at_least {
+        None => format!(
+            "{left} steps from states that were met are left; how many states lie behind them is \
+             unknown\n"
+        ),
+        Some(executions) => format!(
+            "{left} alternatives are left: all of the search has at least {} executions, how many \
+             more is unknown\n",
+            grouped(executions)
+        ),
     }
 }

@@ -76,7 +76,7 @@ fn conclude<'a>(plan: &Plan, runs: &'a [Run]) -> Conclusion<'a> {
         _ if exploration.checked_depth > 0 => {
             Coverage::Bounded { depth: exploration.checked_depth }
         }
-        _ => Coverage::Sampled,
+        _ => Coverage::Partial,
     };
     let reason = match &exploration.ended {
         Ended::Complete | Ended::Violation => None,
