@@ -7,7 +7,7 @@ use crate::observer::Observer;
 use crate::replay::{Replay, Replayed};
 use crate::report::Report;
 use crate::{joint, search};
-use everypath_trace::{CheckConfig, Trace};
+use everypath_trace::{CheckConfig, Control, Trace};
 use std::path::PathBuf;
 
 /// A check of a native program.
@@ -42,7 +42,7 @@ impl Check {
 
     /// Repeats the execution of a trace and compares it with what was recorded.
     pub fn replay(trace: &Trace) -> Result<Replayed, CheckError> {
-        Ok(Replay::new(trace, false)?.run())
+        Ok(Replay::new(trace, false)?.run(&Control::default()))
     }
 
     /// Refuses what no check could be.

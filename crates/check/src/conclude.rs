@@ -4,8 +4,8 @@
 use crate::exploration::Exploration;
 use crate::finding::Found;
 use everypath_native::{
-    Ending, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed, Sampler, explain,
-    minimise, replay,
+    Ending, Error, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed, Sampler,
+    explain, minimise, replay,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -25,6 +25,7 @@ pub(crate) fn conclude(
     };
     let replayed = match replay(launch, &first.schedule) {
         Ok(replayed) => replayed,
+        Err(Error::Stopped) => return Found::unconfirmed(),
         Err(error) => return Found::failed(&error),
     };
     match Names::new(&replayed).ending(&launch.setup) {

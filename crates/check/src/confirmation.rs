@@ -5,7 +5,7 @@ use crate::exploration::Exploration;
 use crate::finding::{Confirmation, Found};
 use crate::joint::Named;
 use everypath_native::{
-    Ending, Environment, IdleMode, JointSearch, Launch, Names, Setup, Together, replay,
+    Ending, Environment, Error, IdleMode, JointSearch, Launch, Names, Setup, Together, replay,
 };
 use everypath_schedules::reduction::Reduction;
 use everypath_trace::{CheckConfig, IdleName, SearchRecord, Target, Violation};
@@ -74,6 +74,7 @@ fn unconfirmed(
     let launch = Launch { setup, outside, ..launch.clone() };
     let replayed = match replay(&launch, &execution.schedule) {
         Ok(replayed) => replayed,
+        Err(Error::Stopped) => return Found::unconfirmed(),
         Err(error) => return Found::failed(&error),
     };
     if let Some(difference) = execution.difference(&replayed.execution) {

@@ -2,7 +2,7 @@
 
 use crate::error::CheckError;
 use crate::failure_file::{About, FailureFile, VisibleFailure};
-use crate::finding::{Counted, Early, Found, failed};
+use crate::finding::{Counted, Early, Found};
 use crate::host::Host;
 use crate::joint::{Named, Run, counted, opened, started, unless_doubted};
 use crate::launch::faults;
@@ -88,18 +88,18 @@ impl<'a> Emit<'a> {
         let breaks = std::mem::take(&mut faults.budget[Fault::Reset as usize]);
         search.programs[0].1.setup.faults = faults;
         search.breaks = usize::from(breaks);
-        let Run { result, seconds, stopped } = Run::of(config, &search, observer);
-        let explored = result.map_err(|error| failed(&error))?;
+        let run = Run::of(config, &search, observer)?;
+        let explored = &run.result;
         let names: Vec<String> = programs.into_iter().map(|program| program.name).collect();
-        let mut found = unless_doubted(config, &explored, stopped);
+        let mut found = unless_doubted(config, explored, run.stopped.clone());
         if found.verdict == Verdict::Holds {
             // It takes the place of the program, name included: connections are known by that.
             search.programs[0].1 = started(&search.programs[0].1, &right);
             search.programs[0].1.setup.faults = Faults::default();
             (search.kills_first, search.breaks) = (false, 0);
-            let Run { result, stopped, .. } = Run::of(config, &search, observer);
-            let right = result.map_err(|error| failed(&error))?;
-            let reference = unless_doubted(config, &right, stopped);
+            let other = Run::of(config, &search, observer)?;
+            let right = &other.result;
+            let reference = unless_doubted(config, right, other.stopped.clone());
             let mut scripts = explored.shown.iter().chain(&right.shown).map(|(script, _)| script);
             found = match reference.verdict {
                 Verdict::Holds if scripts.any(Script::has_datagrams) => {
@@ -109,7 +109,7 @@ impl<'a> Emit<'a> {
                 _ => reference,
             };
         }
-        found.counted = Counted::jointly(&explored, counted(&names, &explored), seconds);
+        found.counted = Counted::jointly(explored, counted(&names, explored), run.seconds);
         found.counted.assumptions.extend(config.tcp_faults.map(|faults| {
             format!("no more than {faults} goes wrong with connections of {} at once", names[0])
         }));

@@ -27,6 +27,13 @@ impl Early {
     }
 }
 
+impl Early {
+    /// Whether it ends because of a defect of the checker.
+    pub(crate) fn is_internal(&self) -> bool {
+        matches!(self, Early::Found(found) if found.internal_error)
+    }
+}
+
 impl<E: Into<CheckError>> From<E> for Early {
     fn from(error: E) -> Self {
         Early::Error(error.into())
@@ -185,7 +192,11 @@ pub(crate) struct Found {
     /// The same with the program's histories, to be written down.
     pub(crate) failure_file: Option<FailureFile>,
     pub(crate) internal_error: bool,
+    /// Whether a violation was found, and it was stopped before that was repeated.
+    pub(crate) is_unconfirmed: bool,
     pub(crate) verified: Option<u64>,
+    /// Why a counterexample was not minimised and explained to the end, if it was not.
+    pub(crate) cut_short: Option<String>,
     pub(crate) counted: Counted,
 }
 
@@ -201,7 +212,9 @@ impl Found {
             emission: None,
             failure_file: None,
             internal_error: false,
+            is_unconfirmed: false,
             verified: None,
+            cut_short: None,
             counted: Counted::default(),
         }
     }
@@ -212,6 +225,25 @@ impl Found {
             reason: Some(reason),
             ..Found::holds(Coverage::Partial)
         }
+    }
+
+    /// What is known if it was stopped, for this reason, in the middle of confirming, minimising or
+    /// explaining.
+    pub(crate) fn cut_short(self, why: &str) -> Self {
+        match (self.verdict, &self.trace) {
+            _ if self.internal_error => self,
+            (_, Some(_)) => Found { cut_short: Some(why.into()), ..self },
+            (Verdict::Inconclusive, None) if self.is_unconfirmed => Found::inconclusive(format!(
+                "{why}; a violation was found, but not repeated in time"
+            )),
+            (_, None) => Found::inconclusive(why.into()),
+        }
+    }
+
+    /// A violation that could not be repeated, because that was stopped.
+    pub(crate) fn unconfirmed() -> Self {
+        let reason = "it was stopped; a violation was found, but not repeated";
+        Found { is_unconfirmed: true, ..Found::inconclusive(reason.into()) }
     }
 
     pub(crate) fn violated(trace: Trace) -> Self {

@@ -10,11 +10,11 @@ use crate::finding::{Counted, Early, Found, datagram_assumption, failed};
 use crate::host::Host;
 use crate::launch::{DEFAULT_STEPS, alone, open};
 use crate::observer::{Observer, Search};
+use crate::phases::{Watched, watched};
 use crate::report::{JointStats, ProgramStats};
 use crate::sandbox::seen_from;
-use crate::search::{Watched, watched};
 use everypath_native::{
-    Error, Faults, Goal, JointExplored, JointSearch, Launch, Program, explore_jointly,
+    Faults, Goal, JointExplored, JointSearch, Launch, Program, explore_jointly,
 };
 use everypath_schedules::reduction::Reduction;
 use everypath_trace::{CheckConfig, Coverage, Verdict};
@@ -61,17 +61,20 @@ pub(crate) fn explore(
     if let Some(emit) = emit {
         return emit.list(search, programs, observer);
     }
-    let Run { result, seconds, stopped } = Run::of(config, &search, observer);
-    let explored = result.map_err(|error| failed(&error))?;
-    let mut found = match &explored.found {
-        Some(together) => wrong(config, &search, &programs, together),
-        None => unless_doubted(config, &explored, stopped),
-    };
+    let run = Run::of(config, &search, observer)?;
+    let explored = &run.result;
+    let (mut found, stopped) = run.conclude(config, observer, |control| match &explored.found {
+        Some(together) => wrong(config, &search.stopped_by(control), &programs, together),
+        None => unless_doubted(config, explored, run.stopped.clone()),
+    });
+    if let Some(why) = stopped {
+        found = found.cut_short(&why);
+    }
     if let Some(listed) = listed.filter(|_| found.verdict != Verdict::Inconclusive) {
         let told = listed.judged(|behaviour| explored.propagated.contains(&behaviour));
         found = against(found, &listed, told);
     }
-    found.counted = Counted::jointly(&explored, counted(&names, &explored), seconds);
+    found.counted = Counted::jointly(explored, counted(&names, explored), run.seconds);
     found.counted.assumptions.extend(datagram_assumption(config));
     Ok(found)
 }
@@ -102,15 +105,19 @@ fn reduction(config: &CheckConfig) -> Result<Reduction, CheckError> {
 }
 
 /// A search that was run.
-pub(crate) type Run = Watched<Result<JointExplored, Error>>;
+pub(crate) type Run = Watched<JointExplored>;
 
 impl Run {
     pub(crate) fn of(
         config: &CheckConfig,
         search: &JointSearch,
         observer: &mut dyn Observer,
-    ) -> Self {
-        watched(config, observer, Search::Histories, |control| explore_jointly(search, control))
+    ) -> Result<Self, Early> {
+        let run = watched(config, observer, Search::Histories, |control| {
+            let explored = explore_jointly(&search.stopped_by(control), control);
+            explored.map_err(|error| failed(&error))
+        });
+        run.successful()
     }
 }
 

@@ -11,7 +11,8 @@ use everypath_native::{
     Restart, Setup, TimeMode, leaders, partitions,
 };
 use everypath_trace::{
-    CacheName, CheckConfig, IdleName, MemoryName, PeerTree, RestoreMethod, ThreadBackend, TimeName,
+    CacheName, CheckConfig, Control, IdleName, MemoryName, PeerTree, RestoreMethod, ThreadBackend,
+    TimeName,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -51,6 +52,7 @@ pub(crate) fn alone(
         outside: Environment::default(),
         companions: Vec::new(),
         armed: Arc::default(),
+        control: Control::default(),
     })
 }
 

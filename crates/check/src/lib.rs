@@ -36,6 +36,7 @@ mod joint;
 mod launch;
 pub mod memory;
 mod observer;
+mod phases;
 mod replay;
 mod report;
 mod sample;

@@ -17,6 +17,8 @@ pub enum Search {
     Executions,
     /// The communication histories of several programs.
     Histories,
+    /// A violation that was found: it is confirmed, minimised and explained.
+    Counterexample,
 }
 
 /// When a search is to be stopped.
@@ -26,11 +28,34 @@ pub struct Limits {
     pub seconds: Option<Seconds>,
     /// When so many bytes of memory are used.
     pub memory: Option<u64>,
+    /// So much of the time was spent in phases before.
+    pub spent: Duration,
+    /// Whether a phase before was stopped: then there is a moment left, however that came.
+    pub is_over: bool,
 }
+
+/// So much time there is at least to confirm a violation that was found.
+const MOMENT: Duration = Duration::from_millis(600);
 
 impl Limits {
     pub(crate) fn of(config: &CheckConfig) -> Self {
-        Limits { seconds: config.max_seconds, memory: config.max_memory.map(|size| size.0) }
+        let memory = config.max_memory.map(|size| size.0);
+        Limits { seconds: config.max_seconds, memory, ..Limits::default() }
+    }
+
+    /// How much time there is; none if there is no limit.
+    pub fn time(&self) -> Option<Duration> {
+        match self.seconds.map(Seconds::duration) {
+            _ if self.is_over => Some(MOMENT),
+            Some(all) if self.spent.is_zero() => Some(all),
+            Some(all) => Some(all.saturating_sub(self.spent).max(MOMENT)),
+            None => None,
+        }
+    }
+
+    /// How many bytes may be used; what a stopped search used is not given back at once.
+    pub fn bytes(&self) -> Option<u64> {
+        self.memory.filter(|_| !self.is_over)
     }
 
     /// The reason of a search that ended at the limit of time.
@@ -82,17 +107,18 @@ impl Observer for () {
 
 /// Waits for the end of a search, or until a limit is reached: which one.
 fn enforce(limits: Limits, end: &Receiver<()>) -> Option<String> {
-    let mut left = limits.seconds.map(Seconds::duration);
+    let mut left = limits.time();
     loop {
         let tick = left.unwrap_or(TICK).min(TICK);
         if end.recv_timeout(tick) != Err(RecvTimeoutError::Timeout) {
             return None;
         }
         left = left.map(|left| left.saturating_sub(tick));
-        if let Some(seconds) = limits.seconds.filter(|_| left.is_some_and(|left| left.is_zero())) {
-            return Some(Limits::time_reached(seconds.into()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Some(Limits::time_reached(limits.seconds.map_or(0.0, f64::from)));
         }
-        if let Some(most) = limits.memory.filter(|most| memory().is_some_and(|used| used > *most)) {
+        if let Some(most) = limits.bytes().filter(|most| memory().is_some_and(|used| used > *most))
+        {
             return Some(Limits::memory_reached(most));
         }
     }

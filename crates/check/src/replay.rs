@@ -6,7 +6,7 @@ use crate::finding::Early;
 use crate::host::Host;
 use crate::launch::{DEFAULT_STEPS, alone, launch, open};
 use everypath_native::{Choice, Ending, Environment, Error, Launch, Names, Standing, schedule};
-use everypath_trace::{Target, Trace};
+use everypath_trace::{Control, Target, Trace};
 use std::sync::Arc;
 
 /// A trace of a native program that is about to be repeated.
@@ -65,14 +65,15 @@ impl<'a> Replay<'a> {
         Ok(Replay { recorded, launch, schedule, peer_ready: config.peer_ready })
     }
 
-    /// Repeats the execution and compares it with the recorded one.
-    pub fn run(&self) -> Replayed {
+    /// Repeats the execution and compares it with the recorded one, unless it is stopped.
+    pub fn run(&self, control: &Control) -> Replayed {
         if let Some(port) = self.peer_ready
             && let Err(error) = self.launch.outside.await_port(port)
         {
             return different(error.to_string(), None);
         }
-        let replayed = match everypath_native::replay(&self.launch, &self.schedule) {
+        let launch = Launch { control: control.clone(), ..self.launch.clone() };
+        let replayed = match everypath_native::replay(&launch, &self.schedule) {
             Ok(replayed) => replayed,
             Err(error) => {
                 let internal_error = matches!(error, Error::Defect(_));

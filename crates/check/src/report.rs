@@ -3,11 +3,11 @@
 use crate::emission::Emission;
 use crate::estimate::Remaining;
 use crate::failure_file::FailureFile;
-use crate::finding::{Confirmation, Found};
+use crate::finding::{Confirmation, Counted, Found};
 use crate::memory::peak_memory;
 use crate::sample::Sample;
 use everypath_native::ExitCodes;
-use everypath_trace::{CheckConfig, Coverage, Explanation, MemoryName, Trace, Verdict};
+use everypath_trace::{CheckConfig, Coverage, Explanation, MemoryName, Progress, Trace, Verdict};
 use serde::Serialize;
 
 /// What a verdict takes for granted if memory accesses are seen.
@@ -38,6 +38,9 @@ pub struct Report {
     pub reason: Option<String>,
     /// What was violated.
     pub violation: Option<Counterexample>,
+    /// Why the counterexample was not minimised and explained to the end, if it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<String>,
     /// How many executions violate something.
     pub violations: u64,
     /// The externally visible failures of a program, or what becomes of them.
@@ -243,6 +246,7 @@ impl Report {
                 (None, _) => 0,
             },
             stats: Stats::of(&found),
+            cut_short: found.cut_short,
             assumptions: found.counted.assumptions,
             reason: found.reason,
             emission: found.emission,
@@ -250,6 +254,18 @@ impl Report {
             failure_file: found.failure_file,
             internal_error: found.internal_error,
         }
+    }
+}
+
+impl Report {
+    /// Of a check that did not react when it was stopped, for this reason: what is known of it.
+    pub fn stopped(config: &CheckConfig, why: String, progress: Progress) -> Self {
+        let counted = Counted {
+            executions: progress.executions,
+            steps: progress.events,
+            ..Counted::default()
+        };
+        Report::new(config, Found { counted, ..Found::inconclusive(why) })
     }
 }
 

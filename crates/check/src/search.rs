@@ -5,13 +5,13 @@ use crate::exploration::Exploration;
 use crate::finding::{Counted, Early, Found, failed};
 use crate::host::Host;
 use crate::launch::{launch, open, open_only};
-use crate::observer::{Limits, Observer, Search};
+use crate::observer::{Observer, Search};
+use crate::phases::{now, watched};
 use everypath_native::{CrossCheck, Error, Exhaustive, Explored, Launch, Sampling, StateSpace};
 use everypath_schedules::reduction::Reduction;
 use everypath_trace::{CacheName, CheckConfig, Control, Coverage, Verdict};
 use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
 
 /// How many schedules are sampled if nobody says.
 const DEFAULT_EXECUTIONS: u64 = 10_000;
@@ -30,30 +30,31 @@ pub(crate) fn explore(
     };
     let exploration = Exploration::of(config)?;
     let launch = launch(host, config, &program)?;
-    if let Some(port) = config.peer_ready {
-        let ready = launch.outside.await_port(port);
-        ready.map_err(|error| Early::inconclusive(error.to_string()))?;
-    }
-    let work = |control: &Control| search(config, exploration, &launch, control);
-    let Watched { result, seconds, stopped } = watched(config, observer, Search::Executions, work);
-    let explored = result.map_err(|error| failed(&error))?;
-    let launch = Launch { armed: Arc::clone(&explored.armed), ..launch.clone() };
-    let mut counted = Counted::of(&explored, seconds).with_options(config, &launch.outside);
+    let work = |control: &Control| {
+        let launch = Launch { control: control.clone(), ..launch.clone() };
+        if let Some(port) = config.peer_ready {
+            let ready = launch.outside.await_port(port);
+            ready.map_err(|error| Early::inconclusive(error.to_string()))?;
+        }
+        search(config, exploration, launch).map_err(|error| failed(&error))
+    };
+    let watched = watched(config, observer, Search::Executions, work).successful()?;
+    let explored = &watched.result;
+    let mut counted = Counted::of(explored, watched.seconds).with_options(config, &launch.outside);
     counted.notices = everypath_native::in_words(&explored.notices, &launch);
-    let mut found = conclude(config, exploration, &program, (&launch, &explored));
-    if found.trace.is_none()
-        && let Some(why) = stopped
-    {
-        found = Found::inconclusive(why);
-    }
-    if found.verdict == Verdict::Holds
-        && config.verify_peers
-        && let Err(error) = launch.outside.verify()
-    {
-        found = Found::inconclusive(error.to_string());
-    }
-    if found.verdict == Verdict::Holds && config.verify {
-        found = verify(&launch, config.seed(), found);
+    let (mut found, stopped) = watched.conclude(config, observer, |control| {
+        let (armed, control) = (Arc::clone(&explored.armed), control.clone());
+        let launch = Launch { armed, control, ..launch.clone() };
+        let found = conclude(config, exploration, &program, (&launch, explored));
+        match &watched.stopped {
+            Some(why) if found.trace.is_none() && explored.first.is_none() => {
+                Found::inconclusive(why.clone())
+            }
+            _ => verified(config, &launch, found),
+        }
+    });
+    if let Some(why) = stopped {
+        found = found.cut_short(&why);
     }
     if found.verdict == Verdict::Inconclusive && matches!(exploration, Exploration::Sampled(_)) {
         found.coverage = Coverage::Sampled;
@@ -62,45 +63,26 @@ pub(crate) fn explore(
     Ok(found)
 }
 
-/// A search that was run.
-pub(crate) struct Watched<R> {
-    pub(crate) result: R,
-    pub(crate) seconds: f64,
-    /// Why it was stopped, if it was.
-    pub(crate) stopped: Option<String>,
-}
-
-/// Runs a search under the eyes of an observer.
-pub(crate) fn watched<R>(
-    config: &CheckConfig,
-    observer: &mut dyn Observer,
-    search: Search,
-    work: impl FnOnce(&Control) -> R,
-) -> Watched<R> {
-    let (mut work, mut done) = (Some(work), None);
-    let stopped = observer.watch(search, Limits::of(config), &mut |control| {
-        if let Some(work) = work.take() {
-            done = Some(timed(|| work(control)));
-        }
-    });
-    let (result, seconds) = done.expect("an observer runs the search that it is given");
-    Watched { result, seconds, stopped }
-}
-
-fn timed<R>(work: impl FnOnce() -> R) -> (R, f64) {
-    let started = now();
-    let result = work();
-    (result, started.elapsed().as_secs_f64())
+/// Repeats what `--verify-peers` and `--verify` ask for.
+fn verified(config: &CheckConfig, launch: &Launch, found: Found) -> Found {
+    if found.verdict != Verdict::Holds {
+        return found;
+    }
+    if config.verify_peers
+        && let Err(error) = launch.outside.verify()
+    {
+        return Found::inconclusive(error.to_string());
+    }
+    if config.verify { verify(launch, config.seed(), found) } else { found }
 }
 
 /// Runs executions as the strategy says.
 fn search(
     config: &CheckConfig,
     exploration: Exploration,
-    launch: &Launch,
-    control: &Control,
+    launch: Launch,
 ) -> Result<Explored, Error> {
-    let (launch, keep_going) = (launch.clone(), config.keep_going);
+    let (control, keep_going) = (&launch.control.clone(), config.keep_going);
     // Peers answer one program at a time.
     let alone = !config.peer.is_empty();
     let workers = if alone { 1 } else { config.threads.map_or_else(cores, usize::from) };
@@ -145,11 +127,6 @@ fn cross_check(config: &CheckConfig, exploration: Exploration) -> Option<CrossCh
     };
     let is_cheap = config.peer.is_empty() || config.cache == CacheName::Branching;
     (is_reduced && is_cheap).then(|| CrossCheck { seed: config.seed(), clock: now })
-}
-
-#[expect(clippy::disallowed_methods, reason = "how long a search took is part of its report")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 fn cores() -> usize {

@@ -1,6 +1,7 @@
 //! Files and standard output.
 
 use crate::usage::Usage;
+use everypath_trace::Verdict;
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -14,6 +15,19 @@ pub(crate) fn print(text: &str) {
         && error.kind() != io::ErrorKind::BrokenPipe
     {
         self::error(&format!("cannot write to standard output: {error}"));
+    }
+}
+
+/// Writes the report of a check. If nobody wants to read it, that there is no verdict is still said on
+/// standard error, with the reason.
+pub(crate) fn report(text: &str, quiet: bool, verdict: Verdict) {
+    match (quiet, verdict) {
+        (false, _) => print(text),
+        (true, Verdict::Inconclusive) => {
+            // As for errors.
+            let _ = write!(io::stderr(), "{}", text.split_inclusive('\n').next().unwrap_or(text));
+        }
+        (true, Verdict::Holds | Verdict::Violated) => {}
     }
 }
 

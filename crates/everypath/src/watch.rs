@@ -5,7 +5,7 @@ use everypath_check::memory::{available_memory, memory};
 use everypath_report::grouped;
 use everypath_trace::{Control, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// How often limits are looked at.
 const TICK: Duration = Duration::from_millis(50);
+/// Work that is stopped has so much time to say what it knows.
+const PATIENCE: Duration = Duration::from_millis(800);
 /// What a shell reports of a program that Ctrl-C killed.
 const KILLED_BY_INTERRUPT: i32 = 130;
 
@@ -37,20 +39,28 @@ impl fmt::Display for Stopped {
     }
 }
 
+/// What is said of work that does not react when it is stopped: the exit code of the program, which
+/// ends then, and with it all that it has started.
+pub(crate) type GiveUp<'a> = &'a (dyn Fn(Stopped, Progress) -> u8 + Sync);
+
 /// What limits a search from outside, and whether its progress is shown.
-pub(crate) struct Watch {
-    pub(crate) max_seconds: Option<f64>,
-    pub(crate) max_memory: Option<u64>,
-    pub(crate) quiet: bool,
+pub(crate) struct Watch<'a> {
+    max_seconds: Option<f64>,
+    /// How much of them is left.
+    time: Option<Duration>,
+    max_memory: Option<u64>,
+    quiet: bool,
+    give_up: Option<GiveUp<'a>>,
     interrupted: Arc<AtomicBool>,
     started: Instant,
 }
 
-impl Watch {
-    /// Starts the clock and takes over Ctrl-C; pressed a second time it ends the program at once.
+impl<'a> Watch<'a> {
+    /// Starts the clock and takes over Ctrl-C, hangup and termination; a second one ends the program
+    /// at once.
     pub(crate) fn new(max_seconds: Option<f64>, max_memory: Option<u64>, quiet: bool) -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
             // Registering fails only for signals that cannot be caught.
             let _ = flag::register_conditional_shutdown(
                 signal,
@@ -60,7 +70,17 @@ impl Watch {
             let _ = flag::register(signal, Arc::clone(&interrupted));
         }
         let max_memory = max_memory.or_else(|| Some((available_memory()? + memory()?) / 10 * 9));
-        Watch { max_seconds, max_memory, quiet, interrupted, started: now() }
+        let time = max_seconds.map(Duration::from_secs_f64);
+        let (give_up, started) = (None, now());
+        Watch { max_seconds, time, max_memory, quiet, give_up, interrupted, started }
+    }
+
+    /// The same with the limits of a phase of a check.
+    pub(crate) fn of(limits: Limits, quiet: bool, give_up: GiveUp<'a>) -> Self {
+        let watch = Watch::new(limits.seconds.map(f64::from), limits.bytes(), quiet);
+        // What a stopped search used is not given back at once.
+        let max_memory = watch.max_memory.filter(|_| !limits.is_over);
+        Watch { time: limits.time(), max_memory, give_up: Some(give_up), ..watch }
     }
 
     /// Runs `search` while watching it. Returns its result, how long it took, and why it was
@@ -102,40 +122,46 @@ impl Watch {
         finished: &(Mutex<bool>, Condvar),
     ) -> Option<Stopped> {
         let shown = ProgressLine::new(self.quiet);
-        let mut stopped = None;
+        let mut stopped: Option<(Stopped, Instant)> = None;
         let mut done = finished.0.lock().expect("the search does not panic while holding it");
         while !*done {
             let tick = self.remaining().unwrap_or(TICK).min(TICK);
             done = finished.1.wait_timeout(done, tick).expect("as above").0;
             if !*done {
                 shown.show(line);
-                stopped = stopped.or_else(|| self.reason());
-                if stopped.is_some() {
+                stopped = stopped.or_else(|| Some((self.reason()?, now())));
+                if let Some((why, since)) = stopped {
                     control.stop();
+                    if let Some(give_up) = self.give_up.filter(|_| since.elapsed() > PATIENCE) {
+                        shown.clear();
+                        exit(give_up(why, control.progress()));
+                    }
                 }
             }
         }
-        stopped
+        stopped.map(|(why, _)| why)
     }
 
     fn remaining(&self) -> Option<Duration> {
-        let limit = Duration::from_secs_f64(self.max_seconds?);
         // Never zero, so that waiting for a search that is just stopping does not spin.
-        Some(limit.saturating_sub(self.started.elapsed()).max(Duration::from_millis(1)))
+        Some(self.time?.saturating_sub(self.started.elapsed()).max(Duration::from_millis(1)))
     }
 
     fn reason(&self) -> Option<Stopped> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Stopped::Interrupted);
         }
-        if let Some(seconds) = self.max_seconds
-            && self.started.elapsed().as_secs_f64() >= seconds
-        {
-            return Some(Stopped::Seconds(seconds));
+        if self.time.is_some_and(|time| self.started.elapsed() >= time) {
+            return Some(Stopped::Seconds(self.max_seconds.unwrap_or_default()));
         }
         let limit = self.max_memory?;
         (memory()? > limit).then_some(Stopped::Memory(limit))
     }
+}
+
+#[expect(clippy::exit, reason = "work that does not react cannot be returned from")]
+fn exit(code: u8) -> ! {
+    std::process::exit(code.into())
 }
 
 /// Tells the watcher that the work has ended, however it did.
@@ -158,7 +184,9 @@ struct ProgressLine {
 impl ProgressLine {
     fn new(quiet: bool) -> Self {
         let bar = (!quiet && io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template("{msg}").expect("the template is constant");
+            // Cut off at the edge of the terminal.
+            let style =
+                ProgressStyle::with_template("{wide_msg}").expect("the template is constant");
             ProgressBar::new_spinner().with_style(style)
         });
         ProgressLine { bar, started: now() }
@@ -170,6 +198,12 @@ impl ProgressLine {
         bar.set_message(format!("{}, {memory} MiB", line(self.started.elapsed())));
         bar.tick();
     }
+
+    fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 /// How far a search over the schedules of a program has come.
@@ -180,12 +214,16 @@ pub(crate) fn executed(progress: Progress, elapsed: Duration) -> String {
         states => format!("{} states, ", grouped(states)),
     };
     let per_second = (executions as f64 / elapsed.as_secs_f64()) as u64;
-    let (executions, per_second) = (grouped(executions), grouped(per_second));
-    line += &format!("{executions} executions, {} steps", grouped(events));
+    line += &format!("{} executions ({}/s)", grouped(executions), grouped(per_second));
     if frontier > 0 {
-        line += &format!(", {} alternatives left", grouped(frontier));
+        line += &format!(", at least {} left", grouped(frontier));
     }
-    line + &format!(", {per_second} executions/s")
+    line + &format!(", {} steps", grouped(events))
+}
+
+/// How far a counterexample is.
+pub(crate) fn concluded(_: Progress, elapsed: Duration) -> String {
+    format!("a violation was found; minimising it, {} s", elapsed.as_secs())
 }
 
 /// How far a search has come.
@@ -202,9 +240,7 @@ pub(crate) fn explored(progress: Progress, elapsed: Duration) -> String {
 
 impl Drop for ProgressLine {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.clear();
     }
 }
 

@@ -12,6 +12,7 @@ mod incremental;
 mod joint;
 mod joint_pairs;
 mod leaks;
+mod limits;
 mod network_programs;
 mod pages;
 mod peers;

@@ -148,7 +148,7 @@ fn whatever_the_verdict_nothing_is_left() {
 fn an_interrupted_check_leaves_nothing() {
     let place = Place::new();
     for restart in RESTARTS {
-        for signal in [Signal::INT, Signal::TERM] {
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
             let options = ["--max-executions", ENDLESS, "--restart", restart];
             let mut checker = place.check(&options, "success");
             place.await_the_middle(&mut checker);

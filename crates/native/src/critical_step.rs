@@ -11,7 +11,6 @@ use crate::symmetry::Symmetry;
 use crate::worker::Launch;
 use everypath_schedules::critical_step::{Critical, Judgement, critical};
 use everypath_shim_abi::{Outcome, Setup};
-use everypath_trace::Control;
 use everypath_trace::Explanation;
 
 /// How many executions are looked at for each beginning, and how many steps they may have in all.
@@ -32,8 +31,7 @@ pub fn explain(launch: &Launch, failing: &Replayed) -> Result<Option<Explanation
     let executions = (MAX_STEPS / steps / beginnings).clamp(20, MAX_EXECUTIONS);
     let max_steps = launch.setup.max_steps.min((steps as u32).saturating_add(SLACK));
     let limited = Launch { setup: Setup { max_steps, ..launch.setup }, ..launch.clone() };
-    let control = Control::default();
-    let mut runner = Runner::start(&limited, &control)?;
+    let mut runner = Runner::start(&limited, &launch.control)?;
     let found = critical(
         &mut runner,
         &taken(&execution.events, &Symmetry::of(launch)),
@@ -51,7 +49,7 @@ pub fn explain(launch: &Launch, failing: &Replayed) -> Result<Option<Explanation
     );
     match found {
         Ok(found) => in_words(launch, failing, &found).map(Some),
-        Err(Stop::Stopped) => Ok(None),
+        Err(Stop::Stopped | Stop::Failed(Error::Stopped)) => Ok(None),
         Err(Stop::Failed(error)) => Err(error),
     }
 }

@@ -66,6 +66,9 @@ pub enum Error {
         /// Which part.
         what: &'static str,
     },
+    /// Somebody stopped it.
+    #[error("it was stopped")]
+    Stopped,
     /// What executions leave behind cannot be judged.
     #[error("{0}")]
     Oracle(String),
@@ -86,6 +89,7 @@ impl Error {
             | Error::Patch { .. }
             | Error::TooManyPatches { .. }
             | Error::Overwritten { .. }
+            | Error::Stopped
             | Error::Oracle(_)
             | Error::Defect(_) => false,
         }

@@ -88,7 +88,7 @@ fn explore_once(
     }
     match finished {
         Ok(finished) => explored.complete = finished == SearchEnd::Complete,
-        Err(Stop::Stopped) => {}
+        Err(Stop::Stopped | Stop::Failed(Error::Stopped)) => {}
         Err(Stop::Failed(error)) => return Err(error),
     }
     let unarmed = unarmed(exhaustive, &team);

@@ -120,7 +120,10 @@ fn run(sampling: &Sampling, command: Command, control: &Control) -> Result<Explo
 
 impl Search<'_> {
     fn drive(&self) -> Result<(), Error> {
-        let result = self.drive_worker();
+        let result = match self.drive_worker() {
+            Err(Error::Stopped) => Ok(()),
+            result => result,
+        };
         if result.is_err() {
             self.found.store(0, Ordering::Relaxed);
         }

@@ -184,7 +184,7 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
     explored.spins = path.spins;
     match result {
         Ok(complete) => explored.complete = complete && !cut,
-        Err(Stop::Stopped) => {}
+        Err(Stop::Stopped | Stop::Failed(Error::Stopped)) => {}
         Err(Stop::Failed(error)) => return Err(error),
     }
     if let (Some(check), Some(began)) = (space.cross_check, began)

@@ -1,10 +1,16 @@
 //! Stopping and watching a search from another thread.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Shared between a running search and whoever watches it.
-#[derive(Debug, Default)]
+/// Shared between a running search and whoever watches it: clones are the same control.
+#[derive(Clone, Debug, Default)]
 pub struct Control {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
     stop: AtomicBool,
     states: AtomicU64,
     executions: AtomicU64,
@@ -31,31 +37,31 @@ pub struct Progress {
 impl Control {
     /// Asks the search to stop; it does so after the states it is just expanding.
     pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.shared.stop.store(true, Ordering::Relaxed);
     }
 
     /// Whether somebody asked the search to stop.
     pub fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.shared.stop.load(Ordering::Relaxed)
     }
 
     /// How far the search has come. The numbers may be a batch apart from each other.
     pub fn progress(&self) -> Progress {
         Progress {
-            states: self.states.load(Ordering::Relaxed),
-            executions: self.executions.load(Ordering::Relaxed),
-            events: self.events.load(Ordering::Relaxed),
-            depth: self.depth.load(Ordering::Relaxed),
-            frontier: self.frontier.load(Ordering::Relaxed),
+            states: self.shared.states.load(Ordering::Relaxed),
+            executions: self.shared.executions.load(Ordering::Relaxed),
+            events: self.shared.events.load(Ordering::Relaxed),
+            depth: self.shared.depth.load(Ordering::Relaxed),
+            frontier: self.shared.frontier.load(Ordering::Relaxed),
         }
     }
 
     /// Says how far the search has come.
     pub fn publish(&self, progress: Progress) {
-        self.states.store(progress.states, Ordering::Relaxed);
-        self.executions.store(progress.executions, Ordering::Relaxed);
-        self.events.store(progress.events, Ordering::Relaxed);
-        self.depth.store(progress.depth, Ordering::Relaxed);
-        self.frontier.store(progress.frontier, Ordering::Relaxed);
+        self.shared.states.store(progress.states, Ordering::Relaxed);
+        self.shared.executions.store(progress.executions, Ordering::Relaxed);
+        self.shared.events.store(progress.events, Ordering::Relaxed);
+        self.shared.depth.store(progress.depth, Ordering::Relaxed);
+        self.shared.frontier.store(progress.frontier, Ordering::Relaxed);
     }
 }

@@ -79,6 +79,16 @@ pub enum Goal {
 }
 
 impl JointSearch {
+    /// The same search, stopped by a control.
+    #[must_use]
+    pub fn stopped_by(&self, control: &Control) -> Self {
+        let mut search = self.clone();
+        for (_, launch) in &mut search.programs {
+            launch.control = control.clone();
+        }
+        search
+    }
+
     /// The names of all who take part.
     fn names(&self) -> Vec<&str> {
         let programs = self.programs.iter().map(|(name, _)| name.as_str());
@@ -318,7 +328,7 @@ impl Exploration<'_> {
             // The last execution of all may be the one that says nothing.
             Ok(_) if self.explored.reason.is_some() => Ok(ControlFlow::Break(())),
             Ok(SearchEnd::Complete) => Ok(ControlFlow::Continue(())),
-            Ok(_) | Err(Stop::Stopped) => Ok(ControlFlow::Break(())),
+            Ok(_) | Err(Stop::Stopped | Stop::Failed(Error::Stopped)) => Ok(ControlFlow::Break(())),
             Err(Stop::Failed(error)) => Err(error),
         }
     }

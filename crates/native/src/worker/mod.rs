@@ -67,6 +67,8 @@ pub struct Launch {
     pub companions: Vec<Companion>,
     /// Which memory accesses are scheduling points, if accesses are recorded.
     pub armed: Arc<BTreeSet<ArmedAccess>>,
+    /// Stops whatever is done with it: then the error is [`Error::Stopped`].
+    pub control: Control,
 }
 
 impl Launch {
@@ -85,6 +87,7 @@ impl Launch {
             outside: Environment::default(),
             companions: Vec::new(),
             armed: Arc::default(),
+            control: Control::default(),
         }
     }
 
@@ -227,6 +230,7 @@ pub(crate) struct Worker {
     command: Command,
     is_hurried: Cell<bool>,
     watchdog: u32,
+    control: Control,
     outside: Environment,
     /// The files that the program finds, and later those that it leaves behind.
     files: File,
@@ -280,6 +284,7 @@ impl Worker {
             command,
             is_hurried: Cell::new(false),
             watchdog,
+            control: launch.control.clone(),
             outside,
             files,
             judge,
@@ -305,8 +310,8 @@ impl Worker {
 
     /// Gives a command and waits for the reply.
     pub(crate) fn ask(&mut self, command: Command) -> Result<Reply, Error> {
-        let reply = self.ask_unless(command, &Control::default())?;
-        Ok(reply.expect("nobody stops a control of our own"))
+        let control = self.control.clone();
+        self.ask_unless(command, &control)?.ok_or(Error::Stopped)
     }
 
     /// Gives a command and waits for the reply; none if somebody stopped the search meanwhile, and

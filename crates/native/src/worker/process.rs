@@ -46,11 +46,11 @@ impl Process {
         let child = spawn(&start, files)
             .map_err(|error| Error::Start { path: start.program.into(), error })?;
         let mut process = Process { child, region, prepared: Arc::default() };
-        process.await_start(start.program)?;
+        process.await_start(&start)?;
         process.prepared = start.modules.prepare(&process.region, &start.launch.armed)?;
         process.hand_over_patches();
         process.region.hand_over(Command { request: Request::Begin, ..Command::default() });
-        process.await_start(start.program)?;
+        process.await_start(&start)?;
         Ok(process)
     }
 
@@ -67,13 +67,16 @@ impl Process {
     }
 
     /// Waits until the program stands before its `main`.
-    fn await_start(&mut self, program: &Path) -> Result<(), Error> {
+    fn await_start(&mut self, start: &Start<'_>) -> Result<(), Error> {
         while !self.region.is_our_turn(HEARTBEAT) {
+            if start.launch.control.stopped() {
+                return Err(Error::Stopped);
+            }
             if let Ok(Some(status)) = self.child.try_wait() {
                 if self.region.is_our_turn(Duration::ZERO) {
                     break;
                 }
-                let path = program.into();
+                let path = start.program.into();
                 return Err(Error::NotPreloaded { path, status: status.to_string() });
             }
         }

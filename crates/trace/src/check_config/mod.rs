@@ -293,7 +293,8 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(help_heading = "Limits"))]
     pub max_seconds: Option<Seconds>,
 
-    /// Stop when this much memory is used, such as 500M or 8G [default: nine tenths of what is free]
+    /// Stop when this much memory is used, by the checker and the programs that it runs, such as 500M
+    /// or 8G [default: nine tenths of what is free]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", allow_negative_numbers = true))]
     #[cfg_attr(feature = "clap", arg(help_heading = "Limits"))]
     pub max_memory: Option<ByteSize>,

@@ -5,10 +5,10 @@ mod report;
 use crate::cli::CheckArgs;
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
-use crate::watch::{Watch, executed, explored};
-use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED};
-use everypath_check::{Check, Limits, Observer, Search, Verdict};
-use everypath_trace::{Control, file};
+use crate::watch::{GiveUp, Stopped, Watch, concluded, executed, explored};
+use crate::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
+use everypath_check::{Check, Limits, Observer, Report, Search, Verdict};
+use everypath_trace::{Control, Progress, file};
 use report::JsonCheck;
 
 /// Explores a program and reports what was found.
@@ -21,9 +21,23 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
     }
     let emit = config.emit.as_deref().map(|path| OutputFile::new("--emit", path)).transpose()?;
     let quiet = args.output.quiet;
-    let check = Check::new(config);
-    let mut report =
-        check.run(&mut Progress { quiet }).map_err(|error| Usage::new(error.to_string()))?;
+    let say = |report: &Report| -> Result<u8, Usage> {
+        json.write(&JsonCheck::new(report))?;
+        if !matches!(json, Json::Stdout) {
+            output::report(&report::text(report), quiet, report.verdict);
+        }
+        Ok(exit_code(report))
+    };
+    let give_up = |why: Stopped, progress: Progress| {
+        let report = Report::stopped(&config, why.to_string(), progress);
+        say(&report).unwrap_or_else(|usage| {
+            output::error(&usage.to_string());
+            USAGE
+        })
+    };
+    let check = Check::new(config.clone());
+    let mut watching = Watching { quiet, give_up: &give_up };
+    let mut report = check.run(&mut watching).map_err(|error| Usage::new(error.to_string()))?;
     if let Some(found) = &report.trace {
         trace.write_or_say(&file::to_bytes(found))?;
         if let Some(violation) = &mut report.violation {
@@ -33,34 +47,36 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
     if let (Some(file), Some(found)) = (emit, &report.failure_file) {
         file.write_or_say(&found.to_bytes())?;
     }
-    json.write(&JsonCheck::new(&report))?;
-    if !quiet && !matches!(json, Json::Stdout) {
-        output::print(&report::text(&report));
-    }
-    Ok(match report.verdict {
+    say(&report)
+}
+
+fn exit_code(report: &Report) -> u8 {
+    match report.verdict {
         Verdict::Holds => HOLDS,
         Verdict::Violated => VIOLATED,
         Verdict::Inconclusive if report.internal_error => DEFECT,
         Verdict::Inconclusive => INCONCLUSIVE,
-    })
+    }
 }
 
 /// Shows the progress of searches, and stops them at their limits and by Ctrl-C.
-struct Progress {
+struct Watching<'a> {
     quiet: bool,
+    give_up: GiveUp<'a>,
 }
 
-impl Observer for Progress {
+impl Observer for Watching<'_> {
     fn watch(
         &mut self,
         search: Search,
         limits: Limits,
         run: &mut dyn FnMut(&Control),
     ) -> Option<String> {
-        let watch = Watch::new(limits.seconds.map(f64::from), limits.memory, self.quiet);
+        let watch = Watch::of(limits, self.quiet, self.give_up);
         let line = match search {
             Search::Executions => executed,
             Search::Histories => explored,
+            Search::Counterexample => concluded,
         };
         let shown = |control: &Control, elapsed| line(control.progress(), elapsed);
         let ((), _, stopped) = watch.run_showing(shown, run);

@@ -76,6 +76,9 @@ pub(super) fn text(report: &Report) -> String {
     }
     text += &report.emission.as_ref().map(failures).unwrap_or_default();
     text += &report.violation.as_ref().map(confirmation).unwrap_or_default();
+    if let Some(why) = &report.cut_short {
+        let _ = writeln!(text, "Not minimised and explained to the end: {why}.\n");
+    }
     text += &counts(report);
     if let Some(joint) = &stats.joint {
         explored_jointly(&mut text, joint);
@@ -244,8 +247,8 @@ fn remaining(remaining: &Remaining) -> String {
              unknown\n"
         ),
         Some(executions) => format!(
-            "{left} alternatives are left: all of the search has at least {} executions, how many \
-             more is unknown\n",
+            "{} left: all of the search has at least {} executions, how many more is unknown\n",
+            several(remaining.alternatives_left, "alternative"),
             grouped(executions)
         ),
     }

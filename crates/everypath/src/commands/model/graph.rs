@@ -123,7 +123,7 @@ impl GraphPlan {
         &self,
         plan: &Plan,
         model: &dyn AnyModel,
-        watch: &Watch,
+        watch: &Watch<'_>,
     ) -> Result<Vec<Run>, Usage> {
         let makeup = self.makeup(&plan.request);
         let started = now();
@@ -194,7 +194,7 @@ impl GraphPlan {
         &self,
         plan: &Plan,
         model: &dyn AnyModel,
-        watch: &Watch,
+        watch: &Watch<'_>,
         (loaded, known): (&Loaded<'_>, Known),
     ) -> Result<Vec<Run>, Usage> {
         let clock = clock();

@@ -169,7 +169,7 @@ impl Plan {
     }
 
     /// Runs all replications, or as many as the limits allow.
-    fn run(&self, model: &dyn AnyModel, watch: &Watch) -> Vec<Run> {
+    fn run(&self, model: &dyn AnyModel, watch: &Watch<'_>) -> Vec<Run> {
         let mut runs = Vec::new();
         for (request, record) in self.requests() {
             let (exploration, took, stopped) =

@@ -6,12 +6,14 @@ use super::{read_trace, replay_command};
 use crate::catalog::Catalog;
 use crate::cli::ReplayArgs;
 use crate::usage::Usage;
+use crate::watch::{Stopped, Watch};
 use crate::{DEFECT, INCONCLUSIVE, VIOLATED, output};
-use everypath_check::{CheckError, Replay, Replayed};
+use everypath_check::{CheckError, Limits, Replay, Replayed};
 use everypath_explore::AnyModel;
 use everypath_explore::Found;
 use everypath_report::text;
-use everypath_trace::{Step, Target, Trace};
+use everypath_trace::{Control, Progress, Step, Target, Trace};
+use std::time::Duration;
 
 /// Replays a trace: exit code 1 if it shows the recorded violation again, 3 if not.
 pub(crate) fn run(catalog: &Catalog, args: &ReplayArgs) -> Result<u8, Usage> {
@@ -72,7 +74,19 @@ fn native(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         return gdb::run(&replay);
     }
     let show = |trace: &Trace| output::print(&text(trace, &replay_command(), &path));
-    match replay.run() {
+    let inconclusive = |reason: &str| output::print(&format!("INCONCLUSIVE: {reason}\n"));
+    let give_up = |why: Stopped, _: Progress| {
+        inconclusive(&why.to_string());
+        INCONCLUSIVE
+    };
+    let watch = Watch::of(Limits::default(), false, &give_up);
+    let line = |_: &Control, elapsed: Duration| format!("replaying, {} s", elapsed.as_secs());
+    let (replayed, _, stopped) = watch.run_showing(line, |control| replay.run(control));
+    if let Some(why) = stopped.filter(|_| !matches!(replayed, Replayed::Reproduced(_))) {
+        inconclusive(&why.to_string());
+        return Ok(INCONCLUSIVE);
+    }
+    match replayed {
         Replayed::Reproduced(trace) => {
             show(&trace);
             output::print("Replayed: every step as recorded, the same violation.\n");
@@ -80,7 +94,7 @@ fn native(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
         }
         Replayed::Different { reason, trace, internal_error } => {
             trace.iter().for_each(show);
-            output::print(&format!("INCONCLUSIVE: {reason}\n"));
+            inconclusive(&reason);
             Ok(if internal_error { DEFECT } else { INCONCLUSIVE })
         }
     }

@@ -119,7 +119,7 @@ impl Plan {
 
     /// Runs all replications, or as many as the limits allow; those that came to their end, and
     /// why not all did.
-    fn run(&self, watch: &Watch) -> (Finished, Option<Stopped>) {
+    fn run(&self, watch: &Watch<'_>) -> (Finished, Option<Stopped>) {
         let (events, ended) = (AtomicU64::new(0), AtomicU32::new(0));
         let line = |_: &Control, elapsed: Duration| {
             let events = events.load(Ordering::Relaxed);
