@@ -11,8 +11,8 @@ use everypath_native::{
     Restart, Setup, TimeMode, leaders, partitions,
 };
 use everypath_trace::{
-    CacheName, CheckConfig, Control, IdleName, MemoryName, PeerTree, RestoreMethod, ThreadBackend,
-    TimeName,
+    CacheName, CheckConfig, Control, IdleName, MemoryName, PeerTree, RestoreMethod, Strategy,
+    ThreadBackend, TimeName,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -140,12 +140,19 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
         memory: config.memory == MemoryName::On,
         exit_code: config.exit_code,
         kills: config.kill,
+        spins: spins(config).unwrap_or(u16::MAX),
         faults: faults(config),
         one_tree: config.peer_tree == PeerTree::Destination,
         max_steps: config.max_depth.unwrap_or(DEFAULT_STEPS),
         datagrams: datagrams(config)?,
         ..Setup::default()
     })
+}
+
+/// How many spins of an execution may go on before others move, if that is bounded. Locks that spin
+/// before they park have orders of magnitude more schedules with every one that does.
+pub(crate) fn spins(config: &CheckConfig) -> Option<u16> {
+    config.spins.or((config.strategy == Strategy::Dfs).then_some(1))
 }
 
 /// What may go wrong with connections.

@@ -4,6 +4,7 @@ use crate::emission::Emission;
 use crate::estimate::Remaining;
 use crate::failure_file::FailureFile;
 use crate::finding::{Confirmation, Counted, Found};
+use crate::launch;
 use crate::memory::peak_memory;
 use crate::sample::Sample;
 use everypath_native::ExitCodes;
@@ -77,6 +78,10 @@ pub struct CoverageReport {
     /// How often in a row a thread may look in vain before others move, if one spins.
     #[serde(rename = "looks_in_vain", skip_serializing_if = "Option::is_none")]
     pub looks: Option<u16>,
+    /// How many spins of an execution may give up before others move, if one spins and that is
+    /// bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spins: Option<u16>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -233,6 +238,7 @@ impl Report {
                 remaining: found.remaining().cloned(),
                 preemptions: found.counted.preemptions,
                 looks: found.counted.looks,
+                spins: found.counted.looks.and(launch::spins(config)),
             },
             assumption: match config.memory {
                 MemoryName::On => ASSUMPTION_WITH_MEMORY,

@@ -62,6 +62,7 @@ fn spins_give_up() {
             "--reduction source-dpor",
             "--state-matching",
             "--preemptions 1",
+            "--spins 2",
             "--strategy random --max-executions 200",
             "--strategy pos --max-executions 200",
             "--strategy pct --pct-depth 3 --max-executions 2000",
@@ -75,6 +76,23 @@ fn spins_give_up() {
     }
 }
 
+/// A search bounds how many spins of an execution give up; a sample does not.
+#[test]
+fn as_many_spins_give_up_as_allowed() {
+    let programs = programs(&["looks_twice.c"]);
+    for (options, expected) in [
+        ("--spins 0", (0, "holds")),
+        ("", (0, "holds")),
+        ("--spins 2", (1, "violated")),
+        ("--spins 2 --reduction none", (1, "violated")),
+        ("--strategy random --max-executions 500", (1, "violated")),
+        ("--strategy random --spins 1 --max-executions 500", (0, "holds")),
+    ] {
+        let (code, result) = programs.check(&format!("{options} -- ./looks_twice"));
+        assert_eq!((code, verdict(&result)), expected, "{options}: {result}");
+    }
+}
+
 /// The search ended with "more than 100000 steps" if a thread was never preempted that looked at
 /// something by locking a mutex, or that tried to lock one.
 #[test]
@@ -85,6 +103,7 @@ fn unfair_spins_end() {
         assert_eq!((code, verdict(&result)), (0, "holds"), "{how}: {result}");
         assert_eq!(result["coverage"]["kind"], "exhaustive");
         assert_eq!(result["coverage"]["looks_in_vain"], 64, "{how}: {result}");
+        assert_eq!(result["coverage"]["spins"], 1, "{how}: {result}");
     }
     let said = programs.everypath("check -- ./spins exchange");
     let said = String::from_utf8_lossy(&said.stdout);

@@ -71,7 +71,15 @@ impl Comparison<'_> {
             let expected = self.launch.setup.expects(reply.outcome, reply.detail);
             if !expected && contradicts(reply.outcome, explored) {
                 let number = explored.cross_checked - 1;
-                explored.contradiction = Some(Execution::of(worker, &reply, number));
+                let execution = Execution::of(worker, &reply, number);
+                // Two threads that spin let each other go on: more spins give up so than the search has
+                // explored, which is a violation, and no contradiction.
+                if explored.spins {
+                    explored.complete = false;
+                    explored.keep(execution);
+                } else {
+                    explored.contradiction = Some(execution);
+                }
                 return Ok(());
             }
             // All executions of a program that is alone, and has nothing to choose, are the same.

@@ -287,6 +287,8 @@ pub(crate) struct State {
     pub(crate) kills: Cell<u16>,
     /// How often the network was cut.
     pub(crate) partitions: Cell<u16>,
+    /// How many spins went on before others had moved.
+    pub(crate) insisted: Cell<u16>,
     /// Which processes have used the network, a bit each: see `symmetry`.
     pub(crate) seen: Cell<u16>,
     /// How many threads each process has created that have not been joined.

@@ -1,7 +1,7 @@
 //! The alternatives at a scheduling point: the runnable threads, and the outcomes of their steps.
 
 use super::LAST;
-use super::spinning::INSISTS;
+use super::spinning;
 use crate::process_faults;
 use crate::state::{State, Status, Thread};
 use crate::symmetry;
@@ -17,7 +17,7 @@ pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
             choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
         }
         Operation::Choose(ways) | Operation::Deliver(ways) => ways,
-        Operation::Spin => u32::from(INSISTS) + 1,
+        Operation::Spin => spinning::outcomes(state),
         Operation::Kill => process_faults::WAYS,
         Operation::Partition => crate::partition::ways(state),
         Operation::Fault(_)

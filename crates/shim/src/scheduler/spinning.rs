@@ -14,7 +14,7 @@ use super::{Ending, POLICY, glance, or_end, reschedule, stand_back};
 use crate::cancel;
 use crate::controller;
 use crate::region::setup;
-use crate::state::{Thread, state};
+use crate::state::{State, Thread, state};
 use everypath_shim_abi::{MAX_LOOKS, Object, Operation, Outcome, Policy};
 
 /// The thread has not looked in vain since it last did something that others could see.
@@ -84,11 +84,18 @@ fn is_skipped(thread: &Thread, is_pause: bool) -> bool {
     false
 }
 
+/// How many outcomes the step of a thread that spins has. In whatever order the budget is spent, an
+/// execution has spent the same of it: so such steps are independent. When it is spent the step is
+/// still there, so that an execution has the same steps in every order.
+pub(super) fn outcomes(state: &State) -> u32 {
+    1 + u32::from(state.insisted.get() < setup().spins)
+}
+
 /// Decides, once, whether a thread goes on or waits for others; it can wait only if there are any.
 fn decides_to_go_on(thread: &'static Thread) -> bool {
     let state = state();
     let is_free = !state.is_lonely() && state.exclusive.get() == 0 && controller::is_running();
-    if thread.spin.get() != UNDECIDED || !is_free {
+    if thread.spin.get() != UNDECIDED || !is_free || setup().spins == 0 {
         return false;
     }
     thread.announce(Operation::Spin, Object::NONE);
@@ -97,6 +104,7 @@ fn decides_to_go_on(thread: &'static Thread) -> bool {
     reschedule(state);
     state.selectable.set(state.selectable.get() - 1);
     let goes_on = thread.outcome.get() == INSISTS;
+    state.insisted.set(state.insisted.get() + u16::from(goes_on));
     thread.spin.set(if goes_on { GOES_ON } else { WAITS });
     goes_on
 }

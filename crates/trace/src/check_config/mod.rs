@@ -94,6 +94,10 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Schedules"))]
     pub preemptions: Option<u32>,
 
+    /// At most N spins of an execution give up, or park, before others move [default: 1 for dfs]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Schedules"))]
+    pub spins: Option<u16>,
+
     /// PCT bug depth: how many steps must be ordered for a bug to show (pct) [default: 3]
     #[cfg_attr(feature = "clap", arg(long, value_name = "D", help_heading = "Schedules"))]
     #[cfg_attr(feature = "clap", arg(value_parser = clap::value_parser!(u32).range(1..)))]

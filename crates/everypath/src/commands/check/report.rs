@@ -100,10 +100,20 @@ pub(super) fn text(report: &Report) -> String {
     if report.verdict == Verdict::Holds {
         let _ = writeln!(text, "{}", report.assumption);
         if let Some(looks) = coverage.looks {
+            let most = match coverage.spins {
+                Some(0) => ", and that no spin gives up before that (--spins)".into(),
+                Some(1) => {
+                    ", and that one spin of an execution gives up before that (--spins)".into()
+                }
+                Some(most) => {
+                    format!(", and that {most} spins of an execution give up before that (--spins)")
+                }
+                None => String::new(),
+            };
             let _ = writeln!(
                 text,
                 "Assumes that a thread which spins looks at most {looks} times in vain before \
-                 others move."
+                 others move{most}."
             );
         }
         for assumption in &report.assumptions {
