@@ -65,6 +65,10 @@ pub fn run(catalog: Catalog) -> ExitCode {
             output::error(&format!("internal error: {info}"));
         }
     }));
+    if let Some(why) = everypath_native::doctor::stack_shortage() {
+        output::error(&why);
+        return ExitCode::from(INCONCLUSIVE);
+    }
     let code = panic::catch_unwind(|| match commands::run(&catalog) {
         Ok(code) => code,
         Err(usage) => {

@@ -13,6 +13,7 @@ mod joint;
 mod joint_pairs;
 mod leaks;
 mod limits;
+mod machine;
 mod network_programs;
 mod pages;
 mod peers;

@@ -20,7 +20,7 @@ fn line<'a>(text: &'a str, subject: &str) -> (&'a str, &'a str) {
     (found[0].0, found[0].1.trim())
 }
 
-const SUBJECTS: [&str; 16] = [
+const SUBJECTS: [&str; 23] = [
     "kernel",
     "architecture",
     "FSGSBASE instructions",
@@ -36,6 +36,13 @@ const SUBJECTS: [&str; 16] = [
     "C library",
     "cores",
     "free memory",
+    "/proc",
+    "limit of mappings",
+    "limit of address space",
+    "limit of data size",
+    "limit of open files",
+    "limit of stack size",
+    "limit of file size",
     "controlling a program",
 ];
 

@@ -32,6 +32,26 @@ pub enum Error {
         /// How it ended.
         status: String,
     },
+    /// The program was not started: its loader would not bring the shim into it.
+    #[error(
+        "{path} was not started, because it would not be controlled: its loader does not load the \
+         shim ({reason})"
+    )]
+    CannotPreload {
+        /// The program.
+        path: PathBuf,
+        /// What the loader says.
+        reason: String,
+    },
+    /// A process of the program was killed or stopped by somebody else.
+    #[error(
+        "a process of the program was {what}; the kernel does so when memory runs out, and the \
+         program itself cannot, since its signals are modelled"
+    )]
+    Killed {
+        /// What was done to it.
+        what: String,
+    },
     /// A library that the program loads cannot be read.
     #[error("cannot read the library {path}: {error}")]
     Module {
@@ -84,6 +104,8 @@ impl Error {
             Error::System { .. }
             | Error::Start { .. }
             | Error::NotPreloaded { .. }
+            | Error::CannotPreload { .. }
+            | Error::Killed { .. }
             | Error::Uncontrolled(_) => true,
             Error::Module { .. }
             | Error::Patch { .. }

@@ -112,8 +112,8 @@ pub enum ProgramError {
     },
     /// A program that runs as somebody else.
     #[error(
-        "{}: is setuid or setgid, and the loader lets nobody control such programs; \
-         check a copy of it without these bits",
+        "{}: is setuid or setgid, or has capabilities, and the loader lets nobody control such \
+         programs; check a copy of it without these",
         .0.display()
     )]
     Privileged(PathBuf),
@@ -179,7 +179,7 @@ impl Program {
         if mode & EXECUTABLE == 0 {
             return Err(ProgramError::NotExecutable(path));
         }
-        if mode & (SETUID | SETGID) != 0 {
+        if is_privileged(&path, mode) {
             return Err(ProgramError::Privileged(path));
         }
         let bytes = fs::read(&path).map_err(|error| unreadable(&path, error))?;
@@ -211,6 +211,22 @@ impl Program {
             Err(detail) => Err(ProgramError::Damaged { path, detail }),
         }
     }
+}
+
+/// The loader that a program asks for.
+pub(crate) fn interpreter(path: &Path) -> io::Result<PathBuf> {
+    let other = |what: String| io::Error::other(what);
+    match dynamic(&fs::read(path)?).map_err(other)? {
+        Some((interpreter, _)) => Ok(interpreter),
+        None => Err(other("it is statically linked".into())),
+    }
+}
+
+/// Whether the loader treats a program as privileged, for its bits or for capabilities of its file.
+fn is_privileged(path: &Path, mode: u32) -> bool {
+    let mut value = [0; 64];
+    mode & (SETUID | SETGID) != 0
+        || rustix::fs::getxattr(path, c"security.capability", &mut value).is_ok()
 }
 
 fn unreadable(path: &Path, source: io::Error) -> ProgramError {

@@ -149,8 +149,8 @@ fn privileged_programs_cannot_be_controlled() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     for mode in [0o4755, 0o2755] {
         let copy = file(folder.path(), "privileged", &compiled.bytes(), mode);
-        let message = "is setuid or setgid, and the loader lets nobody control such programs; \
-                       check a copy of it without these bits";
+        let message = "is setuid or setgid, or has capabilities, and the loader lets nobody control \
+                       such programs; check a copy of it without these";
         check(&copy, message, false);
     }
 }

@@ -159,7 +159,9 @@ fn start(number: u16) {
     // JUSTIFICATION: libc's threads have state that snapshots would have to know.
     let made = unsafe { everypath_clone(FLAGS, top, carry, usize::from(number)) };
     if made < 0 {
-        crate::fail::fatal("cannot start a kernel thread");
+        crate::fail::unable(
+            "cannot start a kernel thread: no more processes (ulimit -u) or memory",
+        );
     }
 }
 

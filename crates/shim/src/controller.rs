@@ -260,7 +260,7 @@ fn fork_one() {
             while sys!(number::WAIT4, child, 0, 0, 0) == -INTERRUPTED {}
             CHILD.store(0, Relaxed);
         }
-        _ => crate::fail::fatal("cannot fork: no more processes or memory"),
+        _ => crate::fail::unable("cannot fork: no more processes (ulimit -u) or memory"),
     }
 }
 

@@ -40,9 +40,14 @@ impl Write for Message {
     }
 }
 
-/// Ends the process because of a defect or a machine that cannot do what we need.
+/// Ends the process because of a defect.
 pub(crate) fn fatal(text: &str) -> ! {
     die(Outcome::Defect, format_args!("{text}"))
+}
+
+/// Ends the process because the machine, or a limit of it, does not allow what we need: no defect.
+pub(crate) fn unable(text: &str) -> ! {
+    die(Outcome::Uncontrolled, format_args!("{text}"))
 }
 
 /// Ends the process with a reply for the checker.

@@ -89,7 +89,7 @@ impl Real {
             self.find();
         }
         match self.found.load(Relaxed) {
-            0 => crate::fail::fatal("libc lacks a function that everypath stands in for"),
+            0 => crate::fail::unable("libc lacks a function that everypath stands in for"),
             found => found,
         }
     }
@@ -219,7 +219,7 @@ pub(crate) fn make_block(block: usize, tid: i32) {
     crate::memory::store(block + TCB_SELF, block);
     crate::memory::store(block + TCB_THREAD, block);
     if call!(INSIDES.allocate_tls.load(Relaxed), fn(usize) -> usize, block) == 0 {
-        crate::fail::fatal("no memory for thread-local storage");
+        crate::fail::unable("no memory for thread-local storage");
     }
     crate::memory::store(block + TCB_MULTIPLE_THREADS, 1i32);
     for offset in [TCB_STACK_GUARD, TCB_POINTER_GUARD] {

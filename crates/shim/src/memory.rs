@@ -17,7 +17,10 @@ pub(crate) fn map(address: usize, length: usize) {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     let got = sys!(number::MMAP, address, length, PROT_READ_WRITE, flags, usize::MAX, 0);
     if got != address as isize {
-        crate::fail::fatal("the memory that everypath needs is taken in this program");
+        crate::fail::unable(
+            "no memory is left for everypath in this process: a limit of address space \
+             (ulimit -v), or the program has taken its addresses",
+        );
     }
 }
 

@@ -60,7 +60,7 @@ fn hand_over() {
         while !left.is_empty() {
             let done = sys!(number::PWRITE64, reserved_fds::FILES, left.as_ptr(), left.len(), at);
             if done <= 0 {
-                crate::fail::fatal("no memory is left for the files that the program wrote");
+                crate::fail::unable("no memory is left for the files that the program wrote");
             }
             at += done as usize;
             left = &left[done as usize..];

@@ -173,7 +173,7 @@ pub(crate) fn save(slot: u32) {
             return;
         }
         if used == MAX_SPANS || at + span.length > base + SNAPSHOT_SIZE {
-            crate::fail::fatal("the program's memory is too large to be copied");
+            crate::fail::unable("the program's memory is too large to be copied");
         }
         image.spans[used].set(span);
         copy(at, span.address, span.length);

@@ -164,7 +164,7 @@ fn add_run(run: Run) {
         }
     }
     if runs == MAX_RUNS {
-        crate::fail::fatal("the program's memory has too many parts");
+        crate::fail::unable("the program's memory has too many mappings; try --restart copy");
     }
     PAGES.runs[runs].set(run);
     PAGES.run_count.store(runs + 1, Relaxed);

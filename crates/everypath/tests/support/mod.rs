@@ -42,6 +42,14 @@ impl Programs {
     }
 }
 
+/// Leaves a test out, for this reason, unless all are required.
+#[expect(clippy::disallowed_methods, reason = "the caller says what may be left out")]
+#[expect(clippy::print_stdout, reason = "what is left out must be seen")]
+pub(crate) fn skip(reason: &str) {
+    assert!(std::env::var_os("EVERYPATH_REQUIRE_ALL").is_none(), "{reason}");
+    println!("skipped: {reason}");
+}
+
 fn compile(name: &str, to: &Path) {
     let source: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../programs", name].iter().collect();
     let mut compiler = if name.ends_with(".rs") {

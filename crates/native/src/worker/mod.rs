@@ -1,6 +1,7 @@
 //! A process that runs the program under the shim, and the commands that drive it.
 
 mod defect;
+mod loader;
 mod process;
 #[cfg(test)]
 mod tests;
@@ -8,6 +9,7 @@ mod trust;
 
 use crate::closed::{self, Companion, System};
 use crate::dependence::alternative;
+use crate::doctor::resource_limits;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::exhaustive::PlannedExecution;
@@ -112,6 +114,8 @@ impl Launch {
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
     known: Mutex<Vec<Arc<Prepared>>>,
+    /// Programs of which the loader was asked whether it loads the shim.
+    preloading: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// The modules and their patches.
@@ -243,6 +247,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// Starts the program, and the others of its system, and stops before their `main`.
     pub(crate) fn start(launch: &Launch, modules: &Modules) -> Result<Self, Error> {
+        resource_limits::ensure()?;
         let system = |what| move |error| Error::System { what, error };
         let region = Mapping::new().map_err(system("share memory with the program"))?;
         let found = placed(&launch.files).map_err(system("keep files in memory"))?;
@@ -434,8 +439,7 @@ impl Worker {
             if let Some(status) = status
                 && !self.first.region.is_our_turn(Duration::ZERO)
             {
-                let log = self.first.log();
-                return Err(Error::Defect(format!("the worker died ({status}){log}")));
+                return Err(process::death(status, self.first.log()));
             }
             let now = self.first.region.progress.load(Ordering::Relaxed);
             still = if now == progress { still + 1 } else { 0 };
@@ -445,6 +449,9 @@ impl Worker {
             }
             // A program that does not move stops when it is asked to; only the shim does not.
             if still >= self.watchdog.saturating_mul(4) {
+                if self.processes().any(Process::is_stopped) {
+                    return Err(Error::Killed { what: "stopped by a signal from outside".into() });
+                }
                 let log = self.first.log();
                 return Err(Error::Defect(format!("the worker does not react{log}")));
             }

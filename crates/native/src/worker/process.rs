@@ -1,17 +1,17 @@
 //! One process under the shim: its start and its end.
 
-use super::defect;
-use super::{HEARTBEAT, Launch, Modules, Prepared};
+use super::{HEARTBEAT, Launch, Modules, Prepared, defect, loader};
 use crate::error::Error;
 use crate::region::Mapping;
 use crate::shim;
 use everypath_shim_abi::{Command, Outcome, Request, preload, reserved_fds, text};
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,6 +43,7 @@ impl Process {
             .map_err(|error| Error::System { what: "keep the shim in memory", error })?;
         let [trees, found] = start.files;
         let files = [region.file().as_raw_fd(), shim.as_raw_fd(), trees, found];
+        loader::ensure(&start, files)?;
         let child = spawn(&start, files)
             .map_err(|error| Error::Start { path: start.program.into(), error })?;
         let mut process = Process { child, region, prepared: Arc::default() };
@@ -76,6 +77,9 @@ impl Process {
                 if self.region.is_our_turn(Duration::ZERO) {
                     break;
                 }
+                if status.signal().is_some() {
+                    return Err(death(status, self.log()));
+                }
                 let path = start.program.into();
                 return Err(Error::NotPreloaded { path, status: status.to_string() });
             }
@@ -107,6 +111,13 @@ impl Process {
         defect::log(&self.region)
     }
 
+    /// Whether somebody has stopped it, as the kernel says.
+    pub(super) fn is_stopped(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        // Behind the name, which may contain anything.
+        stat.is_ok_and(|text| text.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T')))
+    }
+
     pub(super) fn signal(&self, signal: i32) {
         // SAFETY: sends a signal to our own child. JUSTIFICATION: std can only kill.
         unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
@@ -123,13 +134,37 @@ impl Drop for Process {
     }
 }
 
+/// Why a process ended that should not have: signals of the program are modelled, so those that end a
+/// process come from outside, unless they report a fault.
+pub(super) fn death(status: ExitStatus, log: String) -> Error {
+    const FAULTS: [i32; 7] = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGILL,
+        libc::SIGFPE,
+        libc::SIGTRAP,
+        libc::SIGABRT,
+        libc::SIGSYS,
+    ];
+    match status.signal() {
+        Some(signal) if !FAULTS.contains(&signal) => {
+            Error::Killed { what: format!("killed from outside ({status})") }
+        }
+        _ => Error::Defect(format!("the worker died ({status}){log}")),
+    }
+}
+
 /// Starts a program with four files: the region, the shim, the trees and the files that it finds.
 fn spawn(start: &Start<'_>, files: [RawFd; 4]) -> io::Result<Child> {
+    command(start.program, start, files).args(start.arguments).spawn()
+}
+
+/// How a file is started that gets these files.
+pub(super) fn command(file: &Path, start: &Start<'_>, files: [RawFd; 4]) -> std::process::Command {
     let (launch, shared) = (start.launch, start.shared);
-    let mut command = std::process::Command::new(start.program);
+    let mut command = std::process::Command::new(file);
     let checker = std::process::id();
     command
-        .args(start.arguments)
         .env_clear()
         .envs(launch.environment.iter().cloned())
         .envs(preload::LOADER)
@@ -145,7 +180,7 @@ fn spawn(start: &Start<'_>, files: [RawFd; 4]) -> io::Result<Child> {
     // SAFETY: between fork and exec, only system calls are made.
     // JUSTIFICATION: std cannot hand over descriptors, fix addresses or tie the child's life to ours.
     unsafe { command.pre_exec(move || prepare_child(files, shared, checker)) };
-    command.spawn()
+    command
 }
 
 /// What libc shall do otherwise than by itself, after what the program's environment asks of it.

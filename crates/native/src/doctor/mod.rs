@@ -1,5 +1,9 @@
 //! What this machine supports for controlling programs, found by trying it.
 
+pub(crate) mod resource_limits;
+
+pub use resource_limits::stack_shortage;
+
 use crate::program::{Program, ProgramError};
 use crate::sample::{Sampler, Sampling, sample};
 use crate::shim::memory_file;
@@ -84,7 +88,7 @@ const SANDBOX: &str =
 
 /// Looks at everything. `folders` are those where programs are looked for by name.
 pub fn examine(folders: &[PathBuf], environment: &[(OsString, OsString)]) -> Vec<Finding> {
-    vec![
+    let mut findings = vec![
         kernel(),
         architecture(),
         fs_base(),
@@ -100,8 +104,12 @@ pub fn examine(folders: &[PathBuf], environment: &[(OsString, OsString)]) -> Vec
         c_library(),
         cores(),
         free_memory(),
-        proof(folders, environment),
-    ]
+        proc_files(),
+        mappings(),
+    ];
+    findings.extend(resource_limits::findings());
+    findings.push(proof(folders, environment));
+    findings
 }
 
 /// What the kernel calls itself: its release and its machine.
@@ -310,9 +318,36 @@ fn free_memory() -> Finding {
         field.and_then(|field| field.trim().trim_end_matches(" kB").parse().ok());
     match kilobytes {
         Some(kilobytes) => Finding::new("free memory", format!("{} MiB", kilobytes >> 10)),
-        None => Finding::new("free memory", "not told; /proc is not mounted")
+        None => Finding::new("free memory", "unknown")
             .lacking(NOTHING_WORKS)
-            .explained("programs cannot be checked: their mappings are read there", "mount /proc"),
+            .explained("--max-memory has no default", "mount /proc")
+            .optional(),
+    }
+}
+
+/// The loader opens the shim there, and the shim reads the mappings of the program.
+fn proc_files() -> Finding {
+    Finding::probed("/proc", File::open("/proc/self/maps").map(drop)).explained(
+        "the loader cannot load the shim; programs cannot be checked",
+        "mount -t proc proc /proc",
+    )
+}
+
+/// A process may have only so many mappings, and restoring memory page by page makes more of them.
+fn mappings() -> Finding {
+    const FEW: u64 = 4096;
+    let text = fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
+    let finding = |found: &str| Finding::new("limit of mappings", found);
+    match text.trim().parse::<u64>() {
+        Err(_) => finding("unknown"),
+        Ok(most) if most >= FEW => finding(text.trim()),
+        Ok(_) => finding(text.trim())
+            .lacking(NOTHING_WORKS)
+            .explained(
+                "programs with many mappings cannot be checked",
+                "as root: sysctl vm.max_map_count=65530",
+            )
+            .optional(),
     }
 }
 

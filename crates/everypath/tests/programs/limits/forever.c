@@ -1,0 +1,6 @@
+// Computes for ever.
+int main(void)
+{
+    for (;;)
+        __asm__ volatile("");
+}
