@@ -1,14 +1,14 @@
-//! Alarms and interval timers: a thread without code of the program sleeps until the deadline and
+//! Alarms and interval timers: a thread without code of the program is blocked until the deadline and
 //! sends the signal.
 
 use crate::guest;
 use crate::libc::result;
 use crate::objects;
-use crate::scheduler::{Woken, ask, grant, note_creation, point, wait};
+use crate::scheduler::{block_until, note_creation, point, wait};
 use crate::signals::reach_process;
-use crate::state::{Interruption, Status, Thread, state};
+use crate::state::{Thread, state};
 use crate::sys::{Answer, errno, returned};
-use crate::thread::{create, find};
+use crate::thread::{create, find, retire};
 use everypath_shim_abi::{Object, Operation, Waiting};
 
 const SIGALRM: i32 = 14;
@@ -40,61 +40,78 @@ fn left() -> u64 {
     if alarm.at == 0 { 0 } else { alarm.at.saturating_sub(state().clock.get()).max(1) }
 }
 
-/// Sets the alarm, or takes it back.
-fn set(after: u64, again: u64) {
+/// Arms the alarm anew, or disarms it. Returns after which time it would have rung again, and how much
+/// time was left.
+///
+/// The thread that rings is blocked from the step on that arms the alarm. So its time-out is enabled
+/// wherever the alarm can ring, and every search takes it against a step that disarms it.
+fn set(after: u64, again: u64) -> [u64; 2] {
+    let was_concurrent = state().is_concurrent();
     point(Operation::TimerSet(after), objects::memory((&raw const state().alarm) as usize));
+    let alarm = state().alarm.get();
+    let before = [alarm.again, left()];
     let at = if after == 0 { 0 } else { state().clock.get().saturating_add(after) };
-    let alarm = Alarm { at, again, ..state().alarm.get() };
-    state().alarm.set(alarm);
-    match find(alarm.ringer).filter(|_| alarm.ringer != 0) {
-        Some(ringer) if ringer.status() == Status::Blocked => {
-            ringer.interruption.set(Interruption::Failing);
-            grant(ringer);
+    let ringer = find(alarm.ringer).filter(|_| alarm.ringer != 0);
+    let ringer = match (at, ringer) {
+        (0, None) => 0,
+        (0, Some(ringer)) => {
+            retire(ringer);
+            0
         }
-        Some(_) => {}
-        None if at != 0 => start(),
-        None => {}
-    }
+        (_, ringer) => {
+            let ringer = ringer.unwrap_or_else(|| start(was_concurrent));
+            ringer.announce(Operation::Sleep(at), Object::NONE);
+            ringer.is_unheard.set(false);
+            block_until(ringer, at);
+            ringer.tcb.get()
+        }
+    };
+    state().alarm.set(Alarm { at, again, ringer });
+    before
 }
 
-fn start() {
-    let was_concurrent = state().is_concurrent();
-    point(Operation::Create, objects::memory(ring as *const () as usize));
+/// Creates the thread that rings.
+fn start(was_concurrent: bool) -> &'static Thread {
     let ringer = create(ring as *const () as usize, 0, true);
     ringer.blocked_signals.set(u64::MAX);
     ringer.name.set(*b"alarm\0\0\0\0\0\0\0\0\0\0\0");
-    state().alarm.set(Alarm { ringer: ringer.tcb.get(), ..state().alarm.get() });
     note_creation(ringer, was_concurrent);
+    ringer
 }
 
-/// Rings whenever it is time, until the alarm is not set any more.
+/// Begins when the alarm rings for the first time.
 extern "C" fn ring(_unused: usize) -> usize {
     loop {
         let alarm = state().alarm.get();
-        if alarm.at == 0 {
-            break;
-        }
-        ask(Operation::Sleep(alarm.at), Object::NONE, Some(alarm.at));
-        // It may have been set anew meanwhile.
-        let alarm = state().alarm.get();
-        if alarm.at == 0 {
-            break;
-        }
-        state().current().announce(Operation::Sleep(alarm.at), Object::NONE);
-        if wait(Waiting::Time, Object::NONE, Some(alarm.at)) == Woken::TimedOut {
-            let at = if alarm.again == 0 { 0 } else { alarm.at.saturating_add(alarm.again) };
-            state().alarm.set(Alarm { at, ..alarm });
+        if alarm.again == 0 {
+            state().alarm.set(Alarm::default());
             reach_process(SIGALRM);
+            return 0;
         }
+        let at = alarm.at.saturating_add(alarm.again);
+        state().alarm.set(Alarm { at, ..alarm });
+        state().current().is_unheard.set(true);
+        reach_process(SIGALRM);
+        state().current().announce(Operation::Sleep(at), Object::NONE);
+        wait(Waiting::Time, Object::NONE, Some(at));
     }
-    state().alarm.set(Alarm { ringer: 0, ..state().alarm.get() });
-    0
+}
+
+/// A signal that was sent is not pending any more. An interval timer rings again only then: earlier, the
+/// kernel would not have sent it twice, and it could ring for ever before anybody moves.
+pub(crate) fn note_taken(signal: i32) {
+    let ringer = state().alarm.get().ringer;
+    if signal == SIGALRM
+        && ringer != 0
+        && let Some(ringer) = find(ringer)
+    {
+        ringer.is_unheard.set(false);
+    }
 }
 
 /// Does what the system call does.
 pub(crate) fn alarm_after(seconds: u32) -> isize {
-    let left = left();
-    set(u64::from(seconds) * SECOND, 0);
+    let [_, left] = set(u64::from(seconds) * SECOND, 0);
     // What is left is rounded, but not to nothing.
     ((left + SECOND / 2) / SECOND).max(u64::from(left != 0)) as isize
 }
@@ -131,8 +148,7 @@ pub(crate) fn set_timer(which: i32, new: usize, old: usize) -> Answer {
     if which != REAL {
         crate::fail::stop!("setitimer of CPU time is not modelled: it is not deterministic");
     }
-    let before = [state().alarm.get().again, left()];
-    set(after, again);
+    let before = set(after, again);
     let time = |nanoseconds: u64| [nanoseconds / SECOND, nanoseconds % SECOND / 1000];
     guest::store_if_wanted(old, before.map(time))?;
     Ok(0)

@@ -7,7 +7,7 @@ use crate::memory::{load, map, store, zero};
 use crate::multi_process;
 use crate::objects;
 use crate::process_faults;
-use crate::scheduler::{Woken, ask, give_way, grant_all, point, reschedule, wait};
+use crate::scheduler::{Woken, ask, give_way, grant_all, point, reschedule, wait, withdraw};
 use crate::state::{KEYS, State, Status, Thread, state};
 use crate::sys::errno;
 use core::arch::global_asm;
@@ -144,6 +144,14 @@ fn forget(state: &State, thread: &Thread) {
     thread.set_status(Status::Free);
     let used = state.threads().filter(|thread| thread.status() != Status::Free);
     state.limit.set(used.map(|thread| thread.number.get() + 1).max().unwrap_or(1));
+}
+
+/// Ends a blocked thread that nobody joins. All that it did happens before the step that ends it.
+pub(crate) fn retire(thread: &Thread) {
+    let state = state();
+    withdraw(thread);
+    count_unjoined(state, -1);
+    forget(state, thread);
 }
 
 /// Destructors of thread-local variables, then of thread-specific data.

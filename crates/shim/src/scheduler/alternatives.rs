@@ -40,17 +40,22 @@ pub(crate) fn choose_of(all: u32, most: u32) -> u32 {
     (0..u64::from(most)).fold(1u64, |ways, i| ways * (u64::from(all) - i) / (i + 1)) as u32
 }
 
-/// Whether the time-out of a blocked thread may fire now.
+/// Whether the time-out of a blocked thread may fire now. Those of equal deadlines fire in any order:
+/// the clock does not advance while threads run, so they need not be equal on a real machine.
 fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
     let deadline = thread.deadline.get();
-    let earlier = |other: &Thread| {
-        other.status() == Status::Blocked
-            && other.deadline.get() != 0
-            && (other.deadline.get(), other.number.get()) < (deadline, thread.number.get())
+    let waits = |other: &Thread| {
+        other.status() == Status::Blocked && other.deadline.get() != 0 && !other.is_unheard.get()
     };
-    deadline != 0
+    let earlier = |other: &Thread| waits(other) && other.deadline.get() < deadline;
+    // No moments, so nothing is lost if these are ordered.
+    let sooner = |other: &Thread| {
+        let rank = |thread: &Thread| (thread.deadline.get(), thread.number.get());
+        waits(other) && rank(other) < rank(thread)
+    };
+    waits(thread)
         && match mode {
-            _ if deadline == LAST => !state.threads().any(earlier) && can_run(state) == 0,
+            _ if deadline == LAST => !state.threads().any(sooner) && can_run(state) == 0,
             TimeMode::Any => true,
             TimeMode::Ordered => !state.threads().any(earlier),
             TimeMode::Quiescent => !state.threads().any(earlier) && is_quiescent(state),

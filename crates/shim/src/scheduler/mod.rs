@@ -225,6 +225,15 @@ pub(crate) fn wait(waiting: Waiting, object: Object, deadline: Option<u64>) -> W
     }
 }
 
+/// Blocks another thread, which has announced its wait, until a moment; or changes until when.
+pub(crate) fn block_until(thread: &Thread, moment: u64) {
+    thread.waiting.set(Waiting::Time);
+    thread.timed_out.set(false);
+    set_deadline(thread, moment.max(1));
+    thread.set_status(Status::Blocked);
+    thread.phase.set(Phase::Resume);
+}
+
 /// The place of who is the next to wait. Not inlined: what it looks at would stay on the stack of
 /// the thread that waits, and become part of its state.
 #[inline(never)]
@@ -553,7 +562,9 @@ pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
         replay::pass(thread.number.get());
         or_end(take(state, Choice { thread: thread.number.get(), outcome: 0 }, 1));
     }
-    complete(&[OperationKind::Create], Completion::Created(created.number.get()));
+    // An alarm that is armed creates a thread that rings.
+    let creates = &[OperationKind::Create, OperationKind::TimerSet];
+    complete(creates, Completion::Created(created.number.get()));
 }
 
 /// Ends the execution that a thread is in the middle of, if something says so.

@@ -264,6 +264,7 @@ pub(crate) fn deliver_pending(state: &State) -> bool {
         any = true;
         let signal = ready.trailing_zeros() as i32 + 1;
         thread.pending.set(thread.pending.get() & !bit(signal));
+        crate::alarm::note_taken(signal);
         handle_here(signal);
     }
 }

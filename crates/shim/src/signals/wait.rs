@@ -50,6 +50,7 @@ fn await_one(set: u64, deadline: Option<u64>) -> Result<Arrived, i32> {
     ask(Operation::SignalWait, objects::whole_process(), deadline);
     loop {
         if let Some(arrived) = take(set) {
+            crate::alarm::note_taken(arrived.signal);
             return Ok(arrived);
         }
         if deadline.is_some_and(|deadline| deadline <= state().clock.get()) {

@@ -1,0 +1,74 @@
+//! Small programs that fail natively now and then, or never, and must be found to.
+
+use crate::support::Programs;
+use crate::support::endings::property;
+use serde_json::Value;
+
+fn programs(names: &[&str]) -> Programs {
+    let paths: Vec<String> = names
+        .iter()
+        .map(|name| format!("../crates/everypath/tests/programs/verdicts/{name}"))
+        .collect();
+    Programs::new(&paths.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn verdict(result: &Value) -> &str {
+    result["verdict"].as_str().unwrap()
+}
+
+/// Checks that a program violates a property, and that its trace can be replayed.
+fn violates(programs: &Programs, arguments: &str, expected: &str) {
+    let (code, result) = programs.check(arguments);
+    assert_eq!((code, property(&result)), (1, expected), "{arguments}: {result}");
+    let replayed = programs.everypath("replay everypath-trace.json");
+    assert_eq!(replayed.status.code(), Some(1), "{arguments}: {replayed:?}");
+}
+
+/// Checks that a program holds, exhaustively.
+fn holds(programs: &Programs, arguments: &str) {
+    let (code, result) = programs.check(arguments);
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{arguments}: {result}");
+    assert_eq!(result["coverage"]["kind"], "exhaustive", "{arguments}: {result}");
+}
+
+const REDUCTIONS: [&str; 5] = [
+    "",
+    "--reduction none",
+    "--reduction sleep",
+    "--reduction source-dpor",
+    "--state-matching",
+];
+
+/// What a thread writes after it has created another, the other may not see yet.
+#[test]
+fn a_created_thread_may_run_before_its_creator_goes_on() {
+    let programs = programs(&["created.c"]);
+    violates(&programs, "--memory on -- ./created", "assertion");
+}
+
+/// The thread that rings had yet to begin when the alarm was disarmed, and no race told a reduction
+/// to let it.
+#[test]
+fn an_alarm_may_ring_before_it_is_disarmed() {
+    let programs = programs(&["alarms.c"]);
+    for reduction in REDUCTIONS {
+        for how in ["alarm", "setitimer", "periodic", "anew"] {
+            violates(&programs, &format!("{reduction} -- ./alarms {how}"), "assertion");
+        }
+        for how in ["left", "again", "thrice"] {
+            holds(&programs, &format!("{reduction} -- ./alarms {how}"));
+        }
+    }
+    violates(&programs, "--backend threads -- ./alarms alarm", "assertion");
+}
+
+/// Of equal deadlines that of the thread with the lower number came first.
+#[test]
+fn equal_deadlines_pass_in_any_order() {
+    let programs = programs(&["tie.c"]);
+    for time in ["", "--time quiescent", "--time any"] {
+        for reduction in REDUCTIONS {
+            violates(&programs, &format!("{time} {reduction} -- ./tie"), "abort");
+        }
+    }
+}
