@@ -31,13 +31,8 @@ fn holds(programs: &Programs, arguments: &str) {
     assert_eq!(result["coverage"]["kind"], "exhaustive", "{arguments}: {result}");
 }
 
-const REDUCTIONS: [&str; 5] = [
-    "",
-    "--reduction none",
-    "--reduction sleep",
-    "--reduction source-dpor",
-    "--state-matching",
-];
+const REDUCTIONS: [&str; 5] =
+    ["", "--reduction none", "--reduction sleep", "--reduction source-dpor", "--state-matching"];
 
 /// What a thread writes after it has created another, the other may not see yet.
 #[test]
@@ -70,5 +65,33 @@ fn equal_deadlines_pass_in_any_order() {
         for reduction in REDUCTIONS {
             violates(&programs, &format!("{time} {reduction} -- ./tie"), "abort");
         }
+    }
+}
+
+/// `mprotect` had no effect, and what was unmapped stayed readable and writable.
+#[test]
+fn protected_and_unmapped_pages_are_not_accessible() {
+    let programs = programs(&["protection.c"]);
+    // In one of two orders only, so that what one execution protects must not stay for the next.
+    let late = ["late-readonly", "late-none", "late-unmap", "late-static"];
+    let alone = ["map-none", "map-readonly", "part", "heap", "map-end"];
+    for how in late.into_iter().chain(alone) {
+        violates(&programs, &format!("-- ./protection {how}"), "crash");
+    }
+    for options in [
+        "--backend threads",
+        "--restart copy",
+        "--restart tracked",
+        "--restart fork",
+        "--state-matching",
+        "--reduction none",
+    ] {
+        for how in late {
+            violates(&programs, &format!("{options} -- ./protection {how}"), "crash");
+        }
+        holds(&programs, &format!("{options} -- ./protection fine"));
+    }
+    for how in ["fine", "handled"] {
+        holds(&programs, &format!("--verify -- ./protection {how}"));
     }
 }

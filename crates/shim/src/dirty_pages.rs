@@ -72,7 +72,9 @@ fn protect(low: usize, high: usize) -> bool {
 /// Copies back what was written since the last restore.
 pub(crate) fn restore() {
     crate::snapshot::forget_threads();
+    crate::protection::lift();
     first_image(restore_span);
+    crate::protection::close_arenas();
     crate::snapshot::restore_first_book();
 }
 

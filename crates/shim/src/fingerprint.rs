@@ -32,7 +32,7 @@ impl Sum {
 pub(crate) fn fingerprint() -> u128 {
     let state = state();
     let mut sum = Sum(0);
-    for_each_memory_span(state, |span| sum.add(span));
+    crate::protection::lifted(|| for_each_memory_span(state, |span| sum.add(span)));
     let current = state.current.replace(0);
     sum.add(state.head_span());
     state.current.set(current);

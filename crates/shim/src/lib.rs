@@ -11,7 +11,8 @@
 //!   commands.
 //! - `batch`: several executions of one command. `trace_hash`: which executions are equivalent.
 //! - `snapshot`, `dirty_pages`, `write_protect`: snapshots, restored as a whole, by dirty pages, or
-//!   without the pages that were never written. `fingerprint`: the hash of a state.
+//!   without the pages that were never written. `protection`: what the program does to its own pages.
+//!   `fingerprint`: the hash of a state.
 //! - `output_digest`: the digest of an execution's output and files, to be judged.
 //! - `start`: from the loader to the first snapshot. `libc`: internals of libc.
 //! - `thread`, `cancel`, `sync`, `futex`, `time`, `alarm`, `random`, `signals`, `files`, `output`,
@@ -54,6 +55,7 @@ mod output_digest;
 mod partition;
 mod process;
 mod process_faults;
+mod protection;
 mod random;
 mod region;
 mod run_state;

@@ -1,15 +1,18 @@
-//! `mmap` and its kin at run time: mappings come from the program's heap.
+//! `mmap` and its kin at run time: mappings come from the program's heap, and what the program does to
+//! their protection the kernel does ([`protection`]).
 
 use crate::fail::stop;
 use crate::heap;
 use crate::libc::result;
 use crate::memory::{copy, round_up, zero};
+use crate::protection;
 use crate::sys::{errno, number, sys};
 use everypath_shim_abi::address_space::PAGE;
 
 const ANONYMOUS: i32 = 0x20;
 const FIXED: i32 = 0x10;
 const SHARED: i32 = 0x01;
+const READABLE: i32 = 1;
 const WRITABLE: i32 = 2;
 const EXECUTABLE: i32 = 4;
 const MAY_MOVE: i32 = 1;
@@ -27,26 +30,27 @@ pub(crate) struct Request {
 
 /// Does what the system call does.
 pub(crate) fn map(request: Request) -> isize {
-    let Request { address, length, protection, flags, descriptor, offset } = request;
+    let Request { address, length, protection: access, flags, descriptor, offset } = request;
     if !crate::controller::is_running() {
-        return sys!(number::MMAP, address, length, protection, flags, descriptor, offset);
+        return sys!(number::MMAP, address, length, access, flags, descriptor, offset);
     }
     if length == 0 {
         return -(errno::EINVAL as isize);
     }
-    if protection & EXECUTABLE != 0 {
+    if access & EXECUTABLE != 0 {
         stop!("mmap(PROT_EXEC) is not modelled: code generated at run time is not patched");
     }
     let length = round_up(length, PAGE);
     let anonymous = flags & ANONYMOUS != 0;
     // A read-only mapping of a file that does not change may as well be private.
-    let is_constant = protection & WRITABLE == 0 && crate::files::is_of_machine(descriptor);
+    let is_constant = access & WRITABLE == 0 && crate::files::is_of_machine(descriptor);
     if flags & SHARED != 0 && !anonymous && !is_constant {
         stop!("mmap(MAP_SHARED) of a file is not modelled");
     }
     let target = if flags & FIXED == 0 {
         heap::allocate_mapping(length)
-    } else if heap::holds(address) {
+    } else if heap::is_used(address, length) {
+        set_access(address, length, protection::READ_WRITE);
         zero(address, length);
         address
     } else {
@@ -67,17 +71,30 @@ pub(crate) fn map(request: Request) -> isize {
             None => return -(errno::EBADF as isize),
         }
     }
+    if access & WRITABLE == 0 {
+        set_access(target, length, (access & READABLE) as usize);
+    }
     target as isize
 }
 
-/// Does what the system call does. What is unmapped in part stays reserved, cleared.
+/// Protects pages, or ends control: an error that the kernel would not give must not be seen.
+fn set_access(address: usize, length: usize, access: usize) {
+    if !protection::set(address, length, access) {
+        stop!("too many ranges of pages that are protected or unmapped are not modelled");
+    }
+}
+
+/// Does what the system call does. What is unmapped in part stays reserved.
 pub(crate) fn unmap(address: usize, length: usize) -> isize {
     if !address.is_multiple_of(PAGE) || length == 0 {
         return -(errno::EINVAL as isize);
     }
     let length = round_up(length, PAGE);
     if heap::holds(address) {
-        heap::release_mapping(address, length);
+        if heap::is_used(address, length) {
+            protection::lifted(|| heap::release_mapping(address, length));
+            set_access(address, length, protection::UNMAPPED);
+        }
         return 0;
     }
     if crate::controller::is_running() {
@@ -95,35 +112,60 @@ pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize
     if new == 0 || !address.is_multiple_of(PAGE) {
         return -(errno::EINVAL as isize);
     }
+    if !heap::is_used(address, old) || protection::is_unmapped(address, old) {
+        return -(errno::EFAULT as isize);
+    }
     if new <= old {
-        heap::shorten_mapping(address, old, new);
+        protection::lifted(|| heap::shorten_mapping(address, old, new));
+        if new < old {
+            set_access(address + new, old - new, protection::UNMAPPED);
+        }
         return address as isize;
     }
     let target = if flags & MAY_MOVE == 0 { 0 } else { heap::allocate_mapping(new) };
     if target == 0 {
         return -(errno::ENOMEM as isize);
     }
-    copy(target, address, old);
-    heap::release_mapping(address, old);
+    protection::lifted(|| copy(target, address, old));
+    unmap(address, old);
     target as isize
 }
 
-/// Does what the system call does: the heap stays readable and writable.
-pub(crate) fn protect(address: usize, length: usize, protection: i32) -> isize {
-    if protection & EXECUTABLE != 0 && crate::controller::is_running() {
+/// Does what the system call does.
+pub(crate) fn protect(address: usize, length: usize, access: i32) -> isize {
+    if !crate::controller::is_running() {
+        return sys!(number::MPROTECT, address, length, access);
+    }
+    if access & EXECUTABLE != 0 {
         stop!("mprotect(PROT_EXEC) is not modelled: code generated at run time is not patched");
     }
-    if heap::holds(address) || crate::controller::is_running() {
+    if access & !(READABLE | WRITABLE) != 0 {
+        stop!("mprotect with the protection {access:#x} is not modelled");
+    }
+    if !address.is_multiple_of(PAGE) {
+        return -(errno::EINVAL as isize);
+    }
+    let length = round_up(length, PAGE);
+    if length == 0 {
         return 0;
     }
-    sys!(number::MPROTECT, address, length, protection)
+    let is_mapped = !heap::holds(address) || heap::is_used(address, length);
+    if !is_mapped || protection::is_unmapped(address, length) {
+        return -(errno::ENOMEM as isize);
+    }
+    if protection::is_restored(address, length) {
+        set_access(address, length, access as usize);
+    } else if access != READABLE {
+        stop!("mprotect of memory that is not writable at the start of main is not modelled");
+    }
+    0
 }
 
 /// Does what the system call does.
 pub(crate) fn advise(address: usize, length: usize, advice: i32) -> isize {
     const DONT_NEED: i32 = 4;
-    if advice == DONT_NEED && heap::holds(address) {
-        zero(address, length);
+    if advice == DONT_NEED && heap::is_used(address, length) {
+        protection::lifted(|| zero(address, length));
     }
     0
 }
@@ -162,8 +204,8 @@ extern "C" fn munmap(address: usize, length: usize) -> i32 {
 
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
-extern "C" fn mprotect(address: usize, length: usize, protection: i32) -> i32 {
-    result(protect(address, length, protection)) as i32
+extern "C" fn mprotect(address: usize, length: usize, access: i32) -> i32 {
+    result(protect(address, length, access)) as i32
 }
 
 /// Interposes libc's function.

@@ -6,6 +6,7 @@
 
 use crate::sys::{number, sys};
 
+const PROT_NONE: usize = 0;
 const PROT_READ_WRITE: usize = 3;
 const MAP_PRIVATE: usize = 2;
 const MAP_ANONYMOUS: usize = 0x20;
@@ -14,8 +15,17 @@ const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
 
 /// Maps zeroed memory at a fixed address where nothing is mapped yet.
 pub(crate) fn map(address: usize, length: usize) {
+    map_as(address, length, PROT_READ_WRITE);
+}
+
+/// Maps memory in the same way that is not accessible yet.
+pub(crate) fn reserve(address: usize, length: usize) {
+    map_as(address, length, PROT_NONE);
+}
+
+fn map_as(address: usize, length: usize, protection: usize) {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-    let got = sys!(number::MMAP, address, length, PROT_READ_WRITE, flags, usize::MAX, 0);
+    let got = sys!(number::MMAP, address, length, protection, flags, usize::MAX, 0);
     if got != address as isize {
         crate::fail::unable(
             "no memory is left for everypath in this process: a limit of address space \

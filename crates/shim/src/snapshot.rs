@@ -139,6 +139,7 @@ pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
     for (address, length) in crate::kernel::shared_spans().filter(|_| multi_process::is_first()) {
         each(Span { address, length });
     }
+    each(state.protected_span());
     for (number, top) in state.arena_tops.iter().enumerate() {
         let base = HEAP + number * ARENA;
         if top.get() > base && multi_process::owner(number as u16) == multi_process::process() {
@@ -168,6 +169,7 @@ pub(crate) fn save(slot: u32) {
     });
     let mut at = base + size_of::<Image>();
     let mut used = 0;
+    crate::protection::lift();
     for_each_span(state(), |span| {
         if span.length == 0 {
             return;
@@ -182,6 +184,7 @@ pub(crate) fn save(slot: u32) {
     });
     image.count.set(used);
     image.length.set(at - base);
+    crate::protection::apply();
 }
 
 /// Puts a copy back.
@@ -196,14 +199,20 @@ pub(crate) fn load(slot: u32) {
     let base = place(slot);
     let image: &Image = crate::memory::view(base);
     let mut at = base + size_of::<Image>();
+    crate::protection::lift();
     for span in &image.spans[..image.count.get()] {
         let span = span.get();
+        if (HEAP..HEAP_END).contains(&span.address) {
+            crate::protection::open_arena(span.address + span.length);
+        }
         copy(span.address, at, span.length);
         at += crate::memory::round_up(span.length, 64);
     }
     if multi_process::is_first() {
         restore_book(image);
     }
+    crate::protection::close_arenas();
+    crate::protection::apply();
 }
 
 /// Frees the places of all threads: a copy brings back its own, and nothing of later ones.

@@ -300,6 +300,8 @@ pub(crate) struct State {
     pub(crate) threads: [Thread; MAX_THREADS],
     pub(crate) own: PageStart,
     pub(crate) umask: Cell<u32>,
+    /// How many ranges of pages are protected.
+    pub(crate) protected_count: Cell<u32>,
     /// How often memory was allocated or freed.
     pub(crate) heap_calls: Cell<u32>,
     /// Signals that were sent to the process while every thread blocked them.
@@ -311,6 +313,9 @@ pub(crate) struct State {
     /// How many keys of thread-specific data were made.
     pub(crate) keys: Cell<u32>,
     pub(crate) key_destructors: [Cell<usize>; KEYS],
+    pub(crate) pages: PageStart,
+    /// The program's pages that are not readable and writable.
+    pub(crate) protected: crate::protection::Ranges,
 }
 
 const _: () = assert!(size_of::<State>() <= RUN_STATE - STATE, "the state overlaps the run state");
@@ -332,7 +337,7 @@ fn prepare() {
     let shared = offset_of!(State, own);
     map(STATE + shared, round_up(size_of::<State>() - shared, PAGE));
     map(DESCRIPTORS, round_up(crate::kernel::SLOTS_LENGTH, PAGE));
-    map(HEAP, HEAP_END - HEAP);
+    crate::memory::reserve(HEAP, HEAP_END - HEAP);
     let state = state();
     let number = multi_process::main_thread();
     let main = state.thread(number);
@@ -421,6 +426,12 @@ impl State {
     /// What comes before the threads.
     pub(crate) fn head_span(&self) -> Span {
         Span { address: STATE, length: offset_of!(State, threads) }
+    }
+
+    /// The table of protected pages, as far as it is used.
+    pub(crate) fn protected_span(&self) -> Span {
+        let length = crate::protection::Ranges::size_of(self.protected_count.get());
+        Span { address: STATE + offset_of!(State, protected), length }
     }
 
     /// The part that is this process's own.

@@ -119,10 +119,12 @@ pub(crate) fn restore() {
     if multi_process::is_first() {
         forget_threads();
     }
+    crate::protection::lift();
     for run in &PAGES.runs[..PAGES.run_count.load(Relaxed)] {
         let Run { to, from, length } = run.get();
         copy(to, from, length);
     }
+    crate::protection::close_arenas();
     if multi_process::is_first() {
         restore_first_book();
     }

@@ -4,6 +4,7 @@ use super::block::{Block, HEADER, Use};
 use super::{ALIGNED, HEAD, holds};
 use crate::controller;
 use crate::memory::load;
+use crate::protection;
 use crate::state::state;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -40,6 +41,10 @@ pub(super) fn next_call() -> u32 {
 /// The block of an address that the program frees or resizes; none if it is not of our heap, but of
 /// the loader's own early memory. Ends the execution if it is no block in use.
 pub(super) fn block_in_use(pointer: usize) -> Option<Block> {
+    protection::lifted(|| find_in_use(pointer))
+}
+
+fn find_in_use(pointer: usize) -> Option<Block> {
     if !holds(pointer) {
         // The rest is the loader's or unknown; the stacks of threads are ours.
         if (SLOTS..HEAP).contains(&pointer) {
@@ -120,6 +125,10 @@ fn blocks(arena: usize) -> impl Iterator<Item = Block> {
 /// Looks at all blocks when the process exits: nobody frees what is left, so nobody else would
 /// notice a write behind its end.
 pub(crate) fn check_at_exit() {
+    protection::lifted(check_all);
+}
+
+fn check_all() {
     for arena in (0..MAX_THREADS).filter(|&arena| state().arena_tops[arena].get() != 0) {
         let mut last = None;
         for block in blocks(arena) {

@@ -12,9 +12,11 @@ pub(crate) use misuse::{check_at_exit, obey};
 
 use crate::libc::fail;
 use crate::memory::{copy, load, round_up, store, zero};
+use crate::protection;
 use crate::state::state;
 use crate::sys::errno;
 use block::{Block, CANARY, CLASSES, HEADER, class_of};
+use core::cell::Cell;
 use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, PAGE};
 use misuse::{block_in_use, next_call};
 
@@ -33,10 +35,7 @@ fn allocate(size: usize) -> usize {
     let state = state();
     let arena = arena();
     let top = &state.arena_tops[usize::from(state.current.get())];
-    if top.get() == 0 {
-        zero(arena, HEAD);
-        top.set(arena + HEAD);
-    }
+    open_if_new(arena, top);
     if size > ARENA / 2 {
         return 0;
     }
@@ -51,16 +50,38 @@ fn allocate(size: usize) -> usize {
                 );
             }
             top.set(block.0 + whole);
+            protection::open_arena(top.get());
             block.make(class);
             block
         }
         first => {
-            store(list, load::<usize>(Block(first).link()));
-            Block(first)
+            let block = Block(first);
+            store(list, load::<usize>(block.link()));
+            make_accessible(block);
+            block
         }
     };
     block.allocate(size, next_call());
     block.0
+}
+
+/// Begins to use an arena.
+fn open_if_new(arena: usize, top: &Cell<usize>) {
+    if top.get() == 0 {
+        protection::open_arena(arena + HEAD);
+        zero(arena, HEAD);
+        top.set(arena + HEAD);
+    }
+}
+
+/// Lifts the protection of a block for good.
+fn make_accessible(block: Block) {
+    if protection::is_used() {
+        let (low, high) = (round_up(block.0, PAGE), block.end() & !(PAGE - 1));
+        if low < high && !protection::set(low, high - low, protection::READ_WRITE) {
+            crate::fail::fatal("the kernel does not make memory accessible");
+        }
+    }
 }
 
 /// How many bytes from a pointer on may be used.
@@ -74,13 +95,11 @@ fn usable(pointer: usize) -> usize {
 fn release(pointer: usize) {
     // The loader's own early memory is never reused.
     let Some(block) = block_in_use(pointer) else { return };
+    make_accessible(block);
     block.free(next_call());
     let arena = arena();
     let top = &state().arena_tops[usize::from(state().current.get())];
-    if top.get() == 0 {
-        zero(arena, HEAD);
-        top.set(arena + HEAD);
-    }
+    open_if_new(arena, top);
     let mut link = arena + block.class() * 8;
     for _ in 0..SEARCH {
         let next: usize = load(link);
@@ -250,6 +269,12 @@ pub(crate) fn allocate_mapping(length: usize) -> usize {
     store(pointer - HEADER, ALIGNED);
     store(pointer - HEADER + 8, block);
     pointer
+}
+
+/// Whether some bytes are all in the used part of an arena.
+pub(crate) fn is_used(address: usize, length: usize) -> bool {
+    let top = |address: usize| state().arena_tops[(address - HEAP) / ARENA].get();
+    holds(address) && address + length <= top(address)
 }
 
 /// Gives pages back: to the free lists if they are a whole mapping, else they are only cleared.
