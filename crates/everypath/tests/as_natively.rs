@@ -86,7 +86,7 @@ fn protected_and_unmapped_pages_are_not_accessible() {
         "--state-matching",
         "--reduction none",
     ] {
-        for how in late {
+        for how in ["late-unmap", "late-static"] {
             violates(&programs, &format!("{options} -- ./protection {how}"), "crash");
         }
         holds(&programs, &format!("{options} -- ./protection fine"));
@@ -94,4 +94,30 @@ fn protected_and_unmapped_pages_are_not_accessible() {
     for how in ["fine", "handled"] {
         holds(&programs, &format!("--verify -- ./protection {how}"));
     }
+}
+
+/// A worker that waits for a job while main waits for clients was called a deadlock.
+#[test]
+fn workers_of_a_server_are_idle() {
+    let programs = programs(&["workers.c"]);
+    for how in ["condition", "semaphore", "signal"] {
+        for options in ["", "--state-matching", "--strategy random --max-executions 20"] {
+            let (code, result) = programs.check(&format!("{options} -- ./workers {how}"));
+            assert_eq!((code, verdict(&result)), (0, "holds"), "{how} {options}: {result}");
+            let notices = result["notices"].to_string();
+            assert!(notices.contains("a lost wakeup there is not reported"), "{how}: {result}");
+        }
+    }
+    for how in ["mutex", "rwlock", "barrier", "alone"] {
+        violates(&programs, &format!("-- ./workers {how}"), "deadlock");
+    }
+}
+
+/// Rounds in which threads only yield were counted, whatever they did in memory.
+#[test]
+fn who_counts_while_it_yields_may_give_up() {
+    let programs = programs(&["rounds.c"]);
+    let (code, result) = programs.check("-- ./rounds");
+    assert_eq!((code, verdict(&result)), (3, "inconclusive"), "{result}");
+    assert!(result["reason"].as_str().unwrap().contains("more than"), "{result}");
 }

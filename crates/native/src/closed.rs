@@ -168,7 +168,7 @@ impl System {
     }
 }
 
-/// The notices about a closed system, as text.
+/// The notices, as text.
 pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
     let system = System::of(launch);
     let words = |notice: &Notice| {
@@ -186,6 +186,11 @@ pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
             NoticeKind::NobodyBound => {
                 format!("{who} sent datagrams to port {port}, to which no socket was ever bound")
             }
+            NoticeKind::IdleWorkers => format!(
+                "threads of {who} wait for a condition variable, futex, semaphore or signal while \
+                 another waits for clients: taken for idle workers, so a lost wakeup there is not \
+                 reported"
+            ),
         }
     };
     notices.iter().map(words).collect()

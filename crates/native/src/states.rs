@@ -168,6 +168,7 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
             let reply = &path.reply;
             cut |= reply.outcome == Outcome::TooLong;
             explored.abandoned += u64::from(reply.outcome == Outcome::Abandoned);
+            explored.notices.extend(path.worker.notices());
             if !launch.setup.expects(reply.outcome, reply.detail) {
                 explored.keep(Execution::of(&path.worker, reply, search.ends - 1));
                 if !space.keep_going || is_final(reply.outcome) {

@@ -42,6 +42,8 @@ pub(crate) enum Property {
 pub(crate) enum Doubt {
     /// A thread spins on plain memory that another thread could still change.
     Spinning,
+    /// A thread runs for long, and may end.
+    Computing,
     TooLong,
     Uncontrolled,
     Diverged,
@@ -98,6 +100,7 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
         Outcome::Idle => Property::Idle,
         Outcome::Livelock => Property::Livelock,
         Outcome::Hang if others_can_run(execution) => return Decision::Undecided(Doubt::Spinning),
+        Outcome::Hang if execution.address == 0 => return Decision::Undecided(Doubt::Computing),
         Outcome::Hang => Property::Hang,
         Outcome::TooLong => return Decision::Undecided(Doubt::TooLong),
         Outcome::Uncontrolled => return Decision::Undecided(Doubt::Uncontrolled),

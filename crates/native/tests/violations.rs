@@ -186,6 +186,18 @@ fn a_race_between_locks_is_found() {
 }
 
 #[test]
+fn who_only_computes_may_end() {
+    let compiled = compile("violations.c", &C);
+    match ending(&launch(&compiled, &["counts"]), 1) {
+        Ending::Inconclusive(said) => {
+            assert!(said.contains("thread 1 runs in counts"), "{said}");
+            assert!(said.contains("its state does not repeat"), "{said}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn what_cannot_be_controlled_is_said() {
     let compiled = compile("uncontrolled.c", &C);
     for (case, message) in [
@@ -203,6 +215,10 @@ fn what_cannot_be_controlled_is_said() {
         ("splice", "syscall splice("),
         ("processor time", "setitimer of CPU time is not modelled"),
         ("kill", "a signal to another process is not modelled"),
+        (
+            "stop",
+            "signal 19, which stops the process until another one continues it, is not modelled",
+        ),
         ("timer", "syscall timer_create("),
         ("ownership", "syscall chown("),
         ("device", "open of /dev/full is not modelled"),

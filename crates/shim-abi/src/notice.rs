@@ -1,4 +1,4 @@
-//! What a person should know of a closed system, whatever the verdict.
+//! What a person should know, whatever the verdict.
 
 /// How many of them an execution can have.
 pub const MAX_NOTICES: usize = 32;
@@ -14,6 +14,9 @@ pub enum NoticeKind {
     NobodyListens,
     /// A process sent a datagram to a port that nobody ever had.
     NobodyBound,
+    /// Threads of a process waited for others, and one of these for clients: no deadlock, unless a
+    /// wakeup was lost.
+    IdleWorkers,
 }
 
 /// Something strange that did not end the execution.

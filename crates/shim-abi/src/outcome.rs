@@ -25,7 +25,8 @@ pub enum Outcome {
     Idle,
     /// Threads go round without changing anything.
     Livelock,
-    /// A thread runs without reaching a scheduling point; `detail` is the thread.
+    /// A thread runs without reaching a scheduling point; `detail` is the thread, and `address` is 1
+    /// if its state was seen to repeat.
     Hang,
     /// The program needs to know something that only a peer knows: see `Region::question`.
     Asking,

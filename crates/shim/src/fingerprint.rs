@@ -28,6 +28,18 @@ impl Sum {
     }
 }
 
+/// The hash of the program's memory and of where its threads are, without what is known of them: how
+/// often they have looked at something, or how late it is.
+pub(crate) fn of_memory(state: &State) -> u128 {
+    let mut sum = Sum(0);
+    crate::protection::lifted(|| for_each_memory_span(state, |span| sum.add(span)));
+    for thread in state.threads().filter(|thread| thread.is_alive()) {
+        let context = &raw const thread.context;
+        sum.add(Span { address: context as usize, length: size_of_val(&thread.context) });
+    }
+    sum.0
+}
+
 /// The hash of the present state.
 pub(crate) fn fingerprint() -> u128 {
     let state = state();

@@ -92,7 +92,8 @@ pub(crate) fn unmap(address: usize, length: usize) -> isize {
     let length = round_up(length, PAGE);
     if heap::holds(address) {
         if heap::is_used(address, length) {
-            protection::lifted(|| heap::release_mapping(address, length));
+            set_access(address, length, protection::READ_WRITE);
+            heap::release_mapping(address, length);
             set_access(address, length, protection::UNMAPPED);
         }
         return 0;
@@ -116,8 +117,9 @@ pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize
         return -(errno::EFAULT as isize);
     }
     if new <= old {
-        protection::lifted(|| heap::shorten_mapping(address, old, new));
         if new < old {
+            set_access(address + new, old - new, protection::READ_WRITE);
+            heap::shorten_mapping(address, old, new);
             set_access(address + new, old - new, protection::UNMAPPED);
         }
         return address as isize;
@@ -126,7 +128,7 @@ pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize
     if target == 0 {
         return -(errno::ENOMEM as isize);
     }
-    protection::lifted(|| copy(target, address, old));
+    protection::lifted_at(address, old, || copy(target, address, old));
     unmap(address, old);
     target as isize
 }
@@ -165,7 +167,7 @@ pub(crate) fn protect(address: usize, length: usize, access: i32) -> isize {
 pub(crate) fn advise(address: usize, length: usize, advice: i32) -> isize {
     const DONT_NEED: i32 = 4;
     if advice == DONT_NEED && heap::is_used(address, length) {
-        protection::lifted(|| zero(address, length));
+        protection::lifted_at(address, length, || zero(address, length));
     }
     0
 }

@@ -173,11 +173,18 @@ pub(crate) fn leave() -> ! {
 
 /// Tells the checker of something unusual, which no peer can have caused.
 pub(crate) fn notice(what: NoticeKind, port: u16) {
-    if !is_one_of_several() {
-        return;
+    if is_one_of_several() {
+        note(Notice { what, process: process() as u8, port });
     }
+}
+
+/// Tells the checker that threads of a process wait for others, while one of these waits for clients.
+pub(crate) fn note_idle_workers(process: usize) {
+    note(Notice { what: NoticeKind::IdleWorkers, process: process as u8, port: 0 });
+}
+
+fn note(notice: Notice) {
     let region = region::region();
-    let notice = Notice { what, process: process() as u8, port };
     let count = region.notice_count.get() as usize;
     let is_known = region.notices.iter().take(count).any(|known| known.get() == notice);
     if count < MAX_NOTICES && !is_known {

@@ -77,7 +77,19 @@ pub(crate) fn apply() {
     }
 }
 
-/// Accesses memory that the program may have protected.
+/// Whether a part of some bytes is protected.
+pub(crate) fn meets(start: usize, length: usize) -> bool {
+    let meets = |range: Range| range.start < start + length && range.end > start;
+    is_used() && ranges(state()).iter().any(|range| meets(range.get()))
+}
+
+/// Accesses some bytes, of which the program may have protected a part.
+pub(crate) fn lifted_at<T>(start: usize, length: usize, access: impl FnOnce() -> T) -> T {
+    if meets(start, length) { lifted(access) } else { access() }
+}
+
+/// Accesses all memory, of which the program may have protected a part. That takes two syscalls for
+/// each protected range, so it is not for what a program does often.
 pub(crate) fn lifted<T>(access: impl FnOnce() -> T) -> T {
     if !is_used() {
         return access();
@@ -108,7 +120,7 @@ pub(crate) fn is_restored(start: usize, length: usize) -> bool {
 /// Protects pages; false if the kernel does not, or if there are too many ranges.
 pub(crate) fn set(start: usize, length: usize, protection: usize) -> bool {
     let end = start + length;
-    if protection == READ_WRITE && !is_used() {
+    if protection == READ_WRITE && !meets(start, length) {
         return true;
     }
     // A page that is not restored because nobody has written it is written from now on.

@@ -266,11 +266,15 @@ pub fn is_pipe(k: &impl Host, number: usize) -> bool {
 pub fn listens(k: &impl Host, process: usize) -> bool {
     fd_table::object_numbers(k).any(|number| {
         let object = k.object(number);
-        fd_table::maker(k, number) == process
-            && match object.kind.get() {
-                Kind::Stream => object.stage.get() == Stage::Listening,
-                Kind::Datagram => object.local.get().is_some() && !object.foreign.get().is_some(),
-                _ => false,
-            }
+        fd_table::maker(k, number) == process && is_open_to_clients(object)
     })
+}
+
+/// Whether clients can connect to a socket, or send to it.
+pub(crate) fn is_open_to_clients(object: &Object) -> bool {
+    match object.kind.get() {
+        Kind::Stream => object.stage.get() == Stage::Listening,
+        Kind::Datagram => object.local.get().is_some() && !object.foreign.get().is_some(),
+        _ => false,
+    }
 }

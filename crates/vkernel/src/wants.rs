@@ -6,8 +6,8 @@ use crate::object::{Kind, Stage};
 use crate::readiness::{ERROR, HANG_UP, INVALID, OUT, READ_HANG_UP, of_object};
 use crate::state::{MAX_WATCHED, Want};
 use crate::{
-    epoll, eventfd, in_flight, joint, partition, peer, poll, select, send_queue, stream, tcp,
-    timerfd, udp_clients,
+    epoll, eventfd, in_flight, joint, object, partition, peer, poll, select, send_queue, stream,
+    tcp, timerfd, udp_clients,
 };
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
@@ -72,6 +72,15 @@ pub(crate) fn known_to_all(k: &impl Host, want: Want) -> Want {
         other => return other,
     }
     Want::OneOf { thread, count: count.min(usize::from(u16::MAX)) as u16 }
+}
+
+/// Whether a blocked thread waits for clients: for a connection, or for a datagram of anybody.
+pub fn awaits_clients(k: &impl Host, thread: &impl Thread) -> bool {
+    let mut any = false;
+    each_watched(k, thread.task().want.get(), &mut |number| {
+        any |= object::is_open_to_clients(k.object(number));
+    });
+    any
 }
 
 /// Calls `each` with every object that a wait is about, by number.

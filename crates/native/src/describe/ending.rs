@@ -67,7 +67,8 @@ impl Names<'_> {
             Property::Hang => {
                 let (who, place) = self.hanging();
                 format!(
-                    "{who} runs{place} without reaching a scheduling point; no other is runnable"
+                    "{who} runs{place} without reaching a scheduling point; its registers and \
+                     memory repeat, and no other thread is runnable"
                 )
             }
         };
@@ -82,6 +83,13 @@ impl Names<'_> {
                 format!(
                     "{who} runs{place} without reaching a scheduling point while other threads are \
                      runnable; if it spins on a plain variable, use an atomic or a lock"
+                )
+            }
+            Doubt::Computing => {
+                let (who, place) = self.hanging();
+                format!(
+                    "{who} runs{place} without reaching a scheduling point, and its state does not \
+                     repeat; raise --watchdog if it ends after a longer time"
                 )
             }
             Doubt::TooLong => format!(

@@ -118,7 +118,13 @@ static void *pauses_for_ever(void *unused) {
 }
 
 static void *runs_for_ever(void *unused) {
-    for (volatile long i = 0;; i++) {
+    for (volatile long i = 0;; i = 0) {
+    }
+    return unused;
+}
+
+static void *counts(void *unused) {
+    for (volatile long i = 0; i >= 0; i++) {
     }
     return unused;
 }
@@ -182,6 +188,7 @@ static const struct {
     {"yield", yields_for_ever, yields_for_ever},
     {"pause", pauses_for_ever, pauses_for_ever},
     {"endless", runs_for_ever, NULL},
+    {"counts", counts, NULL},
 };
 
 int main(int argc, char **argv) {

@@ -41,7 +41,7 @@ pub(super) fn next_call() -> u32 {
 /// The block of an address that the program frees or resizes; none if it is not of our heap, but of
 /// the loader's own early memory. Ends the execution if it is no block in use.
 pub(super) fn block_in_use(pointer: usize) -> Option<Block> {
-    protection::lifted(|| find_in_use(pointer))
+    protection::lifted_at(pointer - HEADER, HEADER, || find_in_use(pointer))
 }
 
 fn find_in_use(pointer: usize) -> Option<Block> {
@@ -58,7 +58,7 @@ fn find_in_use(pointer: usize) -> Option<Block> {
         Some(Use::Freed) => double_free(block),
         None => invalid(pointer),
     }
-    if !block.is_intact() {
+    if !protection::lifted_at(block.0, block.size(), || block.is_intact()) {
         overflow(block);
     }
     Some(block)

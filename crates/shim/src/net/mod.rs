@@ -47,16 +47,32 @@ pub(crate) fn is_pipe(number: usize) -> bool {
 
 /// Everybody waits, and somebody for the network: nothing more can come. Says whether the program
 /// listens, and nobody waits to be accepted or for room to send, which whoever listens would have
-/// to give; none if a thread waits for anything else but the end of another thread.
+/// to give; none if a thread waits for anything else but the end of another thread, or, while somebody
+/// waits for clients, for what their requests would make others do: workers wait so.
 pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
     let is_its = |thread: &Thread| multi_process::owner(thread.number.get()) == process;
     let blocked = || {
-        let blocked = |thread: &&Thread| is_its(thread) && thread.status() == Status::Blocked;
+        let blocked = |thread: &&Thread| {
+            is_its(thread) && thread.status() == Status::Blocked && !thread.is_unheard.get()
+        };
         state.threads().filter(blocked)
     };
-    let for_network = blocked().any(|thread| thread.waiting.get() == Waiting::Network);
-    let for_nothing_else =
-        blocked().all(|thread| matches!(thread.waiting.get(), Waiting::Network | Waiting::Join));
+    let waits_for_network = |thread: &Thread| thread.waiting.get() == Waiting::Network;
+    let for_network = blocked().any(waits_for_network);
+    let works_for_clients = |thread: &Thread| {
+        use Waiting::{Cond, Futex, Semaphore, Signal};
+        matches!(thread.waiting.get(), Cond | Futex | Semaphore | Signal)
+    };
+    let for_clients = blocked().any(|thread| {
+        waits_for_network(thread) && everypath_vkernel::awaits_clients(KERNEL, thread)
+    });
+    let for_nothing_else = blocked().all(|thread| {
+        matches!(thread.waiting.get(), Waiting::Network | Waiting::Join)
+            || for_clients && works_for_clients(thread)
+    });
+    if for_nothing_else && blocked().any(works_for_clients) {
+        multi_process::note_idle_workers(process);
+    }
     let is_kept_waiting = |thread: &Thread| {
         thread.waiting.get() == Waiting::Network
             && matches!(thread.kind.get(), OperationKind::Connect | OperationKind::Send)

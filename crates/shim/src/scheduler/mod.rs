@@ -105,10 +105,14 @@ pub(crate) fn begin() {
 
 /// How far the virtual clock advances when every runnable thread has yielded.
 const IDLE_ROUND_NANOSECONDS: u64 = 1_000_000;
-/// After so many rounds without a visible change, it is a livelock: spinning that is meant to end does
-/// so after tens or hundreds. A program that does nothing but yield and
-/// count in plain memory for longer is mistaken; more rounds would exceed the usual limit of steps.
+/// After so many rounds without a visible change, it is a livelock if the program's memory repeats:
+/// spinning that is meant to end does so after tens or hundreds. More rounds would exceed the usual
+/// limit of steps.
 const LIVELOCK_ROUNDS: u32 = 45_000;
+/// Within so many rounds the memory must repeat.
+const REPEATING_ROUNDS: u32 = 1000;
+/// What it was before.
+static MEMORY_BEFORE: [Counter; 2] = [const { Counter::new() }; 2];
 /// A thread that is alone takes no steps while it spins, and may have much to count.
 const LONELY_ROUNDS: u32 = 50_000_000;
 /// In an atomic section no other thread can change what a thread waits for.
@@ -188,7 +192,8 @@ fn stand_back_packed(operation: PackedOperation, object: Object) {
     let thread = state.current();
     thread.announce_packed(operation, object);
     thread.idle_step.set(true);
-    if !state.is_lonely() {
+    // The last rounds are steps, in which its registers are saved and can be compared.
+    if !state.is_lonely() || state.idle_rounds.get() >= LONELY_ROUNDS {
         state.standing.change(thread.number.get(), true);
         reschedule(state);
     } else {
@@ -593,14 +598,44 @@ fn idle_round(state: &State) -> Result<(), Ending> {
         true => LONELY_ROUNDS,
         false => LIVELOCK_ROUNDS,
     };
-    if rounds > most {
-        if state.exclusive.get() != 0 {
-            let said =
-                "livelock inside an atomic section: the thread spins for others, which cannot run";
-            controller::say(format_args!("{said}"));
-            return Err(Ending { outcome: Outcome::Uncontrolled, detail: 0 });
-        }
+    if rounds <= most {
+        return Ok(());
+    }
+    if state.exclusive.get() != 0 {
+        let said =
+            "livelock inside an atomic section: the thread spins for others, which cannot run";
+        controller::say(format_args!("{said}"));
+        return Err(Ending { outcome: Outcome::Uncontrolled, detail: 0 });
+    }
+    if repeats(state, rounds - most) {
         return Err(Ending { outcome: Outcome::Livelock, detail: 0 });
     }
+    // Other threads take steps while they spin, of which the number is limited.
+    if rounds > most + REPEATING_ROUNDS && state.is_lonely() {
+        let said = "a thread spins for others, of which there are none, while memory changes: \
+                    whether it gives up is not known";
+        controller::say(format_args!("{said}"));
+        return Err(Ending { outcome: Outcome::Uncontrolled, detail: 0 });
+    }
     Ok(())
+}
+
+/// Whether the memory of the program is what it was before, in the first of these rounds. The memory of
+/// other processes cannot be seen, and is taken to repeat.
+#[inline(never)]
+fn repeats(state: &State, round: u32) -> bool {
+    if multi_process::is_one_of_several() {
+        return true;
+    }
+    if round > REPEATING_ROUNDS {
+        return false;
+    }
+    let now = crate::fingerprint::of_memory(state);
+    let now = [now as u64, (now >> 64) as u64];
+    let before = [MEMORY_BEFORE[0].get(), MEMORY_BEFORE[1].get()];
+    // Not only the first one: the threads may have been about to begin their last cycle.
+    if round.is_power_of_two() {
+        MEMORY_BEFORE.iter().zip(now).for_each(|(before, now)| before.set(now));
+    }
+    round > 1 && now == before
 }

@@ -17,6 +17,7 @@ use core::arch::global_asm;
 use everypath_shim_abi::address_space::{PRIVATE, SIGNAL_STACKS, SLOTS};
 use everypath_shim_abi::{LogKind, Object, Operation, Outcome};
 
+mod hang;
 mod wait;
 
 pub(crate) use wait::{pause, suspend, timed_wait};
@@ -33,6 +34,10 @@ const SIGXCPU: i32 = 24;
 const SIGSYS: i32 = 31;
 /// Ignored unless the program says otherwise: child, urgent data, window size, continue.
 const IGNORED: [i32; 4] = [17, 23, 28, 18];
+
+/// Stop the process unless the program says otherwise: by anybody, from a terminal, on its input, on its
+/// output.
+const STOPPING: [i32; 4] = [SIGSTOP, 20, 21, 22];
 
 const DEFAULT: usize = 0;
 const IGNORE: usize = 1;
@@ -175,6 +180,9 @@ fn is_defect(signal: i32, address: usize, machine: &Machine) -> bool {
 }
 
 extern "C" fn on_trap(signal: i32, info: usize, machine: &Machine) {
+    if hang::is_traced(info, machine) {
+        return;
+    }
     if !crate::atomics::redirect(machine) {
         crate::accesses::refuse_unseen(machine.rip.get() as usize - 1);
         on_fault(signal, info, machine);
@@ -189,9 +197,7 @@ extern "C" fn on_watchdog(signal: i32, _info: usize, machine: &Machine) {
     if !is_running() || crate::start::is_our_text(rip) {
         return;
     }
-    let thread = state().current();
-    thread.at.set([machine.rip.get(), machine.rsp.get(), machine.rbp.get()]);
-    ended(Outcome::Hang, i32::from(thread.number.get()))
+    hang::trace(machine);
 }
 
 fn call_handler(signal: i32, action: &Action, info: usize, machine: usize) {
@@ -322,8 +328,13 @@ fn deposit_somewhere(signal: i32, action: &Action) {
 
 /// Leaves a signal with a thread, which takes it, handles it or keeps it for later.
 fn deposit(thread: &Thread, signal: i32, action: &Action) {
-    if signal == SIGKILL || signal == SIGSTOP {
+    if signal == SIGKILL {
         ended(Outcome::Signalled, signal);
+    }
+    if signal == SIGSTOP || STOPPING.contains(&signal) && action.handler == DEFAULT {
+        stop!(
+            "signal {signal}, which stops the process until another one continues it, is not modelled"
+        );
     }
     if signal == 6 && action.handler == DEFAULT {
         ended(Outcome::Aborted, signal);
