@@ -24,6 +24,16 @@ fn capacity(object: &Object) -> usize {
     if object.kind.get() == Kind::Pipe { pipe::CAPACITY } else { CAPACITY }
 }
 
+/// Whether one end of a TCP connection answers what is sent to it with a reset, since it neither sends nor
+/// receives any more.
+fn resets(k: &impl Host, end: &Object) -> bool {
+    end.kind.get() == Kind::Stream
+        && !is_unix(end)
+        && end.shut_sending.get()
+        && end.shut_receiving.get()
+        && !partition::is_cut(k, end)
+}
+
 /// Whether one end can send to the other at once.
 pub(crate) fn has_space(from: &Object, to: &Object) -> bool {
     let needed = if from.kind.get() == Kind::Pipe { pipe::ATOMIC } else { 1 };
@@ -56,6 +66,7 @@ pub(crate) fn can_send(k: &impl Host, number: usize, length: usize) -> bool {
         _ if fails || length == 0 => true,
         None => true,
         Some(far) if is_unix(socket) && far.shut_receiving.get() => true,
+        Some(far) if resets(k, far) => true,
         Some(far) => sendable(socket, far, length) > 0,
     }
 }
@@ -81,6 +92,9 @@ pub(crate) fn sending(k: &impl Host, number: usize, length: usize) -> Operation 
     let Some(far) = partner(socket).map(|number| k.object(number)) else {
         return Operation::Send(Sending::Queue(Moved::Nothing));
     };
+    if resets(k, far) {
+        return Operation::Send(Sending::Queue(Moved::Nothing));
+    }
     let put = far.put.get();
     // It must fit even if nothing had ever been taken out: then who takes out makes no difference.
     let is_whole = put + length as u64 <= capacity(socket) as u64 && length > 0;
@@ -219,6 +233,14 @@ fn send_now(
         return Some(Err(errno::EPIPE));
     }
     let left = total - *sent;
+    if left > 0 && resets(k, k.object(other)) {
+        *sent = total;
+        for (number, end) in [(number, socket), (other, k.object(other))] {
+            end.partner.set(0);
+            partition::end(k, number, End::Gone);
+        }
+        return Some(Ok(()));
+    }
     let count = sendable(socket, k.object(other), left);
     if left > 0 && count == 0 {
         return None;

@@ -93,7 +93,7 @@ fn unix_datagrams() {
 fn tcp() {
     use Call::{Accept, Bind, Connect, Listen, Tcp};
     let begin = [Tcp, Bind(0), Listen(0, 2), Tcp, Connect(1, 0), Accept(0), Connect(1, 0)];
-    let calls = prop_oneof![9 => conversation(&[1, 2]), 1 => shutdown(&[1, 2], &[1])];
+    let calls = prop_oneof![9 => conversation(&[1, 2]), 1 => shutdown(&[1, 2], &[0, 1, 2])];
     check(&begin, calls);
 }
 

@@ -24,6 +24,13 @@ same! {
         Poll(2), Receive(2, 9), Send(1, 1), Send(2, 3), Receive(1, 9), Poll(1)];
     both_closed: [Tcp, Bind(0), Listen(0, 2), Tcp, Connect(1, 0), Accept(0), Shutdown(1, 1),
         Poll(2), Shutdown(2, 1), Poll(1), Poll(2)];
+    sending_to_an_end_that_was_shut_down_resets: [Tcp, Bind(0), Listen(0, 2), Tcp, Connect(1, 0),
+        Accept(0), Shutdown(2, 2), Poll(1), Send(1, 3), Poll(2), Poll(1), Receive(2, 9),
+        Receive(2, 9), Send(1, 1), Send(1, 1), Receive(1, 9), Shutdown(2, 1), Shutdown(1, 1)];
+    shut_down_in_two_steps: [Tcp, Bind(0), Listen(0, 2), Tcp, Connect(1, 0), Accept(0), Send(1, 2),
+        Poll(2), Shutdown(2, 0), Send(1, 1), Poll(2), Shutdown(2, 1), Poll(1), Send(1, 1), Poll(2),
+        Receive(2, 9), Receive(2, 9), Receive(2, 9), Option(1, OptionName::Error), Poll(1), Close(2),
+        Poll(1)];
     closing_with_unread_bytes_resets: [Tcp, Bind(0), Listen(0, 2), Tcp, Connect(1, 0), Accept(0),
         Send(1, 2), Poll(2), Close(2), Poll(1), Receive(1, 1), Receive(1, 1), Send(1, 1)];
     the_error_is_told_once: [Tcp, Bind(0), Listen(0, 2), Tcp, Connect(1, 0), Accept(0),
