@@ -120,6 +120,8 @@ fn the_heap_is_checked() {
         ("realloc", "double free"),
         ("aligned", "double free"),
         ("stack", "invalid free"),
+        ("static", "invalid free"),
+        ("constant", "invalid free"),
         ("inside", "invalid free"),
         ("behind", "heap overflow"),
         ("kept", "heap overflow"),

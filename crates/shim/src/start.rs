@@ -22,6 +22,8 @@ use everypath_shim_abi::{
 
 static MAIN_FUNCTION: AtomicUsize = AtomicUsize::new(0);
 static ARGUMENTS: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+/// Where the program is, with its static variables: start and end.
+static PROGRAM: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 /// Our own text and data: start and end of each.
 static OWN: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 
@@ -203,7 +205,12 @@ extern "C" fn list_module(module: &Module, _size: usize, _data: *mut c_void) -> 
         path[..length].copy_from_slice(&name[..length]);
     }
     let low = module.segments().map(|(_, low, _)| low).min().unwrap_or(0);
-    libc::is_given(low, module.segments().map(|(_, _, high)| high).max().unwrap_or(0));
+    let high = module.segments().map(|(_, _, high)| high).max().unwrap_or(0);
+    libc::is_given(low, high);
+    if count == 0 {
+        PROGRAM[0].store(low, Relaxed);
+        PROGRAM[1].store(high, Relaxed);
+    }
     let size = room_for_stubs(module);
     let trampolines = if ours { 0 } else { reserve_near(low & !(PAGE - 1), size) as u64 };
     let (base, trampolines_size) = (module.base as u64, size as u64);
@@ -245,6 +252,11 @@ fn reserve_near(low: usize, size: usize) -> usize {
 pub(crate) fn our_text() -> (usize, usize) {
     let start = OWN[0].load(Relaxed);
     (start, OWN[1].load(Relaxed) - start)
+}
+
+/// Whether an address is one of the program's static variables, constants or instructions.
+pub(crate) fn is_of_program(address: usize) -> bool {
+    (PROGRAM[0].load(Relaxed)..PROGRAM[1].load(Relaxed)).contains(&address)
 }
 
 /// Whether an address is one of our instructions.

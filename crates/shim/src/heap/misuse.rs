@@ -50,6 +50,9 @@ fn find_in_use(pointer: usize) -> Option<Block> {
         if (SLOTS..HEAP).contains(&pointer) {
             report(HeapMisuse::InvalidFree, None, format_args!("on a stack"));
         }
+        if crate::start::is_of_program(pointer) {
+            report(HeapMisuse::InvalidFree, None, format_args!("a static variable or constant"));
+        }
         return None;
     }
     let Some(block) = block_at(pointer) else { invalid(pointer) };

@@ -28,7 +28,10 @@ int main(int count, char **arguments) {
         return realloc(block, 100) == NULL;
     }
     if (!strcmp(how, "stack")) pointer = stack + 16;
+    if (!strcmp(how, "static")) pointer = (char *)&block;
+    if (!strcmp(how, "constant")) pointer = (char *)"a constant of the program";
     if (!strcmp(how, "inside")) pointer = block + 16;
+    if (!strcmp(how, "static") || !strcmp(how, "constant")) free(pointer);
     if (!strcmp(how, "stack") || !strcmp(how, "inside")) free(pointer);
     if (!strcmp(how, "aligned")) {
         pointer = aligned_alloc(64, 100);
