@@ -156,6 +156,12 @@ impl Counted {
             format!("no more than {faults} goes wrong with connections to peers in one execution")
         }));
         self.assumptions.extend(datagram_assumption(config));
+        self.assumptions.extend((config.spurious > 0).then(|| {
+            let most = config.spurious;
+            format!(
+                "condition variables have no more than {most} spurious wakeups in one execution"
+            )
+        }));
         self
     }
 }

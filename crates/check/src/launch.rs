@@ -140,6 +140,7 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
         memory: config.memory == MemoryName::On,
         exit_code: config.exit_code,
         kills: config.kill,
+        spurious: config.spurious,
         spins: spins(config).unwrap_or(u16::MAX),
         faults: faults(config),
         one_tree: config.peer_tree == PeerTree::Destination,

@@ -121,3 +121,42 @@ fn who_counts_while_it_yields_may_give_up() {
     assert_eq!((code, verdict(&result)), (3, "inconclusive"), "{result}");
     assert!(result["reason"].as_str().unwrap().contains("more than"), "{result}");
 }
+
+/// Condition variables woke nobody who was not signalled.
+#[test]
+fn who_does_not_look_again_is_woken_spuriously() {
+    let programs = programs(&["spurious.c", "spurious_rust.rs"]);
+    for reduction in REDUCTIONS {
+        holds(&programs, &format!("{reduction} -- ./spurious if"));
+        violates(&programs, &format!("{reduction} --spurious 1 -- ./spurious if"), "assertion");
+        holds(&programs, &format!("{reduction} --spurious 2 -- ./spurious while"));
+        violates(&programs, &format!("{reduction} --spurious 1 -- ./spurious lost"), "deadlock");
+    }
+    holds(&programs, "-- ./spurious_rust");
+    violates(&programs, "--spurious 1 -- ./spurious_rust", "panic");
+    for strategy in ["random", "pct", "pos"] {
+        violates(
+            &programs,
+            &format!("--strategy {strategy} --spurious 1 -- ./spurious"),
+            "assertion",
+        );
+    }
+    let said = programs.everypath("check --spurious 1 -- ./spurious if");
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(said.contains("wakes up spuriously at condition changed"), "{said}");
+    let said = programs.everypath("check --spurious 2 -- ./spurious while");
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(said.contains("no more than 2 spurious wakeups in one execution"), "{said}");
+}
+
+/// A client was refused while its server was still to be refused by a service of the machine.
+#[test]
+fn a_server_may_ask_somebody_before_it_listens() {
+    let programs = programs(&["asks_first.c"]);
+    for (with, program) in [("server", "client"), ("client", "server")] {
+        let with = format!("--with './asks_first {with}'");
+        for reduction in ["", "--reduction none"] {
+            holds(&programs, &format!("{reduction} {with} -- ./asks_first {program}"));
+        }
+    }
+}

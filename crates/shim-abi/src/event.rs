@@ -70,6 +70,8 @@ pub enum Completion {
     NetworkChanged(NetworkChange),
     /// Where the text of a note begins among all notes of the execution.
     Noted(u64),
+    /// The thread woke up although nobody woke it.
+    Spurious,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,10 +88,11 @@ pub(crate) enum CompletionKind {
     Delivered,
     NetworkChanged,
     Noted,
+    Spurious,
 }
 
 impl CompletionKind {
-    const ALL: [CompletionKind; 10] = [
+    const ALL: [CompletionKind; 11] = [
         CompletionKind::None,
         CompletionKind::Created,
         CompletionKind::Units,
@@ -100,6 +103,7 @@ impl CompletionKind {
         CompletionKind::Delivered,
         CompletionKind::NetworkChanged,
         CompletionKind::Noted,
+        CompletionKind::Spurious,
     ];
 
     fn from_number(number: u64) -> Self {
@@ -130,6 +134,7 @@ impl Completion {
             Completion::Delivered(delivered) => (CompletionKind::Delivered, delivered.word()),
             Completion::NetworkChanged(change) => (CompletionKind::NetworkChanged, change.word()),
             Completion::Noted(start) => (CompletionKind::Noted, start),
+            Completion::Spurious => (CompletionKind::Spurious, 0),
         };
         PackedCompletion { kind: kind as u64, word }
     }
@@ -148,6 +153,7 @@ impl Completion {
             }
             CompletionKind::NetworkChanged => Completion::NetworkChanged(NetworkChange::of(word)),
             CompletionKind::Noted => Completion::Noted(word),
+            CompletionKind::Spurious => Completion::Spurious,
         }
     }
 }
@@ -256,6 +262,7 @@ mod tests {
             }),
             Completion::NetworkChanged(NetworkChange::Cut(1, 2)),
             Completion::Noted(u64::MAX),
+            Completion::Spurious,
         ] {
             let completed = event.completed(completion.pack());
             assert_eq!(completed.completion(), completion);

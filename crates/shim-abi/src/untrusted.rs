@@ -58,7 +58,7 @@ impl Untrusted for Event {
         is_thread(half(bytes, offset_of!(Event, thread)))
             && is_operation(bytes[Event::KIND])
             && is_phase(bytes[offset_of!(Event, phase)])
-            && bytes[Event::COMPLETED] <= CompletionKind::Noted as u8
+            && bytes[Event::COMPLETED] <= CompletionKind::Spurious as u8
     }
 }
 

@@ -287,6 +287,8 @@ pub(crate) struct State {
     pub(crate) exit_code: Cell<i32>,
     /// How often a process was killed.
     pub(crate) kills: Cell<u16>,
+    /// How many threads woke up spuriously.
+    pub(crate) spurious: Cell<u16>,
     /// How often the network was cut.
     pub(crate) partitions: Cell<u16>,
     /// How many spins went on before others had moved.

@@ -148,6 +148,9 @@ impl<'a> Names<'a> {
             (Operation::Connect(_) | Operation::AwaitListener, Phase::Resume, TIMEOUT) => {
                 self.in_vain(event)
             }
+            (Operation::CondWait(_), ..) if event.completion() == Completion::Spurious => {
+                format!("wakes up spuriously at condition {object} and requests its mutex")
+            }
             (_, Phase::Resume, TIMEOUT) => {
                 format!("times out waiting for {} {object}", what(event.kind()))
             }

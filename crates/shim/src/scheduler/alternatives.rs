@@ -1,11 +1,11 @@
 //! The alternatives at a scheduling point: the runnable threads, and the outcomes of their steps.
 
-use super::LAST;
 use super::spinning;
+use super::{LAST, SPURIOUS};
 use crate::process_faults;
 use crate::state::{State, Status, Thread};
 use crate::symmetry;
-use everypath_shim_abi::{Object, Operation, OperationKind, Phase, TimeMode};
+use everypath_shim_abi::{Object, ObjectKind, Operation, OperationKind, Phase, TimeMode, Waiting};
 
 /// How many ways the pending step of a thread can go.
 pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
@@ -48,9 +48,13 @@ fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
         other.status() == Status::Blocked && other.deadline.get() != 0 && !other.is_unheard.get()
     };
     let earlier = |other: &Thread| waits(other) && other.deadline.get() < deadline;
-    // No moments, so nothing is lost if these are ordered.
+    // No moments, so nothing is lost if these are ordered. Who asks a service of the machine by its name,
+    // such as nscd, may be the one that others wait for: it must not be kept from going on.
     let sooner = |other: &Thread| {
-        let rank = |thread: &Thread| (thread.deadline.get(), thread.number.get());
+        let rank = |thread: &Thread| {
+            let is_name = is_name(thread.object.get());
+            (thread.deadline.get(), !is_name, thread.number.get())
+        };
         waits(other) && rank(other) < rank(thread)
     };
     waits(thread)
@@ -62,6 +66,11 @@ fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
         }
 }
 
+/// Whether an object is the address of a Unix socket: they come after all ports.
+fn is_name(object: Object) -> bool {
+    matches!(object.kind(), ObjectKind::Address(number) if number > u64::from(u16::MAX))
+}
+
 /// Whether no thread can take a step, whatever may still befall them.
 fn is_quiescent(state: &State) -> bool {
     let can_run = can_run(state);
@@ -69,6 +78,19 @@ fn is_quiescent(state: &State) -> bool {
         can_run >> thread.number.get() & 1 != 0 && !process_faults::is_one(thread)
     };
     can_run == 0 || !state.threads().any(moves)
+}
+
+/// Whether the budget of spurious wakeups is not used up.
+pub(super) fn spurious_wakeups_are_left(state: &State) -> bool {
+    SPURIOUS.get() > state.spurious.get()
+}
+
+/// Whether a thread that waits for a condition variable, without a deadline, may wake up by itself. If
+/// nothing else can happen it may not: that is a deadlock, of which no spurious wakeup may be a part.
+fn may_wake_spuriously(state: &State, thread: &Thread) -> bool {
+    spurious_wakeups_are_left(state)
+        && thread.waiting.get() == Waiting::Cond
+        && (can_run(state) != 0 || state.deadlines.get() != 0)
 }
 
 /// How many choices a thread offers.
@@ -79,6 +101,7 @@ pub(super) fn offers(state: &State, thread: &Thread, mode: TimeMode) -> u32 {
         Status::Blocked if thread.deadline.get() != 0 => {
             u32::from(may_time_out(state, thread, mode))
         }
+        Status::Blocked => u32::from(may_wake_spuriously(state, thread)),
         _ => 0,
     }
 }

@@ -35,7 +35,7 @@ use crate::run_state::{Common, RunState};
 use crate::state::{Interruption, State, Status, Thread, state};
 use crate::symmetry;
 use crate::sync::rust_mutex;
-use alternatives::{can_run, offers, outcomes};
+use alternatives::{can_run, offers, outcomes, spurious_wakeups_are_left};
 use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -55,6 +55,8 @@ const NEVER: u32 = u32::MAX;
 static MAX_STEPS: Common<AtomicU32> = Common::at(offset_of!(RunState, max_steps));
 static TIME: Common<Setting<TimeMode>> = Common::at(offset_of!(RunState, time));
 static POLICY: Common<Setting<Policy>> = Common::at(offset_of!(RunState, policy));
+/// How many spurious wakeups an execution may have.
+static SPURIOUS: Setting<u16> = Setting(Cell::new(0));
 
 /// Whether a scheduling point is a step even if no other thread is there.
 static ALWAYS: Setting<bool> = Setting(Cell::new(false));
@@ -81,6 +83,7 @@ pub(crate) fn obey(command: &Command) {
     MAX_STEPS.store(setup.max_steps.min(MAX_EVENTS as u32), Relaxed);
     TIME.0.set(setup.time);
     ALWAYS.0.set(setup.joint);
+    SPURIOUS.0.set(setup.spurious);
     POLICY.0.set(command.policy);
     crate::heap::obey(&setup);
     replay::obey(command);
@@ -390,7 +393,8 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
         let able = can_run(state);
         let simple = state.deadlines.get() == 0
             && (state.selectable.get() == 0
-                || state.members(able).all(|thread| outcomes(state, thread) == 1));
+                || !spurious_wakeups_are_left(state)
+                    && state.members(able).all(|thread| outcomes(state, thread) == 1));
         let total = if simple {
             able.count_ones()
         } else {
@@ -486,10 +490,17 @@ fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> 
     thread.clock_reads.set(0);
     thread.outcome.set(choice.outcome);
     if choice.outcome == TIMEOUT && thread.status() == Status::Blocked {
-        if thread.deadline.get() != LAST {
-            state.clock.set(state.clock.get().max(thread.deadline.get()));
+        match thread.deadline.get() {
+            0 => {
+                state.spurious.set(state.spurious.get() + 1);
+                complete(&[OperationKind::CondWait], Completion::Spurious);
+            }
+            LAST => thread.timed_out.set(true),
+            deadline => {
+                state.clock.set(state.clock.get().max(deadline));
+                thread.timed_out.set(true);
+            }
         }
-        thread.timed_out.set(true);
         grant(thread);
     }
     Ok(())

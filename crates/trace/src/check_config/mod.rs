@@ -209,6 +209,12 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME=N,…", help_heading = "Faults"))]
     pub tcp_faults: Option<TcpFaults>,
 
+    /// How often a wait for a condition variable, without a timeout, may end in one execution although
+    /// nobody has signalled it
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = 0, help_heading = "Faults"))]
+    pub spurious: u16,
+
     /// How often one of the --with programs may crash, at any point, and be restarted or not
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", requires = "with"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = 0, help_heading = "Faults"))]
