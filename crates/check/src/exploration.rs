@@ -25,7 +25,7 @@ pub(crate) enum Exploration {
 impl Exploration {
     /// What the options ask for, if they go together.
     pub(crate) fn of(config: &CheckConfig) -> Result<Self, CheckError> {
-        if config.memory == MemoryName::On
+        if config.memory == Some(MemoryName::On)
             && (config.strategy != Strategy::Dfs
                 || config.state_matching
                 || !config.with.is_empty())

@@ -8,10 +8,10 @@ use crate::sandbox::{self, Sandbox};
 use everypath_native::peers::{Cache, Options};
 use everypath_native::{
     Backend, Companion, CompanionError, Environment, Fault, Faults, IdleMode, Launch, Program,
-    Restart, Setup, TimeMode, leaders, partitions,
+    Races, Restart, Setup, TimeMode, leaders, partitions,
 };
 use everypath_trace::{
-    CacheName, CheckConfig, Control, IdleName, MemoryName, PeerTree, RestoreMethod, Strategy,
+    CacheName, CheckConfig, Control, IdleName, PeerTree, RacesName, RestoreMethod, Strategy,
     ThreadBackend, TimeName,
 };
 use std::path::Path;
@@ -52,6 +52,11 @@ pub(crate) fn alone(
         outside: Environment::default(),
         companions: Vec::new(),
         armed: Arc::default(),
+        races: match config.races {
+            RacesName::Violation => Races::Violation,
+            RacesName::Explore => Races::Explore,
+            RacesName::Ignore => Races::Ignore,
+        },
         control: Control::default(),
     })
 }
@@ -137,7 +142,7 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
             Some(IdleName::Ok) => IdleMode::Fine,
             Some(IdleName::Violation) => IdleMode::Violation,
         },
-        memory: config.memory == MemoryName::On,
+        memory: config.sees_memory(),
         exit_code: config.exit_code,
         kills: config.kill,
         spurious: config.spurious,

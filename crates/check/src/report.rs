@@ -8,12 +8,15 @@ use crate::launch;
 use crate::memory::peak_memory;
 use crate::sample::Sample;
 use everypath_native::ExitCodes;
-use everypath_trace::{CheckConfig, Coverage, Explanation, MemoryName, Progress, Trace, Verdict};
+use everypath_trace::{CheckConfig, Coverage, Explanation, Progress, RacesName, Trace, Verdict};
 use serde::Serialize;
 
 /// What a verdict takes for granted if memory accesses are seen.
 const ASSUMPTION_WITH_MEMORY: &str = "Assumes sequential consistency, and that functions of libc and \
      syscalls access no memory that other threads access without a lock.";
+/// The same if data races are ignored.
+const ASSUMPTION_WITHOUT_RACES: &str = "Assumes sequential consistency, that data races do no harm, \
+     and that functions of libc and syscalls access no memory that other threads access without a lock.";
 /// What every other verdict takes for granted.
 const ASSUMPTION: &str = "Assumes no data races: plain loads and stores are not scheduling points.";
 
@@ -240,9 +243,10 @@ impl Report {
                 looks: found.counted.looks,
                 spins: found.counted.looks.and(launch::spins(config)),
             },
-            assumption: match config.memory {
-                MemoryName::On => ASSUMPTION_WITH_MEMORY,
-                MemoryName::Off => ASSUMPTION,
+            assumption: match config.sees_memory() {
+                true if config.races == RacesName::Ignore => ASSUMPTION_WITHOUT_RACES,
+                true => ASSUMPTION_WITH_MEMORY,
+                false => ASSUMPTION,
             },
             notices: found.notices().to_vec(),
             violation: Counterexample::of(&found),

@@ -27,12 +27,50 @@ fn conflicting_accesses_become_scheduling_points() {
         ("./double_checked", "assertion"),
     ];
     for (command, property) in cases {
-        let (code, result) = programs.check(&format!("--memory on -- {command}"));
+        let (code, result) = programs.check(&format!("--races explore -- {command}"));
         assert_eq!((code, verdict(&result)), (1, "violated"), "{command}: {result}");
         assert_eq!(result["violation"]["property"], property, "{command}: {result}");
         let replayed = programs.everypath("replay everypath-trace.json");
         assert_eq!(replayed.status.code(), Some(1), "{command}: {replayed:?}");
     }
+}
+
+/// Where debug information or the instruction makes certain that an access is not atomic, a data race is a
+/// violation by itself, whatever follows from it.
+#[test]
+fn data_races_are_violations() {
+    let programs = programs(&["lost_update.c", "scoped.rs", "double_checked.cpp", "lucky.rs"]);
+    for command in ["./lost_update", "./scoped", "./double_checked", "./lucky"] {
+        let (code, result) = programs.check(&format!("-- {command}"));
+        assert_eq!((code, verdict(&result)), (1, "violated"), "{command}: {result}");
+        assert_eq!(result["violation"]["property"], "data race", "{command}: {result}");
+        let replayed = programs.everypath("replay everypath-trace.json");
+        assert_eq!(replayed.status.code(), Some(1), "{command}: {replayed:?}");
+        let said = String::from_utf8_lossy(&replayed.stdout).into_owned();
+        assert!(said.contains("nothing orders them"), "{command}: {said}");
+    }
+    let said = programs.everypath("check -- ./scoped");
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("on the stack of main"), "{said}");
+    assert!(said.contains("writes 8 bytes") && said.contains("races/scoped.rs:"), "{said}");
+    let said = programs.everypath("check -- ./lost_update");
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("a block of 8 bytes"), "{said}");
+    assert!(said.contains("allocated"), "{said}");
+}
+
+/// A race that does no harm is explored or ignored on demand; atomics never race.
+#[test]
+fn data_races_are_explored_or_ignored_on_demand() {
+    let programs = programs(&["lucky.rs", "check_then_act.rs"]);
+    for races in ["explore", "ignore"] {
+        let (code, result) = programs.check(&format!("--races {races} -- ./lucky"));
+        assert_eq!((code, verdict(&result)), (0, "holds"), "{races}: {result}");
+        let assumption = result["assumption"].as_str().unwrap();
+        assert_eq!(assumption.contains("data races do no harm"), races == "ignore", "{result}");
+    }
+    let (_, result) = programs.check("-- ./check_then_act relaxed");
+    assert_eq!(result["violation"]["property"], "panic", "{result}");
 }
 
 #[test]

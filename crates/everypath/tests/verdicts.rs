@@ -20,7 +20,7 @@ fn verdict(result: &Value) -> &str {
 #[test]
 fn a_random_schedule_contradicts_the_search() {
     let programs = programs(&["pointer.c"]);
-    for options in ["", "--reduction source-dpor"] {
+    for options in ["--memory off", "--memory off --reduction source-dpor"] {
         let (code, result) = programs.check(&format!("{options} -- ./pointer"));
         assert_eq!((code, verdict(&result)), (70, "inconclusive"), "{options}: {result}");
         let reason = result["reason"].as_str().unwrap();
@@ -30,7 +30,9 @@ fn a_random_schedule_contradicts_the_search() {
         let replayed = programs.everypath("replay everypath-trace.json");
         assert_eq!(replayed.status.code(), Some(1), "{replayed:?}");
     }
-    let said = programs.everypath("check -- ./pointer");
+    let (code, result) = programs.check("-- ./pointer");
+    assert_eq!((code, verdict(&result)), (1, "violated"), "{result}");
+    let said = programs.everypath("check --memory off -- ./pointer");
     let said = String::from_utf8_lossy(&said.stdout);
     assert!(said.starts_with("INCONCLUSIVE: ./pointer: internal error: "), "{said}");
     assert!(said.contains("Found by random choice with seed 1."), "{said}");

@@ -136,8 +136,10 @@ pub struct Execution {
     pub detail: i32,
     /// The thread that ended it.
     pub thread: u16,
-    /// The address that goes with a signal.
+    /// The address that goes with a signal or a data race.
     pub address: u64,
+    /// The calls of the heap that allocated and freed the block that goes with the outcome.
+    pub(crate) heap_calls: [u32; 2],
     /// What the shim says about it.
     pub text: String,
     /// Its choices: enough to repeat it.
@@ -170,6 +172,7 @@ impl Execution {
             detail: reply.detail,
             thread: reply.thread,
             address: reply.address,
+            heap_calls: reply.heap_calls,
             text: String::from_utf8_lossy(text(&reply.text)).into_owned(),
             schedule: worker.schedule(),
             exit_codes: worker.system.exit_codes(&events),
@@ -232,7 +235,7 @@ impl Execution {
                     self.detail == other.detail && instruction(self) == instruction(other)
                 }
                 Outcome::Assertion => self.text == other.text,
-                Outcome::HeapMisuse => self.detail == other.detail,
+                Outcome::HeapMisuse | Outcome::DataRace => self.detail == other.detail,
                 Outcome::Deadlock | Outcome::Livelock | Outcome::Idle => {
                     waits(self) == waits(other)
                 }

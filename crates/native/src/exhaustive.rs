@@ -65,7 +65,9 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
     let mut exhaustive = exhaustive.clone();
     loop {
         let (explored, unarmed) = explore_once(&exhaustive, control)?;
-        if unarmed.is_empty() || explored.unexpected > 0 {
+        // What a search that goes on has found is found again.
+        let is_found = explored.unexpected > 0 && !exhaustive.keep_going;
+        if unarmed.is_empty() || is_found {
             return Ok(Explored { armed: exhaustive.launch.armed, ..explored });
         }
         let armed = exhaustive.launch.armed.iter().cloned().chain(unarmed).collect();

@@ -1,7 +1,7 @@
 //! From the modules that a program has loaded to what the shim writes into them.
 
 use crate::error::Error;
-use crate::memory::{ArmedAccess, CopiedModule};
+use crate::memory::{ArmedAccess, CopiedModule, Plainness, Races};
 use everypath_rewrite::{CopyLayout, Counters, Layout, Patch, PlanError, plan};
 use everypath_shim_abi::{MAX_PATCHES, ModuleEntry, preload, text};
 use everypath_shim_abi::{PatchHeader, PatchKind, Site, Trap, padding};
@@ -93,6 +93,13 @@ pub(crate) struct Patches {
     pub(crate) copied: Vec<CopiedModule>,
 }
 
+/// Which accesses are scheduling points, and what of data races between them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arming<'a> {
+    pub(crate) armed: &'a BTreeSet<ArmedAccess>,
+    pub(crate) races: Races,
+}
+
 /// What is planned so far.
 #[derive(Default)]
 struct Tables {
@@ -108,13 +115,16 @@ impl Patches {
     pub(crate) fn new(
         modules: &[Loaded],
         entries: [u64; 2],
-        armed: Option<&BTreeSet<ArmedAccess>>,
+        arming: Option<Arming<'_>>,
     ) -> Result<Self, Error> {
         let mut patches = Patches::default();
         let mut tables = Tables::default();
+        let arming = arming.map(|arming| (arming, Plainness::new(modules, arming)));
         for module in modules.iter().filter(|module| module.trampolines != 0) {
-            let added = match armed {
-                Some(armed) => patches.copy(module, entries, armed, &mut tables),
+            let added = match &arming {
+                Some((arming, plainness)) => {
+                    patches.copy(module, entries, (arming, plainness), &mut tables)
+                }
                 None => patches.patch_in_place(module, entries, &mut tables),
             };
             let length =
@@ -163,10 +173,10 @@ impl Patches {
         &mut self,
         module: &Loaded,
         [entry, entry_lower]: [u64; 2],
-        armed: &BTreeSet<ArmedAccess>,
+        (arming, plainness): (&Arming<'_>, &Plainness),
         tables: &mut Tables,
     ) -> Result<usize, PlanError> {
-        let here = armed.iter().filter(|access| access.module == module.path);
+        let here = arming.armed.iter().filter(|access| access.module == module.path);
         let armed: Vec<u64> = here.map(|access| access.address).collect();
         let layout = CopyLayout {
             base: module.base,
@@ -178,7 +188,8 @@ impl Patches {
             counters: Counters::default(),
             armed: &armed,
         };
-        let copy = everypath_rewrite::copy(&module.bytes, &layout)?;
+        let mut copy = everypath_rewrite::copy(&module.bytes, &layout)?;
+        plainness.mark(&mut copy.sites);
         tables.blocks += copy.blocks.len() as u32;
         tables.traps.extend(&copy.traps);
         self.add(module, &copy.code, &copy.patches, tables);

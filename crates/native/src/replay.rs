@@ -25,6 +25,8 @@ pub struct Replayed {
     pub(crate) heap_calls: Vec<HeapCall>,
     /// The names of objects that are variables of the program.
     pub(crate) variables: Vec<(Object, String)>,
+    /// The name of the variable at the address that goes with the end.
+    pub(crate) raced: Option<String>,
     /// Which threads and objects are whose.
     pub(crate) system: System,
 }
@@ -90,21 +92,22 @@ pub fn replay(launch: &Launch, schedule: &[Choice]) -> Result<Replayed, Error> {
     let objects = execution.events.iter().map(|event| event.object);
     let variables = objects.filter_map(|object| Some((object, variable(object)?))).collect();
     let heap_calls = heap_calls(&launch, &modules, &execution)?;
-    Ok(Replayed { execution, places, stacks, heap_calls, variables, system })
+    let process = system.owner(execution.thread);
+    let raced = symbols.get(process).and_then(|symbols| symbols.variable(execution.address));
+    Ok(Replayed { execution, places, stacks, heap_calls, variables, raced, system })
 }
 
-/// The calls that allocated and freed the block which an execution misused: it is repeated up to each
-/// of them.
+/// The calls that allocated and freed the block that goes with the end of an execution: it is repeated
+/// up to each of them.
 fn heap_calls(
     launch: &Launch,
     modules: &Modules,
     execution: &Execution,
 ) -> Result<Vec<HeapCall>, Error> {
-    let calls =
-        [("allocated", (execution.address >> 32) as u32), ("freed", execution.address as u32)];
+    let [allocated, freed] = execution.heap_calls;
+    let calls = [("allocated", allocated), ("freed", freed)];
     let mut found = Vec::new();
-    let is_misused = execution.outcome == Outcome::HeapMisuse;
-    for (what, heap_stop) in calls.into_iter().filter(|&(_, call)| is_misused && call != 0) {
+    for (what, heap_stop) in calls.into_iter().filter(|&(_, call)| call != 0) {
         let setup = Setup { heap_stop, ..launch.setup };
         let mut worker = Worker::start(&Launch { setup, ..launch.clone() }, modules)?;
         let reply = worker.follow(&execution.schedule, Command::default())?;

@@ -10,7 +10,7 @@
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::exhaustive::{Exhaustive, PlannedExecution};
-use crate::memory::{Conflict, Conflicts, Footprints};
+use crate::memory::{ArmedAccess, Conflict, Conflicts, Footprints, Plainness, Races};
 use crate::runner::{Performed, Runner, Stop};
 use crate::worker::{Modules, Worker};
 use everypath_schedules::{Alternative, Executed, Executor, Run};
@@ -51,6 +51,8 @@ pub(crate) struct Speculation<'a> {
     spins: bool,
     footprints: Footprints,
     conflicts: Conflicts,
+    /// Which accesses are certainly not atomic, if somebody asked.
+    plainness: Option<Plainness>,
 }
 
 impl<'a> Speculation<'a> {
@@ -76,6 +78,7 @@ impl<'a> Speculation<'a> {
             spins: false,
             footprints: Footprints::default(),
             conflicts: Conflicts::default(),
+            plainness: None,
         };
         team.members.push(team.another()?);
         Ok(team)
@@ -221,6 +224,13 @@ impl<'a> Speculation<'a> {
             let steps = (executed.left_out, &executed.steps[..]);
             let looked = self.conflicts.look(&self.path, steps, &mut self.footprints, copied);
             looked.map_err(|_| damaged())?;
+            if let (Races::Ignore, Some(prepared)) = (self.exhaustive.launch.races, prepared) {
+                let modules = &prepared.loaded;
+                let plainness = self.plainness.get_or_insert_with(|| Plainness::of(modules));
+                let is_plain = |access: &ArmedAccess| plainness.is_plain(access, modules);
+                let races = |of: &Conflict| is_plain(&of.earlier) || is_plain(&of.later);
+                self.conflicts.found.retain(|conflict| !races(conflict));
+            }
         }
         Ok(())
     }

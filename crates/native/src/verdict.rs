@@ -31,6 +31,9 @@ pub(crate) enum Property {
     DoubleFree,
     InvalidFree,
     HeapOverflow,
+    /// Two threads access the same memory, one of them to write, one not atomically, and nothing orders
+    /// them.
+    DataRace,
     Deadlock,
     Idle,
     Livelock,
@@ -66,6 +69,7 @@ impl Property {
             Property::DoubleFree => "double free",
             Property::InvalidFree => "invalid free",
             Property::HeapOverflow => "heap overflow",
+            Property::DataRace => "data race",
             Property::Deadlock => "deadlock",
             Property::Idle => "idle",
             Property::Livelock => "livelock",
@@ -95,6 +99,7 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
             Some(HeapMisuse::Overflow) => Property::HeapOverflow,
             None => return Decision::Undecided(Doubt::Defect),
         },
+        Outcome::DataRace => Property::DataRace,
         Outcome::Panicked => Property::UnhandledPanic,
         Outcome::Deadlock => Property::Deadlock,
         Outcome::Idle => Property::Idle,

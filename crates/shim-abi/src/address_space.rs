@@ -79,6 +79,11 @@ pub const fn stack_bottom(top: usize) -> usize {
     top - STACK_SIZE
 }
 
+/// Whether an address is on the stack with this top.
+pub const fn is_on_stack(top: u64, address: u64) -> bool {
+    top - STACK_SIZE as u64 <= address && address < top
+}
+
 /// Whether an access at this address overflows the stack with this top: it lies in the guard, or in
 /// the last page above, which the kernel could not use for the frame of a signal.
 pub const fn overflows_stack(top: u64, address: u64) -> bool {

@@ -106,7 +106,7 @@ pub use operation::{
     Family, GOES_ON, Operation, OperationKind, PackedOperation, Payload, Phase, TIMEOUT,
     is_use_of_network,
 };
-pub use outcome::{HeapMisuse, Outcome, Waiting};
+pub use outcome::{HeapMisuse, Outcome, Race, Waiting};
 pub use partition::{NetworkChange, Partitions};
 pub use patch_sites::{Site, SiteKind, StubFrame, Trap};
 pub use patches::{PatchHeader, PatchKind, UnknownNumber, padding, patch_records};

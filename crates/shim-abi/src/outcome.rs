@@ -13,9 +13,10 @@ pub enum Outcome {
     Aborted,
     /// An assertion failed, a C `assert` or one of the library's; the text says which.
     Assertion,
-    /// The heap was misused: `detail` is a [`HeapMisuse`], `address` the number of the call that
-    /// allocated the block in its upper half, and of the one that freed it in its lower half.
+    /// The heap was misused: `detail` is a [`HeapMisuse`].
     HeapMisuse,
+    /// Two threads are about to access the same memory: `detail` is a [`Race`], `address` where.
+    DataRace,
     /// A thread panicked and nobody looked at its result; `detail` is the thread.
     Panicked,
     /// Every thread waits for another.
@@ -67,6 +68,50 @@ impl HeapMisuse {
     pub fn from_detail(detail: i32) -> Option<Self> {
         let all = [HeapMisuse::DoubleFree, HeapMisuse::InvalidFree, HeapMisuse::Overflow];
         all.into_iter().find(|&misuse| misuse as i32 == detail)
+    }
+}
+
+/// Two accesses of different threads that nothing orders. One of them writes, and one is plain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The thread of the second access; that of the first is the one that ended the execution.
+    pub other: u8,
+    /// How many bytes they access, up to 127.
+    pub sizes: [u8; 2],
+    /// Which of them write.
+    pub writes: [bool; 2],
+}
+
+impl Race {
+    /// As the detail of an outcome.
+    pub fn to_detail(self) -> i32 {
+        let [first, second] = self.sizes.map(|size| i32::from(size.min(127)));
+        let writes = self.writes.map(i32::from);
+        i32::from(self.other) | first << 8 | second << 15 | writes[0] << 22 | writes[1] << 23
+    }
+
+    /// What a detail says.
+    pub fn from_detail(detail: i32) -> Self {
+        Race {
+            other: detail as u8,
+            sizes: [(detail >> 8 & 127) as u8, (detail >> 15 & 127) as u8],
+            writes: [detail >> 22 & 1 != 0, detail >> 23 & 1 != 0],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Race;
+
+    #[test]
+    fn a_race_is_read_as_it_was_written() {
+        for (other, sizes, writes) in
+            [(127, [8, 64], [true, false]), (0, [1, 127], [false, true]), (3, [4, 4], [true; 2])]
+        {
+            let race = Race { other, sizes, writes };
+            assert_eq!(Race::from_detail(race.to_detail()), race);
+        }
     }
 }
 

@@ -133,7 +133,9 @@ pub struct Site {
     pub kind: SiteKind,
     /// How many bytes of memory it works on; 0 for a pause.
     pub size: u8,
-    unused: [u8; 6],
+    /// Whether it is certain that it is not atomic, so that it takes part in data races.
+    pub is_plain: bool,
+    unused: [u8; 5],
 }
 
 impl Site {
@@ -142,7 +144,7 @@ impl Site {
 
     /// An entry.
     pub const fn new(address: u64, kind: SiteKind, size: u8) -> Self {
-        Site { address, kind, size, unused: [0; 6] }
+        Site { address, kind, size, is_plain: false, unused: [0; 5] }
     }
 
     /// The entry as it lies in the table.
@@ -151,14 +153,19 @@ impl Site {
         bytes[..8].copy_from_slice(&self.address.to_le_bytes());
         bytes[8] = self.kind as u8;
         bytes[9] = self.size;
+        bytes[10] = self.is_plain.into();
         bytes
     }
 
     /// The entry that lies in a table so.
     pub fn from_bytes(bytes: [u8; Site::LENGTH]) -> Result<Self, UnknownNumber> {
-        let [a, b, c, d, e, f, g, h, kind, size, ..] = bytes;
+        let [a, b, c, d, e, f, g, h, kind, size, is_plain, ..] = bytes;
+        if is_plain > 1 {
+            return Err(UnknownNumber(is_plain.into()));
+        }
         let address = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        Ok(Site::new(address, SiteKind::try_from(kind)?, size))
+        let site = Site::new(address, SiteKind::try_from(kind)?, size);
+        Ok(Site { is_plain: is_plain == 1, ..site })
     }
 }
 
@@ -168,6 +175,7 @@ const _: () = {
     assert!(size_of::<Site>() == 16 && align_of::<Site>() == 8);
     assert!(offset_of!(Site, address) == 0);
     assert!(offset_of!(Site, kind) == 8 && offset_of!(Site, size) == 9);
+    assert!(offset_of!(Site, is_plain) == 10);
 };
 
 /// A patch that is a one-byte trap: where no jump to the stub fits, the handler of the trap goes there.
@@ -240,7 +248,9 @@ mod tests {
     #[test]
     fn a_site_is_read_as_it_was_written() {
         let site = Site::new(0x5555_5555_1234, SiteKind::RwUnlockCall, 4);
-        assert_eq!(Site::from_bytes(site.to_bytes()), Ok(site));
+        for site in [site, Site { is_plain: true, ..site }] {
+            assert_eq!(Site::from_bytes(site.to_bytes()), Ok(site));
+        }
         let mut bytes = site.to_bytes();
         bytes[8] = u8::MAX;
         assert_eq!(Site::from_bytes(bytes), Err(UnknownNumber(255)));

@@ -16,8 +16,11 @@ pub struct Reply {
     pub steps: u32,
     /// How many executions were run.
     pub executions: u64,
-    /// The address that goes with a signal.
+    /// The address that goes with a signal or a data race.
     pub address: u64,
+    /// The calls of the heap that allocated and freed the block that goes with the outcome, counted from
+    /// the start; 0 is none.
+    pub heap_calls: [u32; 2],
     /// A hash over all executions since the start: choices, outcomes, output.
     pub digest: u64,
     /// The hash of its output and files, if these are judged.
@@ -39,6 +42,7 @@ impl Default for Reply {
             steps: 0,
             executions: 0,
             address: 0,
+            heap_calls: [0; 2],
             digest: 0,
             contents: 0,
             ended: Outcome::None,

@@ -208,7 +208,9 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
     let compares =
         matches!(site.kind, SiteKind::CompareExchange | SiteKind::ReadLock | SiteKind::WriteLock);
     if !belongs(thread, operand, compares.then_some(rax as u32)) {
+        crate::races::begin(thread, site, operand);
         begin_step(site, (operand, load(frame + SECOND_ARGUMENT)), rax);
+        crate::races::end(thread);
     }
     thread.at.set([0; 3]);
     crate::accesses::restore_divided_value(value);

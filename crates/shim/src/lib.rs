@@ -56,6 +56,7 @@ mod partition;
 mod process;
 mod process_faults;
 mod protection;
+mod races;
 mod random;
 mod region;
 mod run_state;

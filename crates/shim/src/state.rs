@@ -123,6 +123,8 @@ pub(crate) struct Thread {
     /// Which patched instruction changed nothing, on what it worked, what it found there, and how
     /// often in a row.
     pub(crate) in_vain: Cell<[u64; 4]>,
+    /// The memory access that it is about to make, of no bytes if it stands before none.
+    pub(crate) access: Cell<crate::races::Access>,
     /// The function of Rust's standard library whose step it has taken and that it is inside.
     pub(crate) within: Cell<Within>,
     /// Whether somebody tried in vain to lock something because this thread waits for it.

@@ -22,8 +22,8 @@ pub mod file;
 
 pub use check_config::{
     BadValue, ByteSize, CacheName, CheckConfig, FilePlacement, IdleName, MemoryName, Partition,
-    PeerTree, ReductionName, RestoreMethod, Seconds, Strategy, TcpFaults, ThreadBackend, TimeName,
-    UdpAtPort, UdpRules,
+    PeerTree, RacesName, ReductionName, RestoreMethod, Seconds, Strategy, TcpFaults, ThreadBackend,
+    TimeName, UdpAtPort, UdpRules,
 };
 pub use control::{Control, Progress};
 pub use message::{Message, Moment, Party};

@@ -34,7 +34,13 @@ pub(crate) fn compare_searches(source: &str, scripts: &[&str]) -> usize {
 
 /// How many executions a program has, whatever they end with.
 pub(crate) fn executions(programs: &Programs, command: &str) -> u64 {
-    let (_, result) = programs.check(&format!("--keep-going --exit-code 255 -- ./{command}"));
+    executions_with(programs, "", command)
+}
+
+/// The same with other options.
+pub(crate) fn executions_with(programs: &Programs, options: &str, command: &str) -> u64 {
+    let options = format!("--keep-going --exit-code 255 {options}");
+    let (_, result) = programs.check(&format!("{options} -- ./{command}"));
     result["stats"]["executions"].as_u64().unwrap()
 }
 

@@ -4,7 +4,7 @@ use super::Names;
 use crate::execution::Execution;
 use crate::panics::Panic;
 use crate::verdict::{Decision, Doubt, Property, decide};
-use everypath_shim_abi::{Setup, address_space};
+use everypath_shim_abi::{Race, Setup, ThreadEntry, address_space};
 use everypath_trace::Violation;
 
 /// What an ending means.
@@ -59,6 +59,7 @@ impl Names<'_> {
             Property::HeapOverflow => {
                 format!("the program has written behind the end of a block {}", execution.text)
             }
+            Property::DataRace => self.race(),
             Property::Deadlock => self.deadlock(),
             Property::Idle => {
                 format!("no network input can arrive any more: {}", self.deadlock())
@@ -118,6 +119,38 @@ impl Names<'_> {
             _ if overflow => format!("{who} overflows its stack{place}"),
             7 | 11 => format!("{who} gets {signal} at address {:#x}{place}", execution.address),
             _ => format!("{who} gets {signal}{place}"),
+        }
+    }
+
+    /// Two accesses that nothing orders: each with its thread and its place.
+    fn race(&self) -> String {
+        let execution = &self.replayed.execution;
+        let Race { other, sizes, writes } = Race::from_detail(execution.detail);
+        let threads = [execution.thread, other.into()];
+        let [first, second] = [0, 1].map(|it: usize| {
+            let (who, place) = (self.thread(threads[it]), self.place_in(threads[it]));
+            let verb = if writes[it] { "writes" } else { "reads" };
+            let bytes = if sizes[it] == 1 { "byte" } else { "bytes" };
+            (format!("{who} {verb} {} {bytes}", sizes[it]), place)
+        });
+        let object = match (&self.replayed.raced, execution.text.as_str()) {
+            (Some(variable), _) => format!("of {variable}"),
+            (None, "") => self.stack_at(execution.address),
+            (None, block) => format!("of the heap, {block},"),
+        };
+        format!(
+            "{} {object}{}, and {}{}: nothing orders them",
+            first.0, first.1, second.0, second.1
+        )
+    }
+
+    /// Whose stack an address is on, or else the address.
+    fn stack_at(&self, address: u64) -> String {
+        let threads = &self.replayed.execution.threads;
+        let on = |entry: &&ThreadEntry| address_space::is_on_stack(entry.stack_top, address);
+        match threads.iter().find(on) {
+            Some(entry) => format!("on the stack of {}", self.thread(entry.number)),
+            None => format!("at address {address:#x}"),
         }
     }
 

@@ -82,6 +82,21 @@ fn next_steps(events: &[Event]) -> Vec<Option<usize>> {
     next
 }
 
+/// Whether the order of two accesses to the same bytes can make a difference that steps do not show.
+fn can_conflict(one: AccessKind, other: AccessKind) -> bool {
+    match (one, other) {
+        (AccessKind::Read, AccessKind::Read) => false,
+        (AccessKind::Atomic | AccessKind::Lock, AccessKind::Atomic | AccessKind::Lock) => false,
+        (AccessKind::Lock, AccessKind::Read) | (AccessKind::Read, AccessKind::Lock) => false,
+        (
+            AccessKind::Read | AccessKind::Write | AccessKind::Update | AccessKind::Atomic,
+            AccessKind::Read | AccessKind::Write | AccessKind::Update | AccessKind::Atomic,
+        )
+        | (AccessKind::Lock, AccessKind::Write | AccessKind::Update)
+        | (AccessKind::Write | AccessKind::Update, AccessKind::Lock) => true,
+    }
+}
+
 /// The pairs of accesses to the same bytes of which one writes.
 fn intersect(a: &MemoryFootprint, b: &MemoryFootprint) -> Vec<(Touch, Touch)> {
     let (mut a, mut b) = (&a[..], &b[..]);
@@ -94,9 +109,7 @@ fn intersect(a: &MemoryFootprint, b: &MemoryFootprint) -> Vec<(Touch, Touch)> {
         let of_b = b.partition_point(|touch| touch.granule == granule);
         for x in &a[..of_a] {
             for y in &b[..of_b] {
-                let atomic = x.kind == AccessKind::Atomic && y.kind == AccessKind::Atomic;
-                let writes = x.kind.writes() || y.kind.writes();
-                if x.mask & y.mask != 0 && writes && !atomic {
+                if x.mask & y.mask != 0 && can_conflict(x.kind, y.kind) {
                     common.push((*x, *y));
                 }
             }

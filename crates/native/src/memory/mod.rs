@@ -8,6 +8,7 @@
 
 mod conflicts;
 mod footprint;
+mod plainness;
 
 use everypath_rewrite::{Access, Copy};
 use std::fmt;
@@ -17,6 +18,7 @@ use std::str::FromStr;
 
 pub(crate) use conflicts::Conflicts;
 pub(crate) use footprint::Footprints;
+pub(crate) use plainness::Plainness;
 
 /// An instruction whose memory accesses are scheduling points.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +48,18 @@ impl FromStr for ArmedAccess {
         let address = u64::from_str_radix(address, 16).map_err(|_| NotAnAccess)?;
         Ok(ArmedAccess { module: module.into(), address })
     }
+}
+
+/// What becomes of data races: of conflicts of which one access is certainly not atomic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Races {
+    /// They are violations.
+    #[default]
+    Violation,
+    /// They become scheduling points, as other conflicts do.
+    Explore,
+    /// They are taken to do no harm.
+    Ignore,
 }
 
 /// Two accesses of which one writes, and that happens-before does not order.

@@ -1,6 +1,7 @@
 //! The debug information of a module.
 
 use super::frame::Frame;
+use super::plain;
 use gimli::{EndianArcSlice, LittleEndian};
 use object::{CompressionFormat, Object, ObjectSection};
 use std::sync::Arc;
@@ -46,6 +47,19 @@ impl Debug {
             });
         }
         found
+    }
+
+    /// The names of the functions at an address of the file, innermost first, if all of them are of one
+    /// language of which [`plain`](super::plain) knows how atomic accesses look.
+    pub(super) fn functions(&self, address: u64) -> Option<(plain::Language, Vec<String>)> {
+        let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
+        let (mut language, mut names) = (None, Vec::new());
+        while let Ok(Some(frame)) = frames.next() {
+            let function = frame.function?;
+            language = Some(plain::Language::of(function.language?)?);
+            names.push(function.demangle().ok()?.into_owned());
+        }
+        Some((language?, names))
     }
 
     /// The folder that the code at an address was compiled in.

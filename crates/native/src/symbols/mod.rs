@@ -11,6 +11,7 @@
 mod debug;
 mod frame;
 mod module;
+mod plain;
 mod stack;
 mod table;
 
@@ -74,6 +75,12 @@ impl Symbols {
         let probe = address.wrapping_sub(u64::from(is_return_address));
         let module = self.modules.iter().find(|module| module.contains(probe));
         module.map_or_else(Vec::new, |module| module.frames(probe))
+    }
+
+    /// Whether debug information makes certain that an instruction is not atomic.
+    pub(crate) fn is_plain(&self, address: u64) -> bool {
+        let module = self.modules.iter().find(|module| module.contains(address));
+        module.is_some_and(|module| module.is_plain(address.wrapping_sub(module.base)))
     }
 
     /// The variable at an address of data: `name`, `name+8`, or the place in the module.

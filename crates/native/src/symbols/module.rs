@@ -51,6 +51,13 @@ impl Loaded {
         self.range.contains(&address.wrapping_sub(self.base))
     }
 
+    /// Whether the instruction at an address of the file is certainly not atomic.
+    pub(super) fn is_plain(&self, offset: u64) -> bool {
+        let debug = self.debug.get_or_init(|| Debug::new(&self.file(), &self.bytes));
+        let functions = debug.as_ref().and_then(|debug| debug.functions(offset));
+        functions.is_some_and(|(language, names)| language.is_plain(&names))
+    }
+
     pub(super) fn frames(&self, address: u64) -> Vec<Frame> {
         let offset = address.wrapping_sub(self.base);
         let empty =

@@ -14,9 +14,9 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::exhaustive::PlannedExecution;
 use crate::judge::{Judge, Left, PlacedFile, placed};
-use crate::memory::ArmedAccess;
+use crate::memory::{ArmedAccess, Races};
 use crate::panics::thread_starts;
-use crate::patching::{Loaded, Patches};
+use crate::patching::{Arming, Loaded, Patches};
 use crate::region::Mapping;
 use everypath_schedules::Alternative;
 use everypath_shim_abi::access_log::{LOST, MAX_LOGGED};
@@ -69,6 +69,8 @@ pub struct Launch {
     pub companions: Vec<Companion>,
     /// Which memory accesses are scheduling points, if accesses are recorded.
     pub armed: Arc<BTreeSet<ArmedAccess>>,
+    /// What becomes of data races, if accesses are recorded.
+    pub races: Races,
     /// Stops whatever is done with it: then the error is [`Error::Stopped`].
     pub control: Control,
 }
@@ -89,8 +91,14 @@ impl Launch {
             outside: Environment::default(),
             companions: Vec::new(),
             armed: Arc::default(),
+            races: Races::default(),
             control: Control::default(),
         }
+    }
+
+    /// Which accesses are scheduling points.
+    fn arming(&self) -> Arming<'_> {
+        Arming { armed: &self.armed, races: self.races }
     }
 
     /// The setup of a process, with what judging needs: the order of output between threads is seen
@@ -131,11 +139,7 @@ pub(crate) struct Prepared {
 }
 
 impl Modules {
-    fn prepare(
-        &self,
-        region: &Mapping,
-        armed: &BTreeSet<ArmedAccess>,
-    ) -> Result<Arc<Prepared>, Error> {
+    fn prepare(&self, region: &Mapping, arming: Arming<'_>) -> Result<Arc<Prepared>, Error> {
         let mut known = self.known.lock().expect("nobody panics while holding it");
         let count = region.module_count.get() as usize;
         let entries = trust::part(&region.modules, 0..count, "the modules")?;
@@ -161,8 +165,8 @@ impl Modules {
         for cell in entries {
             loaded.extend(Loaded::read(&cell.get())?);
         }
-        let armed = region.setup.get().memory.then_some(armed);
-        let patches = Patches::new(&loaded, routines, armed)?;
+        let arming = region.setup.get().memory.then_some(arming);
+        let patches = Patches::new(&loaded, routines, arming)?;
         let thread_starts = thread_starts(&loaded);
         let prepared =
             Arc::new(Prepared { program, entries: routines, loaded, patches, thread_starts });

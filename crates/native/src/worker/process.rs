@@ -48,7 +48,7 @@ impl Process {
             .map_err(|error| Error::Start { path: start.program.into(), error })?;
         let mut process = Process { child, region, prepared: Arc::default() };
         process.await_start(&start)?;
-        process.prepared = start.modules.prepare(&process.region, &start.launch.armed)?;
+        process.prepared = start.modules.prepare(&process.region, start.launch.arming())?;
         process.hand_over_patches();
         process.region.hand_over(Command { request: Request::Begin, ..Command::default() });
         process.await_start(&start)?;

@@ -17,6 +17,9 @@ pub enum AccessKind {
     Update,
     /// An instruction with a lock prefix, or an `xchg`.
     Atomic,
+    /// The same, of a lock of Rust's standard library. Nobody but the lock itself looks at its word, and
+    /// what that loads before it exchanges makes no difference.
+    Lock,
 }
 
 impl AccessKind {

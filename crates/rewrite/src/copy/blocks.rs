@@ -1,12 +1,12 @@
 //! Copies functions block by block.
 
-use super::accesses::{Access, Operand, operands};
+use super::accesses::{Access, AccessKind, Operand, operands};
 use super::assembler::{Assembler, Gpr, Target};
 use super::flow::{Flow, Mark, decoder, is_call, is_direct};
 use super::{Block, Copy, CopyLayout};
 use crate::image::Image;
 use crate::sites::Sites;
-use crate::{Patch, PlanError, Site};
+use crate::{Patch, PlanError, Site, SiteKind};
 use everypath_shim_abi::Trap;
 use iced_x86::{
     FlowControl, IcedError, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register,
@@ -113,6 +113,36 @@ impl<'a> Copier<'a> {
         self.layout.armed.binary_search(&address).is_ok()
     }
 
+    /// Whether an instruction belongs to a known lock.
+    fn is_lock(&self, instruction: &Instruction) -> bool {
+        let placed = self.sites.instructions(instruction.ip()).next();
+        let kind = placed.and_then(|placed| self.sites.kind(&placed));
+        kind.is_some_and(|kind| match kind {
+            SiteKind::Lock
+            | SiteKind::Unlock
+            | SiteKind::ReadLock
+            | SiteKind::WriteLock
+            | SiteKind::RwUnlock => true,
+            SiteKind::CompareExchange
+            | SiteKind::Exchange
+            | SiteKind::FetchModify
+            | SiteKind::Pause
+            | SiteKind::Load
+            | SiteKind::LoadCall
+            | SiteKind::Store
+            | SiteKind::Fence
+            | SiteKind::LockCall
+            | SiteKind::UnlockCall
+            | SiteKind::CondvarWait
+            | SiteKind::CondvarWaitTimeout
+            | SiteKind::NotifyOne
+            | SiteKind::NotifyAll
+            | SiteKind::ReadLockCall
+            | SiteKind::WriteLockCall
+            | SiteKind::RwUnlockCall => false,
+        })
+    }
+
     pub(super) fn is_site(&self, address: u64) -> bool {
         self.site_addresses.binary_search(&address).is_ok()
     }
@@ -186,6 +216,9 @@ impl<'a> Copier<'a> {
         for operand in operands {
             let mut access = record.access(&operand, at, instruction.ip(), self.layout.base);
             access.is_step = self.is_site(instruction.ip());
+            if access.is_step && access.kind == AccessKind::Atomic && self.is_lock(instruction) {
+                access.kind = AccessKind::Lock;
+            }
             let same = |other: &&Access| Access { site: access.site, ..**other } == access;
             if !record.accesses.iter().any(|other| same(&other)) {
                 record.accesses.push(access);

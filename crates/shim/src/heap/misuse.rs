@@ -8,7 +8,7 @@ use crate::protection;
 use crate::state::state;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use everypath_shim_abi::address_space::{ARENA, HEAP, SLOTS};
+use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, SLOTS};
 use everypath_shim_abi::{HeapMisuse, MAX_THREADS, Outcome, Setup};
 
 /// Whether calls are counted: not where equal states must be equal bytes.
@@ -147,10 +147,19 @@ fn check_all() {
     }
 }
 
+/// Says which block an address lies in, if it does, of the execution that is about to end.
+pub(crate) fn name_block(address: usize) {
+    let is_ours = (HEAP..HEAP_END).contains(&address);
+    if let Some(block) = is_ours.then(|| around(address)).flatten() {
+        let (offset, size) = (address - block.0, block.asked());
+        crate::region::reply(|reply| reply.heap_calls = block.calls());
+        controller::say(format_args!("{offset} bytes into a block of {size} bytes"));
+    }
+}
+
 /// Ends the execution.
 fn report(misuse: HeapMisuse, block: Option<Block>, what: fmt::Arguments<'_>) -> ! {
-    let [allocated, freed] = block.map_or([0; 2], Block::calls);
-    let calls = u64::from(allocated) << 32 | u64::from(freed);
-    crate::region::reply(|reply| reply.address = calls);
+    let calls = block.map_or([0; 2], Block::calls);
+    crate::region::reply(|reply| reply.heap_calls = calls);
     controller::ended_with(Outcome::HeapMisuse, misuse as i32, what)
 }

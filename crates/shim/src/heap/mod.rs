@@ -8,7 +8,7 @@
 mod block;
 mod misuse;
 
-pub(crate) use misuse::{check_at_exit, obey};
+pub(crate) use misuse::{check_at_exit, name_block, obey};
 
 use crate::libc::fail;
 use crate::memory::{copy, load, round_up, store, zero};

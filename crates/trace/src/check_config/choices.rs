@@ -56,6 +56,19 @@ choice! {
 }
 
 choice! {
+    /// What becomes of data races.
+    pub enum RacesName {
+        /// They are violations where it is certain that an access is not atomic
+        #[default]
+        Violation,
+        /// What may follow from them is explored
+        Explore,
+        /// They are taken to do no harm
+        Ignore,
+    }
+}
+
+choice! {
     /// When a pending timeout may fire.
     pub enum TimeName {
         /// The earliest one, at any point

@@ -7,7 +7,7 @@ mod udp;
 mod values;
 
 pub use choices::{
-    CacheName, IdleName, MemoryName, PeerTree, ReductionName, RestoreMethod, Strategy,
+    CacheName, IdleName, MemoryName, PeerTree, RacesName, ReductionName, RestoreMethod, Strategy,
     ThreadBackend, TimeName,
 };
 pub use udp::{UdpAtPort, UdpRules};
@@ -80,10 +80,14 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Schedules"))]
     pub reduction: Option<ReductionName>,
 
-    /// Whether conflicting memory accesses are found and scheduled (dfs)
-    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = MemoryName::Off))]
+    /// Whether conflicting memory accesses are found and scheduled [default: on for dfs]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Schedules"))]
+    pub memory: Option<MemoryName>,
+
+    /// What becomes of data races, if memory accesses are seen
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = RacesName::Violation))]
     #[cfg_attr(feature = "clap", arg(help_heading = "Schedules"))]
-    pub memory: MemoryName,
+    pub races: RacesName,
 
     /// Keep the fingerprint of every state, and do not continue from a visited one (dfs)
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Schedules"))]
@@ -333,6 +337,15 @@ impl CheckConfig {
     #[must_use]
     pub fn arguments(self, arguments: impl IntoIterator<Item: Into<String>>) -> Self {
         CheckConfig { arguments: arguments.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Whether memory accesses are recorded, and those that conflict scheduled.
+    pub fn sees_memory(&self) -> bool {
+        let can = self.strategy == Strategy::Dfs
+            && !self.state_matching
+            && self.with.is_empty()
+            && !self.is_joint();
+        self.memory.map_or(can, |memory| memory == MemoryName::On)
     }
 
     /// The seed of everything random.

@@ -1,0 +1,52 @@
+//! Which of the accesses that are scheduling points are certainly not atomic.
+
+use super::{ArmedAccess, Races};
+use crate::patching::{Arming, Loaded};
+use crate::symbols::{Module, Symbols};
+use everypath_shim_abi::{Site, SiteKind};
+use std::collections::BTreeSet;
+
+/// What is known of that.
+pub(crate) struct Plainness(Option<Symbols>);
+
+impl Plainness {
+    /// Of the accesses that are scheduling points, if somebody wants to know.
+    pub(crate) fn new(modules: &[Loaded], arming: Arming<'_>) -> Self {
+        let wanted = arming.races == Races::Violation && !arming.armed.is_empty();
+        let is_armed = |module: &&Loaded| arming.armed.iter().any(|it| it.module == module.path);
+        Plainness(wanted.then(|| symbols(modules.iter().filter(is_armed))))
+    }
+
+    /// Of all accesses.
+    pub(crate) fn of(modules: &[Loaded]) -> Self {
+        Plainness(Some(symbols(modules.iter())))
+    }
+
+    /// Whether debug information makes certain that an instruction is not atomic.
+    pub(crate) fn is_plain(&self, access: &ArmedAccess, modules: &[Loaded]) -> bool {
+        let module = modules.iter().find(|module| module.path == access.module);
+        let address = module.map(|module| module.base.wrapping_add(access.address));
+        self.0.as_ref().zip(address).is_some_and(|(symbols, at)| symbols.is_plain(at))
+    }
+
+    /// Marks the sites that are certainly not atomic.
+    pub(crate) fn mark(&self, sites: &mut [Site]) {
+        let Some(symbols) = &self.0 else { return };
+        let of = |kind| sites.iter().filter(move |site| site.kind == kind).map(|site| site.address);
+        // An instruction that loads and then stores, and is not locked, is not atomic in any language.
+        let loads: BTreeSet<u64> = of(SiteKind::Load).collect();
+        let divided: BTreeSet<u64> = of(SiteKind::Store).filter(|at| loads.contains(at)).collect();
+        for site in sites.iter_mut() {
+            site.is_plain = matches!(site.kind, SiteKind::Load | SiteKind::Store)
+                && (divided.contains(&site.address) || symbols.is_plain(site.address));
+        }
+    }
+}
+
+fn symbols<'a>(modules: impl Iterator<Item = &'a Loaded>) -> Symbols {
+    let module = |loaded: &Loaded| {
+        let place = Module { path: loaded.path.clone(), base: loaded.base };
+        (place, loaded.bytes.clone())
+    };
+    Symbols::new(modules.map(module).collect())
+}

@@ -1,0 +1,96 @@
+//! Data races: two threads that are about to access the same bytes, one of them to write, and one by an
+//! instruction that is not atomic.
+//!
+//! Accesses that conflict are steps, so threads stand before them. If two of them do at the same time,
+//! nothing orders the accesses: that is a data race, whatever follows from it. Every race is met so: when
+//! a search reverses the two steps, the thread of the first stands before its step while the other one
+//! comes to its own.
+
+use crate::controller;
+use crate::state::{Status, Thread, state};
+use everypath_shim_abi::{Outcome, Race, Site, SiteKind};
+
+/// A memory access.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Access {
+    address: usize,
+    size: u8,
+    writes: bool,
+    is_plain: bool,
+}
+
+impl Access {
+    /// None at all.
+    const NONE: Access = Access { address: 0, size: 0, writes: false, is_plain: false };
+
+    /// The access of a patched instruction; locks and the like make none that could race.
+    fn of(site: &Site, operand: usize) -> Option<Self> {
+        let writes = match site.kind {
+            SiteKind::Load => false,
+            SiteKind::Store
+            | SiteKind::CompareExchange
+            | SiteKind::Exchange
+            | SiteKind::FetchModify => true,
+            SiteKind::Pause
+            | SiteKind::LoadCall
+            | SiteKind::Fence
+            | SiteKind::Lock
+            | SiteKind::LockCall
+            | SiteKind::Unlock
+            | SiteKind::UnlockCall
+            | SiteKind::CondvarWait
+            | SiteKind::CondvarWaitTimeout
+            | SiteKind::NotifyOne
+            | SiteKind::NotifyAll
+            | SiteKind::ReadLock
+            | SiteKind::ReadLockCall
+            | SiteKind::WriteLock
+            | SiteKind::WriteLockCall
+            | SiteKind::RwUnlock
+            | SiteKind::RwUnlockCall => return None,
+        };
+        Some(Access { address: operand, size: site.size, writes, is_plain: site.is_plain })
+    }
+
+    fn races_with(self, other: Access) -> bool {
+        let end = |of: Access| of.address + usize::from(of.size);
+        (self.is_plain || other.is_plain)
+            && (self.writes || other.writes)
+            && self.address < end(other)
+            && other.address < end(self)
+            && self.size > 0
+            && other.size > 0
+    }
+}
+
+/// A thread is about to execute a patched instruction. Ends the execution if that is a data race.
+pub(crate) fn begin(thread: &Thread, site: &Site, operand: usize) {
+    if !crate::accesses::is_armed() {
+        return;
+    }
+    let Some(access) = Access::of(site, operand) else { return };
+    let meets = |other: &&Thread| {
+        other.number.get() != thread.number.get()
+            && other.status() == Status::Ready
+            && other.access.get().races_with(access)
+    };
+    if let Some(other) = state().threads().find(meets) {
+        let theirs = other.access.get();
+        let race = Race {
+            other: other.number.get() as u8,
+            sizes: [access.size, theirs.size],
+            writes: [access.writes, theirs.writes],
+        };
+        let address = access.address.max(theirs.address) as u64;
+        crate::region::reply(|reply| reply.address = address);
+        crate::heap::name_block(address as usize);
+        controller::ended(Outcome::DataRace, race.to_detail());
+    }
+    thread.access.set(access);
+}
+
+/// The instruction is about to be executed.
+pub(crate) fn end(thread: &Thread) {
+    thread.access.set(Access::NONE);
+}
