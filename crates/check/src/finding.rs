@@ -201,6 +201,8 @@ pub(crate) struct Found {
     /// Whether a violation was found, and it was stopped before that was repeated.
     pub(crate) is_unconfirmed: bool,
     pub(crate) verified: Option<u64>,
+    /// What did not happen in a program that violates nothing, a sentence each.
+    pub(crate) did_not_happen: Vec<String>,
     /// Why a counterexample was not minimised and explained to the end, if it was not.
     pub(crate) cut_short: Option<String>,
     pub(crate) counted: Counted,
@@ -220,6 +222,7 @@ impl Found {
             internal_error: false,
             is_unconfirmed: false,
             verified: None,
+            did_not_happen: Vec::new(),
             cut_short: None,
             counted: Counted::default(),
         }

@@ -34,6 +34,9 @@ pub struct Report {
     /// What this one takes for granted besides.
     #[serde(rename = "assumptions_about_peers", skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
+    /// What did not happen in a program that violates nothing, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub did_not_happen: Vec<String>,
     /// What was strange, whatever the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
@@ -257,6 +260,7 @@ impl Report {
             },
             stats: Stats::of(&found),
             cut_short: found.cut_short,
+            did_not_happen: found.did_not_happen,
             assumptions: found.counted.assumptions,
             reason: found.reason,
             emission: found.emission,

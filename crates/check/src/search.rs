@@ -50,7 +50,7 @@ pub(crate) fn explore(
             Some(why) if found.trace.is_none() && explored.first.is_none() => {
                 Found::inconclusive(why.clone())
             }
-            _ => verified(config, &launch, found),
+            _ => unless_vacuous(config, &launch, verified(config, &launch, found)),
         }
     });
     if let Some(why) = stopped {
@@ -61,6 +61,18 @@ pub(crate) fn explore(
     }
     found.counted = counted;
     Ok(found)
+}
+
+/// Adds what did not happen, if nothing was violated.
+fn unless_vacuous(config: &CheckConfig, launch: &Launch, found: Found) -> Found {
+    if found.verdict != Verdict::Holds {
+        return found;
+    }
+    match everypath_native::absences(launch, config.seed()) {
+        Ok(did_not_happen) => Found { did_not_happen, ..found },
+        Err(Error::Stopped) => found,
+        Err(error) => Found::failed(&error),
+    }
 }
 
 /// Repeats what `--verify-peers` and `--verify` ask for.

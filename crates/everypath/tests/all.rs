@@ -26,5 +26,6 @@ mod states;
 mod streams;
 mod support;
 mod udp;
+mod vacuous;
 mod verdicts;
 mod verify;

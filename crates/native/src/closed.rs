@@ -171,10 +171,10 @@ impl System {
 /// The notices, as text.
 pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
     let system = System::of(launch);
-    let words = |notice: &Notice| {
+    let words = |notice: &Notice| -> Option<String> {
         let Notice { what, process, port } = *notice;
         let who = system.names().get(usize::from(process)).map_or("a process", String::as_str);
-        match what {
+        Some(match what {
             NoticeKind::PortTaken => {
                 format!("bind of {who} to port {port} failed with EADDRINUSE")
             }
@@ -191,9 +191,11 @@ pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
                  another waits for clients: taken for idle workers, so a lost wakeup there is not \
                  reported"
             ),
-        }
+            // The verdict says so: see `absences`.
+            NoticeKind::EmptyInput => return None,
+        })
     };
-    notices.iter().map(words).collect()
+    notices.iter().filter_map(words).collect()
 }
 
 /// The programs' own names, numbered if one is there several times.

@@ -89,6 +89,11 @@ impl Environment {
         self.lock().peers.assumptions().collect()
     }
 
+    /// What did not happen with peers, a sentence each.
+    pub(crate) fn absences(&self) -> Vec<String> {
+        self.lock().peers.absences()
+    }
+
     /// Asks the peers again for everything that they answered, and compares.
     pub fn verify(&self) -> Result<(), PeerError> {
         let World { trees, peers, .. } = &mut *self.lock();

@@ -25,6 +25,7 @@
 //! it), `runner` and `speculation` (executions for a search of all schedules), `patching` (patches
 //! in the shim's format), `shim` (the embedded library).
 
+mod absence;
 mod closed;
 mod compare;
 mod critical_step;
@@ -67,6 +68,7 @@ mod verdict;
 #[expect(unsafe_code, reason = "starts and reads processes in ways that std does not offer")]
 mod worker;
 
+pub use absence::absences;
 pub use closed::{Companion, CompanionError, MAX_COMPANIONS, in_words};
 pub use compare::compare;
 pub use critical_step::explain;

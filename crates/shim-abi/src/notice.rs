@@ -17,6 +17,8 @@ pub enum NoticeKind {
     /// Threads of a process waited for others, and one of these for clients: no deadlock, unless a
     /// wakeup was lost.
     IdleWorkers,
+    /// A process read standard input, which is at its end.
+    EmptyInput,
 }
 
 /// Something strange that did not end the execution.

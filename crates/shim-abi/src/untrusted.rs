@@ -83,7 +83,7 @@ impl Untrusted for ThreadEntry {
 
 impl Untrusted for Notice {
     fn is_valid(bytes: &[u8]) -> bool {
-        bytes[offset_of!(Notice, what)] <= NoticeKind::IdleWorkers as u8
+        bytes[offset_of!(Notice, what)] <= NoticeKind::EmptyInput as u8
     }
 }
 

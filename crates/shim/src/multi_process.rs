@@ -171,7 +171,8 @@ pub(crate) fn leave() -> ! {
     unreachable!("a thread of a process that has ended is never chosen")
 }
 
-/// Tells the checker of something unusual, which no peer can have caused.
+/// Tells the checker of something unusual among the processes of a system, which no peer can have
+/// caused.
 pub(crate) fn notice(what: NoticeKind, port: u16) {
     if is_one_of_several() {
         note(Notice { what, process: process() as u8, port });
@@ -181,6 +182,11 @@ pub(crate) fn notice(what: NoticeKind, port: u16) {
 /// Tells the checker that threads of a process wait for others, while one of these waits for clients.
 pub(crate) fn note_idle_workers(process: usize) {
     note(Notice { what: NoticeKind::IdleWorkers, process: process as u8, port: 0 });
+}
+
+/// Tells the checker that standard input was read, which is empty.
+pub(crate) fn note_empty_input() {
+    note(Notice { what: NoticeKind::EmptyInput, process: process() as u8, port: 0 });
 }
 
 fn note(notice: Notice) {

@@ -119,6 +119,8 @@ pub struct Peers {
     diagnosis: Option<Diagnosis>,
     statistics: Statistics,
     assumptions: BTreeSet<String>,
+    /// Servers that were not there, a sentence each.
+    refused: BTreeSet<String>,
 }
 
 impl Default for Peers {
@@ -134,6 +136,7 @@ impl Default for Peers {
             diagnosis: Diagnosis::new().ok(),
             statistics: Statistics::default(),
             assumptions: BTreeSet::new(),
+            refused: BTreeSet::new(),
         }
     }
 }
@@ -251,7 +254,7 @@ impl Peers {
             false => self.dial(address)?,
         };
         let Some(socket) = found else {
-            self.assumptions.insert(format!(
+            self.refused.insert(format!(
                 "nobody listens on {address}: connections to it were always refused"
             ));
             memory.refuse(name).map_err(|_| PeerError::Full)?;
@@ -373,12 +376,14 @@ impl Peers {
 
     /// What the result rests on beyond what was observed, a sentence each.
     pub fn assumptions(&self) -> impl Iterator<Item = String> {
-        let strangers = self
-            .peers
-            .iter()
-            .filter(|peer| !peer.has_met)
-            .map(|peer| format!("{} was never contacted by the program", peer.command));
-        self.assumptions.iter().cloned().chain(strangers)
+        self.assumptions.iter().cloned().chain(self.absences())
+    }
+
+    /// What did not happen, a sentence each.
+    pub(crate) fn absences(&self) -> Vec<String> {
+        let strangers = self.peers.iter().filter(|peer| !peer.has_met);
+        let stranger = |peer: &Peer| format!("{} was never contacted by the program", peer.command);
+        self.refused.iter().cloned().chain(strangers.map(stranger)).collect()
     }
 
     /// Takes the connection that has come farthest on the way along `stops`, or a new one.

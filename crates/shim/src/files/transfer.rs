@@ -6,6 +6,7 @@ use super::status::check_writable;
 use super::{listing, resize, slot};
 use crate::descriptors::{self, ACCESS_MODE, Kind, get, used};
 use crate::guest;
+use crate::multi_process;
 use crate::objects;
 use crate::scheduler::point;
 use crate::sys::{Answer, answer, errno};
@@ -98,7 +99,11 @@ pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u6
             }
             Ok(room.len() as isize)
         }
-        Kind::Empty | Kind::Null | Kind::Stream | Kind::Closed => Ok(0),
+        Kind::Empty => {
+            multi_process::note_empty_input();
+            Ok(0)
+        }
+        Kind::Null | Kind::Stream | Kind::Closed => Ok(0),
     }
 }
 

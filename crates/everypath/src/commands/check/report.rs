@@ -62,7 +62,9 @@ fn beginning(report: &Report) -> String {
                     (String::new(), format!("all {} sampled schedules", grouped(stats.executions)))
                 }
             };
-            format!("HOLDS ({kind}{bound}): {target} ends as expected in {schedules}\n")
+            let absent: String =
+                report.did_not_happen.iter().map(|what| format!("; but {what}")).collect();
+            format!("HOLDS ({kind}{bound}): {target} ends as expected in {schedules}{absent}\n")
         }
     }
 }
@@ -116,7 +118,9 @@ pub(super) fn text(report: &Report) -> String {
                  others move{most}."
             );
         }
-        for assumption in &report.assumptions {
+        // What the verdict line says is not said twice.
+        let is_said = |assumption: &&String| report.did_not_happen.contains(assumption);
+        for assumption in report.assumptions.iter().filter(|assumption| !is_said(assumption)) {
             let _ = writeln!(text, "Assumes that {assumption}.");
         }
     }
