@@ -34,6 +34,7 @@ impl Exploration {
                 "--memory on goes with --strategy dfs on one program, without --state-matching",
             ));
         }
+        let sampler = sampler(config)?;
         if let Some(most) = config.preemptions {
             return Exploration::bounded(config, most);
         }
@@ -46,7 +47,7 @@ impl Exploration {
             Some(ReductionName::SourceDpor) => Reduction::Source,
             Some(ReductionName::Dpor) | None => Reduction::Optimal,
         };
-        Ok(match sampler(config)? {
+        Ok(match sampler {
             Some(sampler) => Exploration::Sampled(sampler),
             None => Exploration::Schedules(reduction),
         })
@@ -111,6 +112,11 @@ impl Exploration {
 
 /// How schedules are sampled; none if all are explored.
 fn sampler(config: &CheckConfig) -> Result<Option<Sampler>, CheckError> {
+    if config.pct_depth.is_some() && config.strategy != Strategy::Pct {
+        return Err(CheckError::options(
+            "--pct-depth is of --strategy pct: add that, or leave it out",
+        ));
+    }
     let depth = config.pct_depth.unwrap_or(DEFAULT_PCT_DEPTH);
     if depth == 0 || depth as usize > MAX_DEPTH {
         return Err(CheckError::options(format!(

@@ -9,12 +9,19 @@ use std::path::{Path, PathBuf};
 
 /// Writes to standard output. A reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) {
+    if let Err(usage) = print_or_fail(text) {
+        error(&usage.to_string());
+    }
+}
+
+/// The same where the output is all there is: then a write error is one of the command.
+pub(crate) fn print_or_fail(text: &str) -> Result<(), Usage> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    if let Err(error) = written
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        self::error(&format!("cannot write to standard output: {error}"));
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Usage::new(format!("cannot write to standard output: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -104,6 +111,15 @@ impl OutputFile {
                 path.display()
             ))),
         }
+    }
+
+    /// Renames the file to `NAME.old`, if it is one: its new name.
+    pub(crate) fn set_aside(&self) -> Option<String> {
+        let mut name = self.path.file_name()?.to_os_string();
+        name.push(".old");
+        let to = self.path.with_file_name(name);
+        fs::rename(&self.path, &to).ok()?;
+        Some(to.display().to_string())
     }
 
     /// The path as the user gave it.

@@ -1,7 +1,7 @@
 //! `everypath check` and `replay` on real programs, through the command line.
 
-use crate::support::Programs;
 use crate::support::endings::{compare_searches, endings, executions, property};
+use crate::support::{Programs, skip};
 use serde_json::Value;
 use std::process::Command;
 
@@ -636,4 +636,59 @@ fn the_reason_for_a_static_program_leaves_its_path_out() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.matches("./bare").count(), 1, "{text}");
     assert!(text.contains("is statically linked"), "{text}");
+}
+
+/// What an earlier run of a check found was left, although it holds now, as if it had just been found.
+#[test]
+fn a_stale_trace_is_set_aside() {
+    let programs = Programs::new(&[]);
+    let trace = programs.folder.path().join("everypath-trace.json");
+    assert_eq!(programs.check("-- test -e flag").0, 1);
+    let found = std::fs::read(&trace).unwrap();
+    std::fs::write(programs.folder.path().join("flag"), "").unwrap();
+    // Another check says nothing about it.
+    for other in ["-- true", "--preemptions 0 -- test -e flag"] {
+        assert_eq!(programs.check(other).0, 0, "{other}");
+        assert!(trace.exists(), "{other}");
+    }
+    let said = programs.everypath("check -- test -e flag");
+    assert_eq!(said.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&said.stderr);
+    assert!(said.contains("renamed to everypath-trace.json.old"), "{said}");
+    assert!(!trace.exists());
+    assert_eq!(std::fs::read(trace.with_extension("json.old")).unwrap(), found);
+}
+
+/// The loader was blamed for what a sanitizer's runtime did.
+#[test]
+fn programs_with_a_sanitizer_are_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("empty.c"), "int main(void) { return 0; }\n").unwrap();
+    for (option, name) in [("address", "AddressSanitizer"), ("thread", "ThreadSanitizer")] {
+        let mut cc = Command::new("cc");
+        cc.arg(format!("-fsanitize={option}")).args(["-o", "empty", "empty.c"]);
+        if !cc.current_dir(folder.path()).status().unwrap().success() {
+            skip(&format!("cc has no -fsanitize={option}"));
+            continue;
+        }
+        let output = Command::new(env!("CARGO_BIN_EXE_everypath"))
+            .args(["check", "--", "./empty"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains(&format!("is built with {name}")), "{said}");
+    }
+}
+
+#[test]
+fn a_depth_of_pct_needs_pct() {
+    let programs = Programs::new(&[]);
+    for options in ["", "--strategy random", "--state-matching", "--preemptions 1"] {
+        let refused = programs.everypath(&format!("check --pct-depth 3 {options} -- true"));
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("--pct-depth is of --strategy pct"), "{said}");
+    }
 }

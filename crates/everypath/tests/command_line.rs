@@ -424,3 +424,22 @@ fn a_replication_is_the_run_of_its_seed() {
         }
     }
 }
+
+/// A trace that cannot be written in full was reported as shown, and a device without end was read.
+#[test]
+fn show_reports_write_errors_and_bounds_its_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |script: &str| {
+        let script =
+            format!("everypath() {{ {} \"$@\"; }}; {script}", env!("CARGO_BIN_EXE_everypath"));
+        let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output();
+        let output = output.unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = run("everypath model arq --bug unchecked-ack --quiet");
+    assert_eq!(code, Some(1), "{said}");
+    let (code, said) = run("everypath show everypath-trace.json > /dev/full");
+    assert!(code == Some(2) && said.contains("cannot write to standard output"), "{said}");
+    let (code, said) = run("everypath show /dev/zero");
+    assert!(code == Some(2) && said.contains("it is larger than 1024 MiB"), "{said}");
+}

@@ -4,7 +4,7 @@
 //! be checked. What a file is, is said from its first bytes; nothing is run.
 
 use object::read::elf::{Dynamic, ElfFile64, FileHeader as _, ProgramHeader as _};
-use object::{LittleEndian, elf};
+use object::{LittleEndian, Object as _, ObjectSymbol as _, elf};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -110,6 +110,19 @@ pub enum ProgramError {
         /// The machine it is for.
         machine: String,
     },
+    /// A program with the runtime of a sanitizer.
+    #[error(
+        "{}: is built with {sanitizer}, whose runtime takes over the memory and the functions by which \
+         programs are controlled; build it without -fsanitize (double frees, invalid frees and small \
+         heap overflows are found without)",
+        path.display()
+    )]
+    Sanitized {
+        /// The file.
+        path: PathBuf,
+        /// Whose runtime.
+        sanitizer: &'static str,
+    },
     /// A program that runs as somebody else.
     #[error(
         "{}: is setuid or setgid, or has capabilities, and the loader lets nobody control such \
@@ -134,6 +147,7 @@ impl ProgramError {
             | Self::Unreadable { path, .. }
             | Self::Script { path, .. }
             | Self::Architecture { path, .. }
+            | Self::Sanitized { path, .. }
             | Self::Directory(path)
             | Self::Special(path)
             | Self::NotExecutable(path)
@@ -158,6 +172,7 @@ impl ProgramError {
             Self::Script { .. }
             | Self::Static(_)
             | Self::Architecture { .. }
+            | Self::Sanitized { .. }
             | Self::Privileged(_) => false,
         }
     }
@@ -203,6 +218,9 @@ impl Program {
             return Err(ProgramError::Architecture { path, machine });
         }
         match dynamic(bytes) {
+            Ok(Some((_, needed))) if let Some(sanitizer) = sanitizer(bytes, &needed) => {
+                Err(ProgramError::Sanitized { path, sanitizer })
+            }
             Ok(Some((interpreter, needed))) => {
                 let hash = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes));
                 Ok(Program { path, hash, interpreter, needed })
@@ -227,6 +245,26 @@ fn is_privileged(path: &Path, mode: u32) -> bool {
     let mut value = [0; 64];
     mode & (SETUID | SETGID) != 0
         || rustix::fs::getxattr(path, c"security.capability", &mut value).is_ok()
+}
+
+/// The sanitizer whose runtime a program contains, or asks for.
+fn sanitizer(bytes: &[u8], needed: &[String]) -> Option<&'static str> {
+    const RUNTIMES: [(&str, &str, &str); 5] = [
+        ("libasan.so", "__asan_init", "AddressSanitizer"),
+        ("libhwasan.so", "__hwasan_init", "HWAddressSanitizer"),
+        ("libtsan.so", "__tsan_init", "ThreadSanitizer"),
+        ("liblsan.so", "__lsan_init", "LeakSanitizer"),
+        ("libmsan.so", "__msan_init", "MemorySanitizer"),
+    ];
+    let file = ElfFile64::<LittleEndian>::parse(bytes).ok()?;
+    let defines = |function: &str| {
+        let mut symbols = file.dynamic_symbols().chain(file.symbols());
+        symbols.any(|symbol| symbol.is_definition() && symbol.name() == Ok(function))
+    };
+    let is_there = |(library, function, _): &&(&str, &str, &str)| {
+        needed.iter().any(|name| name.starts_with(library)) || defines(function)
+    };
+    RUNTIMES.iter().find(is_there).map(|(_, _, name)| *name)
 }
 
 fn unreadable(path: &Path, source: io::Error) -> ProgramError {

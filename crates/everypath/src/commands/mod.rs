@@ -18,7 +18,8 @@ use crate::{HOLDS, USAGE};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use everypath_trace::{Trace, file};
 use std::ffi::OsString;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Parses the command line and runs the command; returns the exit code.
@@ -80,10 +81,20 @@ fn replay_command() -> String {
     name.unwrap_or_else(|| "everypath".into()) + " replay"
 }
 
+/// No trace is larger: the longest executions have some hundred thousand steps.
+const MAX_TRACE: u64 = 1 << 30;
+
 /// Reads a trace file.
 fn read_trace(path: &Path) -> Result<Trace, Usage> {
-    let bytes = fs::read(path)
-        .map_err(|error| Usage::new(format!("cannot read {}: {error}", path.display())))?;
+    let read = || -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        match File::open(path)?.take(MAX_TRACE + 1).read_to_end(&mut bytes)? as u64 {
+            0..=MAX_TRACE => Ok(bytes),
+            _ => Err(io::Error::other(format!("it is larger than {} MiB", MAX_TRACE >> 20))),
+        }
+    };
+    let bytes =
+        read().map_err(|error| Usage::new(format!("cannot read {}: {error}", path.display())))?;
     file::from_bytes(&bytes)
         .map_err(|error| Usage::new(format!("cannot read {}: {error}", path.display())))
 }

@@ -36,6 +36,6 @@ pub(crate) fn run(args: &ShowArgs) -> Result<u8, Usage> {
     let is_default = page.is_none() && drawing.is_none() && diagrams.iter().all(Option::is_none);
     let words = (forms.text || is_default).then_some(words);
     let printed: Vec<String> = [words].into_iter().chain(diagrams).flatten().collect();
-    output::print(&printed.join("\n"));
+    output::print_or_fail(&printed.join("\n"))?;
     Ok(HOLDS)
 }

@@ -2,14 +2,19 @@
 
 mod report;
 
+use super::read_trace;
 use crate::cli::CheckArgs;
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
 use crate::watch::{GiveUp, Stopped, Watch, concluded, executed, explored};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 use everypath_check::{Check, Limits, Observer, Report, Search, Verdict};
-use everypath_trace::{Control, Progress, file};
+use everypath_trace::{CheckConfig, Control, Progress, Target, Trace, file};
 use report::JsonCheck;
+use std::path::Path;
+
+/// Where counterexamples go if nobody says.
+const DEFAULT_TRACE: &str = "everypath-trace.json";
 
 /// Explores a program and reports what was found.
 pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
@@ -44,10 +49,26 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
             violation.trace = trace.path();
         }
     }
+    if report.verdict == Verdict::Holds && args.output.trace == Path::new(DEFAULT_TRACE) {
+        set_aside(&trace, &config);
+    }
     if let (Some(file), Some(found)) = (emit, &report.failure_file) {
         file.write_or_say(&found.to_bytes())?;
     }
     say(&report)
+}
+
+/// Renames the trace of an earlier run of the same check, which now holds: else somebody might take it
+/// for the result of this one.
+fn set_aside(trace: &OutputFile, config: &CheckConfig) {
+    let is_same = |known: &Trace| matches!(&known.target, Target::Native { config: then, .. } if **then == *config);
+    if read_trace(Path::new(DEFAULT_TRACE)).is_ok_and(|known| is_same(&known))
+        && let Some(to) = trace.set_aside()
+    {
+        output::warning(&format!(
+            "{DEFAULT_TRACE} is of an earlier run of this check, which now holds: renamed to {to}"
+        ));
+    }
 }
 
 fn exit_code(report: &Report) -> u8 {
