@@ -254,9 +254,15 @@ impl Peers {
             false => self.dial(address)?,
         };
         let Some(socket) = found else {
-            self.refused.insert(format!(
-                "nobody listens on {address}: connections to it were always refused"
-            ));
+            let nobody =
+                format!("nobody listens on {address}: connections to it were always refused");
+            // A datagram may come after its receiver has closed the socket, which is nothing strange.
+            match address {
+                Address::Udp(_) => self.assumptions.insert(nobody),
+                Address::Tcp(_) | Address::Path(_) | Address::Abstract(_) => {
+                    self.refused.insert(nobody)
+                }
+            };
             memory.refuse(name).map_err(|_| PeerError::Full)?;
             return Ok(Opening::Refused);
         };
