@@ -189,7 +189,8 @@ impl Patches {
             armed: &armed,
         };
         let mut copy = everypath_rewrite::copy(&module.bytes, &layout)?;
-        plainness.mark(&mut copy.sites);
+        let in_file = |address: u64| address.wrapping_sub(module.base);
+        plainness.mark(&mut copy.sites, |site| armed.binary_search(&in_file(site)).is_ok());
         tables.blocks += copy.blocks.len() as u32;
         tables.traps.extend(&copy.traps);
         self.add(module, &copy.code, &copy.patches, tables);

@@ -29,8 +29,9 @@ impl Plainness {
         self.0.as_ref().zip(address).is_some_and(|(symbols, at)| symbols.is_plain(at))
     }
 
-    /// Marks the sites that are certainly not atomic.
-    pub(crate) fn mark(&self, sites: &mut [Site]) {
+    /// Marks the sites that are certainly not atomic, of those that are armed. Others are known as what
+    /// they are: loads of C++'s guard variables, which look plain, are atomic.
+    pub(crate) fn mark(&self, sites: &mut [Site], is_armed: impl Fn(u64) -> bool) {
         let Some(symbols) = &self.0 else { return };
         let of = |kind| sites.iter().filter(move |site| site.kind == kind).map(|site| site.address);
         // An instruction that loads and then stores, and is not locked, is not atomic in any language.
@@ -38,6 +39,7 @@ impl Plainness {
         let divided: BTreeSet<u64> = of(SiteKind::Store).filter(|at| loads.contains(at)).collect();
         for site in sites.iter_mut() {
             site.is_plain = matches!(site.kind, SiteKind::Load | SiteKind::Store)
+                && is_armed(site.address)
                 && (divided.contains(&site.address) || symbols.is_plain(site.address));
         }
     }

@@ -55,6 +55,9 @@ impl Debug {
         let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
         let (mut language, mut names) = (None, Vec::new());
         while let Ok(Some(frame)) = frames.next() {
+            // Where compilers merge instructions they keep what these have in common: a function around
+            // those that were inlined, and no line.
+            frame.location?.line.filter(|&line| line > 0)?;
             let function = frame.function?;
             language = Some(plain::Language::of(function.language?)?);
             names.push(function.demangle().ok()?.into_owned());
