@@ -4,19 +4,29 @@
 //! ordered before a later step of another thread if the *next* step of its thread happens before that;
 //! an access that is a step by itself, if that step does.
 
-use super::footprint::{BadLog, LogHash, MemoryFootprint, Touch, instruction};
+use super::footprint::{BadLog, Number, Touch, instruction};
 use super::{Conflict, CopiedModule, Footprints};
 use everypath_rewrite::AccessKind;
 use everypath_schedules::{HappensBefore, Taken};
 use everypath_shim_abi::Event;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A step that accessed something.
+#[derive(Clone, Copy)]
+struct Accessing {
+    step: usize,
+    thread: u16,
+    footprint: Number,
+}
+
 /// The conflicts of executions, of which each begins like the one before.
 #[derive(Default)]
 pub(crate) struct Conflicts {
     order: HappensBefore,
-    /// Pairs of footprints that have something in common.
-    common: BTreeMap<(LogHash, LogHash), Vec<(Touch, Touch)>>,
+    /// Those of the last execution.
+    accessing: Vec<Accessing>,
+    /// What pairs of footprints have in common.
+    common: BTreeMap<(Number, Number), Vec<(Touch, Touch)>>,
     pub(crate) found: BTreeSet<Conflict>,
 }
 
@@ -31,26 +41,30 @@ impl Conflicts {
     ) -> Result<(), BadLog> {
         self.order.replace(known, steps);
         let next = next_steps(events);
-        let accessing = |(at, event): (usize, &Event)| (event.accesses != [0; 2]).then_some(at);
-        let all: Vec<usize> = events.iter().enumerate().filter_map(accessing).collect();
-        for &step in &all {
-            if footprints.get(events[step].accesses).is_none() {
-                footprints.read(events[step].accesses, modules)?;
+        let first_new = self.accessing.partition_point(|it| it.step < known);
+        self.accessing.truncate(first_new);
+        for (step, event) in events.iter().enumerate().skip(known) {
+            if event.accesses != [0; 2] {
+                let footprint = footprints.number(event.accesses, modules)?;
+                self.accessing.push(Accessing { step, thread: event.thread, footprint });
             }
         }
-        for (index, &later) in all.iter().enumerate().filter(|&(_, &later)| later >= known) {
-            for &earlier in &all[..index] {
-                if events[earlier].thread == events[later].thread {
+        for (index, later) in self.accessing.iter().enumerate().skip(first_new) {
+            let second = footprints.get(later.footprint);
+            let others = self.accessing[..index].iter().filter(|it| it.thread != later.thread);
+            for earlier in others {
+                let first = footprints.get(earlier.footprint);
+                if !first.may_meet(second) {
                     continue;
                 }
-                let pair = (events[earlier].accesses, events[later].accesses);
-                let common = self.common.entry(pair).or_insert_with(|| {
-                    let of = |hash| footprints.get(hash);
-                    of(pair.0).zip(of(pair.1)).map_or(Vec::new(), |(a, b)| intersect(a, b))
-                });
+                let pair = (earlier.footprint, later.footprint);
+                let common = self
+                    .common
+                    .entry(pair)
+                    .or_insert_with(|| intersect(&first.touches, &second.touches));
                 for (first, second) in &*common {
-                    let from = if first.is_step { Some(earlier) } else { next[earlier] };
-                    let ordered = from.is_some_and(|from| is_before(&self.order, from, later));
+                    let from = if first.is_step { Some(earlier.step) } else { next[earlier.step] };
+                    let ordered = from.is_some_and(|from| is_before(&self.order, from, later.step));
                     if !(ordered || first.is_step && second.is_step) {
                         self.found.insert(Conflict {
                             earlier: instruction(first, modules),
@@ -98,8 +112,7 @@ fn can_conflict(one: AccessKind, other: AccessKind) -> bool {
 }
 
 /// The pairs of accesses to the same bytes of which one writes.
-fn intersect(a: &MemoryFootprint, b: &MemoryFootprint) -> Vec<(Touch, Touch)> {
-    let (mut a, mut b) = (&a[..], &b[..]);
+fn intersect(mut a: &[Touch], mut b: &[Touch]) -> Vec<(Touch, Touch)> {
     let mut common = Vec::new();
     while let (Some(first), Some(second)) = (a.first(), b.first()) {
         let granule = first.granule.max(second.granule);

@@ -23,15 +23,57 @@ pub(super) struct Touch {
     pub(super) site: u64,
 }
 
-/// What a step accessed, in the order of addresses.
-pub(crate) type MemoryFootprint = Vec<Touch>;
+/// What a step accessed.
+#[derive(Debug)]
+pub(super) struct MemoryFootprint {
+    /// In the order of addresses.
+    pub(super) touches: Vec<Touch>,
+    filter: Filter,
+}
+
+impl MemoryFootprint {
+    fn new(mut touches: Vec<Touch>) -> Self {
+        touches.sort_unstable();
+        touches.dedup();
+        let filter = Filter::of(&touches);
+        MemoryFootprint { touches, filter }
+    }
+
+    /// Whether it may have something in common with another one. Most pairs of steps have not, and
+    /// there are many pairs.
+    pub(super) fn may_meet(&self, other: &MemoryFootprint) -> bool {
+        self.filter.0.iter().zip(&other.filter.0).any(|(one, other)| one & other != 0)
+    }
+}
+
+/// Of each granule one bit: a Bloom filter with one hash function.
+#[derive(Debug)]
+struct Filter([u64; Filter::WORDS]);
+
+impl Filter {
+    const WORDS: usize = 16;
+
+    fn of(touches: &[Touch]) -> Self {
+        let mut words = [0; Filter::WORDS];
+        for touch in touches {
+            // Fibonacci hashing: granules that are used together are often neighbours.
+            let bit = (touch.granule.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize;
+            words[bit / 64] |= 1 << (bit % 64);
+        }
+        Filter(words)
+    }
+}
+
+/// The number of a footprint.
+pub(super) type Number = u32;
 
 /// The footprints of one program, by the hash of their logs. A log is read when somebody asks for its
 /// footprint: those of an execution that fails are not.
 #[derive(Debug, Default)]
 pub(crate) struct Footprints {
     logs: BTreeMap<LogHash, Vec<u64>>,
-    known: BTreeMap<LogHash, MemoryFootprint>,
+    numbers: BTreeMap<LogHash, Number>,
+    all: Vec<MemoryFootprint>,
 }
 
 /// A log that means nothing, or that is not known.
@@ -46,35 +88,42 @@ impl Footprints {
             let (log, rest) = rest.split_at_checked(length).ok_or(BadLog)?;
             words = rest;
             let hash = [low, high];
-            if !self.known.contains_key(&hash) {
+            if !self.numbers.contains_key(&hash) {
                 self.logs.entry(hash).or_insert_with(|| log.to_vec());
             }
         }
         Ok(())
     }
 
-    /// Reads the log with a hash, if nobody has.
-    pub(super) fn read(&mut self, hash: LogHash, modules: &[CopiedModule]) -> Result<(), BadLog> {
+    /// The number of the footprint with a hash; its log is read, if nobody has.
+    pub(super) fn number(
+        &mut self,
+        hash: LogHash,
+        modules: &[CopiedModule],
+    ) -> Result<Number, BadLog> {
+        if let Some(&number) = self.numbers.get(&hash) {
+            return Ok(number);
+        }
         // A log may continue another one, and that the next: not by recursion, they may be many.
         let mut touches = Vec::new();
         let mut next = Some(hash);
         while let Some(part) = next.take() {
-            if let Some(known) = self.known.get(&part) {
-                touches.extend(known);
+            if let Some(&known) = self.numbers.get(&part) {
+                touches.extend(&self.get(known).touches);
                 break;
             }
             let log = self.logs.get(&part).ok_or(BadLog)?;
             next = parse(log, modules, &mut touches)?;
         }
         self.logs.remove(&hash);
-        touches.sort_unstable();
-        touches.dedup();
-        self.known.entry(hash).or_insert(touches);
-        Ok(())
+        let number = Number::try_from(self.all.len()).map_err(|_| BadLog)?;
+        self.all.push(MemoryFootprint::new(touches));
+        self.numbers.insert(hash, number);
+        Ok(number)
     }
 
-    pub(super) fn get(&self, hash: LogHash) -> Option<&MemoryFootprint> {
-        self.known.get(&hash)
+    pub(super) fn get(&self, number: Number) -> &MemoryFootprint {
+        &self.all[number as usize]
     }
 }
 
@@ -82,7 +131,7 @@ impl Footprints {
 fn parse(
     mut log: &[u64],
     modules: &[CopiedModule],
-    touches: &mut MemoryFootprint,
+    touches: &mut Vec<Touch>,
 ) -> Result<Option<LogHash>, BadLog> {
     let mut continued = None;
     while let Some((&number, before)) = log.split_last() {
@@ -120,7 +169,7 @@ fn parse(
 }
 
 /// Divides an access into those to eight bytes each.
-fn spread(address: u64, length: u64, touch: Touch, touches: &mut MemoryFootprint) {
+fn spread(address: u64, length: u64, touch: Touch, touches: &mut Vec<Touch>) {
     let (mut at, end) = (address, address.saturating_add(length));
     while at < end {
         let next = (at | 7).saturating_add(1).min(end);
