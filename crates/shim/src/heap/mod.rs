@@ -279,10 +279,12 @@ pub(crate) fn is_used(address: usize, length: usize) -> bool {
 
 /// Gives pages back: to the free lists if they are a whole mapping, else they are only cleared.
 pub(crate) fn release_mapping(address: usize, length: usize) {
-    // Pages inside a mapping may hold anything, also what looks like a header.
-    let whole = load::<u64>(address - HEADER) == ALIGNED
-        && load::<usize>(address - LENGTH) == length
-        && holds(load(address - HEADER + 8));
+    // Pages inside a mapping may hold anything, also what looks like a header, or be protected.
+    let whole = protection::lifted_at(address - LENGTH, LENGTH, || {
+        load::<u64>(address - HEADER) == ALIGNED
+            && load::<usize>(address - LENGTH) == length
+            && holds(load(address - HEADER + 8))
+    });
     if whole {
         release(address);
     } else {
@@ -293,9 +295,11 @@ pub(crate) fn release_mapping(address: usize, length: usize) {
 /// Makes a mapping shorter where it is.
 pub(crate) fn shorten_mapping(address: usize, old: usize, new: usize) {
     zero(address + new, old - new);
-    if load::<usize>(address - LENGTH) == old {
-        store(address - LENGTH, new);
-    }
+    protection::lifted_at(address - LENGTH, LENGTH, || {
+        if load::<usize>(address - LENGTH) == old {
+            store(address - LENGTH, new);
+        }
+    });
 }
 
 /// Gives a block back.
