@@ -25,6 +25,8 @@ pub struct CrossCheck {
 const MOST: u64 = 500;
 /// It has as many as this even if the search had fewer.
 const LEAST: u64 = 100;
+/// So many executions help a search that is not done yet.
+const HELP: u64 = 500;
 /// For each execution of the search, it has so many.
 const FACTOR: u64 = 2;
 /// No more executions are run between two looks at the clock.
@@ -56,6 +58,35 @@ impl Comparison<'_> {
     /// counts as stopped, too.
     pub(crate) fn run(&self, worker: &mut Worker, explored: &mut Explored) -> Result<(), Error> {
         let size = CrossCheck::size(explored.executions, self.limit);
+        let Some(met) = self.sample(size, worker, explored)? else { return Ok(()) };
+        // Two threads that spin let each other go on: more spins give up so than the search has
+        // explored, which is a violation, and no contradiction.
+        if explored.spins {
+            explored.complete = false;
+            explored.keep(met);
+        } else {
+            explored.contradiction = Some(met);
+        }
+        Ok(())
+    }
+
+    /// Helps a search that is not done yet: random schedules are far from each other, and meet common
+    /// mistakes soon. Returns whether they did.
+    pub(crate) fn help(&self, worker: &mut Worker, explored: &mut Explored) -> Result<bool, Error> {
+        let met = self.sample(HELP, worker, explored)?;
+        explored.cross_checked = 0;
+        let is_met = met.is_some();
+        met.into_iter().for_each(|execution| explored.keep(execution));
+        Ok(is_met)
+    }
+
+    /// Samples executions until one ends as the search has found none to end.
+    fn sample(
+        &self,
+        size: u64,
+        worker: &mut Worker,
+        explored: &mut Explored,
+    ) -> Result<Option<Execution>, Error> {
         let now = (self.check.clock)();
         let end = now + (now - self.began).max(MOMENT);
         while explored.cross_checked < size && (self.check.clock)() < end {
@@ -65,29 +96,20 @@ impl Comparison<'_> {
                 Command { request: Request::Run, seed, first, count, ..Command::default() };
             let Some(reply) = worker.ask_unless(command, self.control)? else {
                 explored.complete = false;
-                return Ok(());
+                return Ok(None);
             };
             explored.cross_checked += reply.executions;
             let expected = self.launch.setup.expects(reply.outcome, reply.detail);
             if !expected && contradicts(reply.outcome, explored) {
                 let number = explored.cross_checked - 1;
-                let execution = Execution::of(worker, &reply, number);
-                // Two threads that spin let each other go on: more spins give up so than the search has
-                // explored, which is a violation, and no contradiction.
-                if explored.spins {
-                    explored.complete = false;
-                    explored.keep(execution);
-                } else {
-                    explored.contradiction = Some(execution);
-                }
-                return Ok(());
+                return Ok(Some(Execution::of(worker, &reply, number)));
             }
             // All executions of a program that is alone, and has nothing to choose, are the same.
             if explored.executions == 1 && worker.counters().threads <= 1 {
-                return Ok(());
+                break;
             }
         }
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -80,26 +80,28 @@ fn explore_once(
     exhaustive: &Exhaustive,
     control: &Control,
 ) -> Result<(Explored, BTreeSet<ArmedAccess>), Error> {
-    let began = exhaustive.cross_check.map(|check| (check.clock)());
+    let comparison = exhaustive.cross_check.map(|check| {
+        let (launch, limit) = (&exhaustive.launch, exhaustive.executions);
+        Comparison { launch, check, began: (check.clock)(), limit, control }
+    });
     let mut team = Speculation::start(exhaustive, control)?;
     let mut explored = Explored { sites: team.sites(), ..Explored::default() };
-    let mut finished = search(exhaustive, exhaustive.reduction, &mut team, &mut explored);
+    let mut searching = Searching { exhaustive, help: comparison.as_ref() };
+    let mut finished = searching.search(exhaustive.reduction, &mut team, &mut explored);
     if matches!(finished, Ok(SearchEnd::NeedsSourceSets)) {
         explored.begin_anew();
-        finished = search(exhaustive, Reduction::Source, &mut team, &mut explored);
+        finished = searching.search(Reduction::Source, &mut team, &mut explored);
     }
     match finished {
         Ok(finished) => explored.complete = finished == SearchEnd::Complete,
-        Err(Stop::Stopped | Stop::Failed(Error::Stopped)) => {}
+        Err(Stop::Stopped) => {}
         Err(Stop::Failed(error)) => return Err(error),
     }
     let unarmed = unarmed(exhaustive, &team);
-    if let (Some(check), Some(began)) = (exhaustive.cross_check, began)
+    if let Some(comparison) = comparison
         && explored.holds()
         && unarmed.is_empty()
     {
-        let (launch, limit) = (&exhaustive.launch, exhaustive.executions);
-        let comparison = Comparison { launch, check, began, limit, control };
         comparison.run(&mut team.into_worker()?, &mut explored)?;
     }
     Ok((explored, unarmed))
@@ -112,49 +114,91 @@ fn unarmed(exhaustive: &Exhaustive, team: &Speculation<'_>) -> BTreeSet<ArmedAcc
     accesses.filter(|access| !exhaustive.launch.armed.contains(access)).collect()
 }
 
-/// Explores with a reduction.
-fn search(
-    exhaustive: &Exhaustive,
-    reduction: Reduction,
-    team: &mut Speculation<'_>,
-    explored: &mut Explored,
-) -> Result<SearchEnd, Stop> {
-    let mut cut = false;
-    let mut search = match exhaustive.preemptions {
-        Some(most) => ScheduleSearch::bounded(most),
-        None => ScheduleSearch::new(reduction),
-    };
-    let finished = search.run(team, |search, team, executed| {
-        explored.executions += 1;
-        explored.steps += (executed.left_out + executed.steps.len()) as u64;
-        explored.redundant += u64::from(executed.ended.is_redundant());
-        let (outcome, unexpected) = team.last();
-        if unexpected.is_none() && !unarmed(exhaustive, team).is_empty() {
-            return ControlFlow::Break(());
-        }
-        explored.abandoned += u64::from(outcome == Outcome::Abandoned);
-        if explored.executions.is_multiple_of(64) {
-            explored.left = search.left();
-            team.publish(&explored.progress());
-        }
-        if let Some(execution) = unexpected {
-            explored.keep(Execution { number: explored.executions - 1, ..execution });
-            if !exhaustive.keep_going || is_final(outcome) {
-                return ControlFlow::Break(());
+/// A search that has run so many executions is helped by a sample, once.
+const HELPED_AFTER: u64 = 2_000;
+
+/// A search, and the sample that may help it.
+struct Searching<'a> {
+    exhaustive: &'a Exhaustive,
+    help: Option<&'a Comparison<'a>>,
+}
+
+impl<'a> Searching<'a> {
+    /// The sample that helps now, if one does.
+    fn help_due(&self, explored: &Explored) -> Option<&'a Comparison<'a>> {
+        let is_wanted = !self.exhaustive.keep_going
+            && self.exhaustive.executions.is_none_or(|most| most > HELPED_AFTER);
+        let is_now = explored.executions == HELPED_AFTER && explored.unexpected == 0;
+        self.help.filter(|_| is_wanted && is_now)
+    }
+
+    /// Explores with a reduction.
+    fn search(
+        &mut self,
+        reduction: Reduction,
+        team: &mut Speculation<'_>,
+        explored: &mut Explored,
+    ) -> Result<SearchEnd, Stop> {
+        let mut cut = false;
+        let mut search = match self.exhaustive.preemptions {
+            Some(most) => ScheduleSearch::bounded(most),
+            None => ScheduleSearch::new(reduction),
+        };
+        let mut finished = self.run(&mut search, team, explored, &mut cut);
+        if let (Ok(SearchEnd::Stopped), Some(help)) = (&finished, self.help_due(explored))
+            && unarmed(self.exhaustive, team).is_empty()
+        {
+            self.help = None;
+            let mut worker = team.extra_worker().map_err(Stop::Failed)?;
+            if !help.help(&mut worker, explored).map_err(Stop::Failed)? {
+                drop(worker);
+                finished = self.run(&mut search, team, explored, &mut cut);
             }
         }
-        cut |= outcome == Outcome::TooLong;
-        match exhaustive.executions {
-            Some(most) if explored.executions >= most => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
+        explored.left = search.left();
+        explored.hits = team.hits();
+        explored.spins |= team.spins();
+        explored.notices.extend(team.notices());
+        match finished {
+            Ok(SearchEnd::Complete) if cut => Ok(SearchEnd::Stopped),
+            finished => finished,
         }
-    });
-    explored.left = search.left();
-    explored.hits = team.hits();
-    explored.spins |= team.spins();
-    explored.notices.extend(team.notices());
-    match finished {
-        Ok(SearchEnd::Complete) if cut => Ok(SearchEnd::Stopped),
-        finished => finished,
+    }
+
+    /// Goes on until there is a reason to stop.
+    fn run(
+        &self,
+        search: &mut ScheduleSearch<EnabledStep>,
+        team: &mut Speculation<'_>,
+        explored: &mut Explored,
+        cut: &mut bool,
+    ) -> Result<SearchEnd, Stop> {
+        let exhaustive = self.exhaustive;
+        search.run(team, |search, team, executed| {
+            explored.executions += 1;
+            explored.steps += (executed.left_out + executed.steps.len()) as u64;
+            explored.redundant += u64::from(executed.ended.is_redundant());
+            let (outcome, unexpected) = team.last();
+            if unexpected.is_none() && !unarmed(exhaustive, team).is_empty() {
+                return ControlFlow::Break(());
+            }
+            explored.abandoned += u64::from(outcome == Outcome::Abandoned);
+            if explored.executions.is_multiple_of(64) {
+                explored.left = search.left();
+                team.publish(&explored.progress());
+            }
+            if let Some(execution) = unexpected {
+                explored.keep(Execution { number: explored.executions - 1, ..execution });
+                if !exhaustive.keep_going || is_final(outcome) {
+                    return ControlFlow::Break(());
+                }
+            }
+            *cut |= outcome == Outcome::TooLong;
+            match exhaustive.executions {
+                Some(most) if explored.executions >= most => ControlFlow::Break(()),
+                _ if self.help_due(explored).is_some() => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        })
     }
 }

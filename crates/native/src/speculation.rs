@@ -97,6 +97,11 @@ impl<'a> Speculation<'a> {
         }
     }
 
+    /// A worker beside those of the search.
+    pub(crate) fn extra_worker(&self) -> Result<Worker, Error> {
+        Worker::start(&self.exhaustive.launch, &self.modules)
+    }
+
     /// How many atomic instructions are patched.
     pub(crate) fn sites(&self) -> usize {
         self.members.first().map_or(0, |runner| runner.worker().sites())
