@@ -8,7 +8,7 @@ use crate::objects;
 use crate::scheduler::{glance, note_look, point, skips, spin};
 use crate::signals::Machine;
 use crate::state::{State, Thread, state};
-use crate::sync::inlined_std::{Stage, belongs, enter};
+use crate::sync::inlined_std::{Stage, Use, belongs, enter};
 use crate::sync::{rust_condvar, rust_mutex, rust_rwlock};
 use core::arch::global_asm;
 use core::arch::x86_64::__cpuid_count;
@@ -205,9 +205,14 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
     let thread = state().current();
     thread.at.set([site.address, frame as u64 + BEFORE, rbp]);
     let value = crate::accesses::divided_value();
-    let compares =
-        matches!(site.kind, SiteKind::CompareExchange | SiteKind::ReadLock | SiteKind::WriteLock);
-    if !belongs(thread, operand, compares.then_some(rax as u32)) {
+    let how = match site.kind {
+        SiteKind::CompareExchange | SiteKind::ReadLock | SiteKind::WriteLock => {
+            Use::Compare(rax as u32)
+        }
+        SiteKind::Load => Use::Look,
+        _ => Use::Other,
+    };
+    if !belongs(thread, operand, how) {
         crate::races::begin(thread, site, operand);
         begin_step(site, (operand, load(frame + SECOND_ARGUMENT)), rax);
         crate::races::end(thread);

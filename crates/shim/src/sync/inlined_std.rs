@@ -42,12 +42,24 @@ pub(crate) fn enter(stage: Stage, word: usize, mutex: usize) {
     state().current().within.set(Within { stage, word, mutex });
 }
 
-/// Whether an instruction that works on a word belongs to the step that the thread has taken. If it
-/// compares, it is with what it expects.
-pub(crate) fn belongs(thread: &Thread, operand: usize, expects: Option<u32>) -> bool {
+/// How an instruction works on a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// It only looks.
+    Look,
+    /// It changes the word if it finds this.
+    Compare(u32),
+    /// Any other.
+    Other,
+}
+
+/// Whether an instruction that works on a word belongs to the step that the thread has taken.
+pub(crate) fn belongs(thread: &Thread, operand: usize, how: Use) -> bool {
     let within = thread.within.get();
     match within.stage {
         Stage::Nothing => return false,
+        // Who locks looks before, and the lock is taken only by what follows.
+        Stage::Lock if operand == within.word && how == Use::Look => return true,
         Stage::Sleep if operand == within.mutex => {
             rust_mutex::watch(operand);
             return true;
@@ -56,7 +68,7 @@ pub(crate) fn belongs(thread: &Thread, operand: usize, expects: Option<u32>) -> 
         Stage::Sleep | Stage::Notify if operand == within.word => return true,
         // Where a function begins, nothing is compared yet.
         Stage::ReadWriteLock if operand == within.word => {
-            if expects == Some(load(operand)) {
+            if how == Use::Compare(load(operand)) {
                 thread.within.set(Within::default());
             }
             return true;
