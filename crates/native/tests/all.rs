@@ -5,6 +5,7 @@ mod common;
 mod conformance;
 mod defects;
 mod program;
+mod random_programs;
 mod sampling;
 mod symbols;
 mod violations;

@@ -21,7 +21,22 @@ impl Compiled {
 
 /// Compiles `tests/programs/SOURCE`: C with `cc`, C++ with `c++`, Rust with `rustc`.
 pub(crate) fn compile(source: &str, options: &[&str]) -> Compiled {
+    compile_in(tempfile::tempdir().expect("a temporary folder can be made"), source, options)
+}
+
+/// Compiles a text, as if it were the file `tests/programs/NAME`; what it includes is in
+/// `tests/programs/random`.
+pub(crate) fn compile_text(text: &str, name: &str, options: &[&str]) -> Compiled {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let source = folder.path().join(name);
+    std::fs::write(&source, text).expect("the folder can be written to");
+    let included = ["-Irandom", "-pthread", "-fno-strict-aliasing"];
+    let options = [&included[..], options].concat();
+    let source = source.to_str().expect("its path is text").to_string();
+    compile_in(folder, &source, &options)
+}
+
+fn compile_in(folder: TempDir, source: &str, options: &[&str]) -> Compiled {
     let path = folder.path().join("program");
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let compiler = match source.rsplit('.').next() {
