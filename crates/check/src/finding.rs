@@ -94,6 +94,8 @@ pub(crate) struct Counted {
     pub(crate) cross_checked: u64,
     /// What was asked of peers; none if there was nobody to ask.
     pub(crate) cache: Option<CacheStats>,
+    /// Functions whose memory accesses were not seen.
+    pub(crate) unseen: Vec<String>,
     pub(crate) assumptions: Vec<String>,
     /// What was strange, whatever the verdict.
     pub(crate) notices: Vec<String>,
@@ -120,6 +122,7 @@ impl Counted {
             looks: explored.spins.then_some(MAX_LOOKS),
             cross_checked: explored.cross_checked,
             hits: explored.hits,
+            unseen: explored.unseen.clone(),
             ..Counted::default()
         }
     }
@@ -156,6 +159,7 @@ impl Counted {
             format!("no more than {faults} goes wrong with connections to peers in one execution")
         }));
         self.assumptions.extend(datagram_assumption(config));
+        self.assumptions.extend(unseen_assumption(&self.unseen));
         self.assumptions.extend((config.spurious > 0).then(|| {
             let most = config.spurious;
             format!(
@@ -164,6 +168,22 @@ impl Counted {
         }));
         self
     }
+}
+
+/// What a verdict takes for granted of functions that nobody sees.
+fn unseen_assumption(unseen: &[String]) -> Option<String> {
+    const NAMED: usize = 5;
+    let named = unseen.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = match unseen.len().checked_sub(NAMED) {
+        None | Some(0) => String::new(),
+        Some(more) => format!(" and {more} more"),
+    };
+    (!unseen.is_empty()).then(|| {
+        format!(
+            "functions that could not be copied access no memory that other threads access without \
+             a lock: {named}{more}"
+        )
+    })
 }
 
 /// What a verdict rests on, if anything was said about datagrams.

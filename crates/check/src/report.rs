@@ -88,6 +88,9 @@ pub struct CoverageReport {
     /// bounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spins: Option<u16>,
+    /// Functions that could not be copied, so that nobody sees what memory they access.
+    #[serde(rename = "unseen_code", skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -245,6 +248,7 @@ impl Report {
                 preemptions: found.counted.preemptions,
                 looks: found.counted.looks,
                 spins: found.counted.looks.and(launch::spins(config)),
+                unseen: found.counted.unseen.clone(),
             },
             assumption: match config.sees_memory() {
                 true if config.races == RacesName::Ignore => ASSUMPTION_WITHOUT_RACES,

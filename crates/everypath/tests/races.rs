@@ -107,3 +107,18 @@ fn memory_is_seen_by_searches_over_schedules_only() {
         assert!(String::from_utf8_lossy(&said.stderr).contains("--memory on"), "{said:?}");
     }
 }
+
+/// A function that cannot be copied is named, and the verdict is not plainly exhaustive.
+#[test]
+fn functions_that_are_not_seen_are_named() {
+    let programs = programs(&["unseen.c", "locked_update.c"]);
+    let (code, result) = programs.check("-- ./unseen");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+    assert_eq!(result["coverage"]["unseen_code"][0], "find_end in unseen", "{result}");
+    let said = programs.everypath("check -- ./unseen");
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.starts_with("HOLDS (exhaustive but for code that was not seen):"), "{said}");
+    assert!(said.contains("without a lock: find_end in unseen."), "{said}");
+    let (_, result) = programs.check("-- ./locked_update");
+    assert!(result["coverage"]["unseen_code"].is_null(), "{result}");
+}

@@ -54,6 +54,8 @@ pub struct Explored {
     pub exit_codes: BTreeMap<ExitCodes, u64>,
     /// How many atomic instructions were patched.
     pub sites: usize,
+    /// Functions that could not be copied, so that nobody sees what memory they access.
+    pub unseen: Vec<String>,
     /// Which memory accesses were scheduling points at last.
     pub armed: Arc<BTreeSet<ArmedAccess>>,
     /// Whether every schedule was explored, up to equivalence.

@@ -85,7 +85,8 @@ fn explore_once(
         Comparison { launch, check, began: (check.clock)(), limit, control }
     });
     let mut team = Speculation::start(exhaustive, control)?;
-    let mut explored = Explored { sites: team.sites(), ..Explored::default() };
+    let mut explored =
+        Explored { sites: team.sites(), unseen: team.unseen(), ..Explored::default() };
     let mut searching = Searching { exhaustive, help: comparison.as_ref() };
     let mut finished = searching.search(exhaustive.reduction, &mut team, &mut explored);
     if matches!(finished, Ok(SearchEnd::NeedsSourceSets)) {

@@ -107,6 +107,11 @@ impl<'a> Speculation<'a> {
         self.members.first().map_or(0, |runner| runner.worker().sites())
     }
 
+    /// The functions whose memory accesses nobody sees, although accesses are recorded.
+    pub(crate) fn unseen(&self) -> Vec<String> {
+        self.members.first().map_or_else(Vec::new, |runner| runner.worker().unseen())
+    }
+
     /// How many messages to peers were answered without asking them.
     pub(crate) fn hits(&self) -> u64 {
         self.hits

@@ -201,6 +201,12 @@ impl<'a> Image<'a> {
         self.code.iter().any(|section| section.range().contains(&address))
     }
 
+    /// Whether an address is in a function.
+    pub(crate) fn is_in_function(&self, address: u64) -> bool {
+        let index = self.functions.partition_point(|function| function.end <= address);
+        self.functions.get(index).is_some_and(|found| found.contains(&address))
+    }
+
     /// Whether nobody writes to an address while the program runs.
     pub(crate) fn is_read_only(&self, address: u64) -> bool {
         self.read_only.iter().any(|range| range.contains(&address))

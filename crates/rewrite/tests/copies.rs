@@ -1,7 +1,7 @@
 //! Copies of compiled functions: what they record, and how the original leads to them.
 
 use everypath_rewrite::{AccessKind, Copy, CopyLayout, Counters, SiteKind, copy};
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, Mnemonic, Register};
 use object::{Object, ObjectSymbol};
 use std::process::Command;
 
@@ -20,6 +20,8 @@ const SOURCE: &str = "
         case 4: return 12; case 5: return 3; default: return compare((char *)&counter, \"x\");
         }
     }
+    void fill(char *at, long count) { __asm__ volatile(\"rep stosq\" : \"+D\"(at), \"+c\"(count) : \"a\"(0L) : \"memory\"); }
+    long find(char *at, long count) { __asm__ volatile(\"repne scasb\" : \"+D\"(at), \"+c\"(count) : \"a\"(0) : \"memory\"); return count; }
     int main(int argc, char **argv) { count(&counter); return choose(argc); }
 ";
 
@@ -138,4 +140,72 @@ fn calls_stay_where_they_are() {
     let targets = calls(&patch.bytes, main.start);
     assert!(targets.contains(&module.function("count").start), "{targets:x?}");
     assert!(targets.contains(&module.function("choose").start), "{targets:x?}");
+}
+
+/// How often a `rep` stores is a word of its record; how far a search goes nobody knows before, so that
+/// stays as it is, and is named.
+#[test]
+fn repeated_instructions_are_recorded_with_their_count() {
+    let module = Module::compile(&["-O2"]);
+    let copy = module.copy(&[]);
+    assert_eq!(module.accesses(&copy, "fill"), [(AccessKind::Write, 8)]);
+    let function = module.function("fill");
+    let fill = copy.accesses.iter().find(|access| function.contains(&access.site));
+    assert!(fill.is_some_and(|access| access.count.is_some()), "{fill:?}");
+    assert_eq!(copy.unseen, [module.function("find").start]);
+}
+
+/// Code in no function is not copied; if a function leads there, it is named.
+#[test]
+fn code_outside_of_functions_is_named() {
+    let module = Module::compile(&["-O2"]);
+    assert_eq!(module.copy(&[]).unseen.len(), 1, "of start-up code nothing is named");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let source = folder.path().join("b.c");
+    let text = "__asm__(\".globl hidden\\nhidden: movl $1, (%rdi)\\nret\");
+                void hidden(int *); int main(void) { int it; hidden(&it); return it; }";
+    std::fs::write(&source, text).expect("the folder is writable");
+    let program = folder.path().join("b");
+    let status = Command::new("cc").arg("-O2").arg("-o").arg(&program).arg(&source).status();
+    assert!(status.expect("there is a C compiler").success());
+    let module = Module { elf: std::fs::read(&program).expect("the compiler wrote a program") };
+    assert_eq!(module.copy(&[]).unseen, [module.function("hidden").start]);
+}
+
+/// Every byte of a function that was copied is a call, an entry that leads to the copy, a piece of code
+/// that records nothing, or a trap: code cannot run there unseen.
+#[test]
+fn what_is_left_of_a_copied_function_accesses_nothing() {
+    for options in [["-O0", "-g"], ["-O1", "-g"], ["-O2", "-s"], ["-O3", "-fPIE"]] {
+        let module = Module::compile(&options);
+        let copy = module.copy(&[]);
+        let copies = COPIES..COPIES + copy.code.len() as u64;
+        let mut factory = InstructionInfoFactory::new();
+        for patch in &copy.patches {
+            let whole = patch.address..patch.address + patch.bytes.len() as u64;
+            for left in Decoder::with_ip(64, &patch.bytes, patch.address, DecoderOptions::NONE) {
+                let leads_on = left.mnemonic() == Mnemonic::Jmp
+                    && (copies.contains(&left.near_branch_target())
+                        || whole.contains(&left.near_branch_target()));
+                let is_call = left.flow_control() == FlowControl::Call
+                    || left.flow_control() == FlowControl::IndirectCall;
+                let returns = left.flow_control() == FlowControl::Return;
+                let records_nothing = left.flow_control() == FlowControl::Next
+                    && factory.info(&left).used_memory().iter().all(|memory| {
+                        left.is_stack_instruction()
+                            || matches!(
+                                left.mnemonic(),
+                                Mnemonic::Lea | Mnemonic::Nop | Mnemonic::Endbr64
+                            )
+                            || memory.segment() == Register::FS
+                    });
+                let is_trap = left.mnemonic() == Mnemonic::Int3;
+                assert!(
+                    leads_on || is_call || returns || records_nothing || is_trap,
+                    "{options:?}: {left:?} at {:#x}",
+                    left.ip() - BASE
+                );
+            }
+        }
+    }
 }

@@ -9,6 +9,7 @@
 mod conflicts;
 mod footprint;
 mod plainness;
+mod unseen;
 
 use everypath_rewrite::{Access, Copy};
 use std::fmt;
@@ -19,6 +20,7 @@ use std::str::FromStr;
 pub(crate) use conflicts::Conflicts;
 pub(crate) use footprint::Footprints;
 pub(crate) use plainness::Plainness;
+pub(crate) use unseen::unseen;
 
 /// An instruction whose memory accesses are scheduling points.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

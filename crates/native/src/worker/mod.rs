@@ -317,6 +317,14 @@ impl Worker {
         self.prepared().map(|prepared| prepared.patches.sites).sum()
     }
 
+    /// The functions whose memory accesses nobody sees, although accesses are recorded.
+    pub(crate) fn unseen(&self) -> Vec<String> {
+        let of = |prepared: &Prepared| {
+            crate::memory::unseen(prepared.patches.copied.iter(), &prepared.loaded)
+        };
+        self.prepared().flat_map(of).collect()
+    }
+
     /// Gives a command and waits for the reply.
     pub(crate) fn ask(&mut self, command: Command) -> Result<Reply, Error> {
         let control = self.control.clone();

@@ -119,10 +119,11 @@ fn operand(image: &Image<'_>, instruction: &Instruction, memory: &UsedMemory) ->
     if is_static && is_unseen {
         return None;
     }
-    let repeated = instruction.is_string_instruction()
-        && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+    let repeated = is_repeated(instruction);
     let scale = memory.scale() as u8;
-    let size = memory.memory_size().size() as u16;
+    // Of what is repeated the disassembler says no size, since it depends on a register.
+    let size = if repeated { instruction.memory_size() } else { memory.memory_size() };
+    let size = size.size() as u16;
     Some(Operand { base, index, scale, displacement, repeated, size, kind })
 }
 
@@ -130,6 +131,27 @@ fn operand(image: &Image<'_>, instruction: &Instruction, memory: &UsedMemory) ->
 pub(super) fn is_atomic(instruction: &Instruction) -> bool {
     instruction.has_lock_prefix()
         || instruction.mnemonic() == Mnemonic::Xchg && instruction.op0_kind() == OpKind::Memory
+}
+
+/// Whether an instruction is repeated as often as `rcx` says.
+pub(super) fn is_repeated(instruction: &Instruction) -> bool {
+    instruction.is_string_instruction()
+        && (instruction.has_rep_prefix() || instruction.has_repne_prefix())
+}
+
+/// Whether an instruction, if it is repeated, ends where it finds something.
+pub(super) fn is_search(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.mnemonic(),
+        Mnemonic::Cmpsb
+            | Mnemonic::Cmpsw
+            | Mnemonic::Cmpsd
+            | Mnemonic::Cmpsq
+            | Mnemonic::Scasb
+            | Mnemonic::Scasw
+            | Mnemonic::Scasd
+            | Mnemonic::Scasq
+    )
 }
 
 fn uses_top_of_stack(instruction: &Instruction) -> bool {

@@ -356,7 +356,7 @@ impl<'a> Copier<'a> {
             .collect();
         self.out.code = self.code.bytes;
         self.out.patches = patches;
-        self.out.left = self.flow.left;
+        self.out.unseen = self.flow.unseen();
         Ok(self.out)
     }
 

@@ -5,6 +5,7 @@
 //! a few jumps; one too few runs into a trap, since what is dead in the original is overwritten by
 //! traps.
 
+use super::accesses::{is_repeated, is_search};
 use crate::image::Image;
 use crate::landing_pads::landing_pads;
 use iced_x86::{
@@ -47,7 +48,9 @@ pub(super) struct Flow<'a> {
     /// The functions that are copied, ascending.
     pub(super) copied: Vec<Range<u64>>,
     /// Those that stay as they are.
-    pub(super) left: Vec<Range<u64>>,
+    left: Vec<Range<u64>>,
+    /// What they call, or jump to, that is in no function.
+    outside: Vec<u64>,
 }
 
 pub(super) fn decoder(bytes: &[u8], address: u64) -> Decoder<'_> {
@@ -69,7 +72,8 @@ impl<'a> Flow<'a> {
         let low = image.code.iter().map(|section| section.range().start).min().unwrap_or(0);
         let high = image.code.iter().map(|section| section.range().end).max().unwrap_or(0);
         let marks = vec![Mark::default(); (high - low) as usize + 1];
-        let mut flow = Flow { image, low, marks, copied: Vec::new(), left: Vec::new() };
+        let mut flow =
+            Flow { image, low, marks, copied: Vec::new(), left: Vec::new(), outside: Vec::new() };
         let tables = flow.choose_functions();
         for function in flow.copied.clone() {
             flow.mark_function(&function, true);
@@ -100,6 +104,17 @@ impl<'a> Flow<'a> {
     /// Data may look like an address in the middle of an instruction: nobody goes there.
     pub(super) fn is_entry(&self, address: u64) -> bool {
         self.at(address).has(Mark::ENTRY.and(Mark::START))
+    }
+
+    /// Where code begins whose accesses nobody sees. What connects modules accesses only what the loader
+    /// writes.
+    pub(super) fn unseen(&self) -> Vec<u64> {
+        let left = self.left.iter().map(|function| function.start);
+        let mut unseen: Vec<u64> = left.chain(self.outside.iter().copied()).collect();
+        unseen.retain(|&address| !self.image.is_linkage(address));
+        unseen.sort_unstable();
+        unseen.dedup();
+        unseen
     }
 
     /// Decides which functions are copied; returns where jump tables may be.
@@ -138,6 +153,9 @@ impl<'a> Flow<'a> {
             }
             self.copied.push(function.clone());
         }
+        let is_outside =
+            |address: &u64| self.image.is_code(*address) && !self.image.is_in_function(*address);
+        self.outside = targets.iter().copied().filter(is_outside).collect();
         // A jump into the middle of an instruction: two instructions share bytes.
         read.extend(targets.into_iter().filter(|&t| self.index(t).is_some_and(|at| !starts[at])));
         read.sort_unstable();
@@ -238,6 +256,10 @@ fn is_movable(instruction: &Instruction, factory: &mut InstructionInfoFactory) -
         || matches!(instruction.mnemonic(), Mnemonic::Loope | Mnemonic::Loopne | Mnemonic::Loop)
     {
         return false;
+    }
+    // How far a search goes is known only afterwards.
+    if is_repeated(instruction) {
+        return !is_search(instruction);
     }
     // Gathers and scatters access what lies in a vector; `xsave` and its kin what a mask says.
     let tellable = |memory: &iced_x86::UsedMemory| {

@@ -29,7 +29,6 @@ use crate::{Patch, PlanError, Site};
 use blocks::Copier;
 use everypath_shim_abi::Trap;
 use flow::Flow;
-use std::ops::Range;
 
 pub use accesses::{Access, AccessKind};
 
@@ -80,8 +79,9 @@ pub struct Copy {
     pub blocks: Vec<Block>,
     /// What they access.
     pub accesses: Vec<Access>,
-    /// Functions that stay as they are, and whose accesses nobody sees: addresses in the file.
-    pub left: Vec<Range<u64>>,
+    /// Where code begins that stays as it is, and whose accesses nobody sees: functions that cannot be
+    /// copied, and what is called but is in no function. Addresses in the file, ascending.
+    pub unseen: Vec<u64>,
     /// Where the copy of each instruction begins, as offset and address in the file; ascending.
     origins: Vec<(u32, u64)>,
 }

@@ -49,6 +49,9 @@ fn beginning(report: &Report) -> String {
                 Coverage::Exhaustive if stats.cycles > Some(0) => {
                     (String::new(), "every schedule that ends".into())
                 }
+                Coverage::Exhaustive if !coverage.unseen.is_empty() => {
+                    (" but for code that was not seen".into(), "every schedule".into())
+                }
                 Coverage::Exhaustive => (String::new(), "every schedule".into()),
                 Coverage::Bounded { depth } => {
                     let events = format!("at most {depth} events of each program");
