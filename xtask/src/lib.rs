@@ -1,9 +1,11 @@
 //! Checks of the project itself.
 //!
 //! - [`ci`]: all that must hold before a change lands, run as `cargo xtask ci`.
+//! - [`browser`]: headless Chromium, for tests of pages.
 //! - [`tidy()`]: the rules that no compiler checks, run as `cargo xtask tidy`.
 //! - [`transcript`]: the sample sessions in the documentation, run by the tests.
 
+pub mod browser;
 pub mod ci;
 mod tidy;
 pub mod transcript;

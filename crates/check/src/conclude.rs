@@ -1,15 +1,17 @@
 //! From what was explored to a verdict: a violation is confirmed in a fresh process, minimised and
 //! explained before it is reported.
 
+use crate::assumptions::assumptions;
 use crate::exploration::Exploration;
 use crate::finding::Found;
+use crate::sources::excerpts;
 use everypath_native::{
     Ending, Error, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed, Sampler,
     explain, minimise, replay,
 };
 use everypath_report::grouped;
 use everypath_trace::{
-    CheckConfig, Coverage, SearchRecord, ShuffleRecord, Target, Trace, Violation,
+    CheckConfig, Coverage, FoundStep, SearchRecord, ShuffleRecord, Target, Trace, Violation,
 };
 
 /// What the executions mean: the first unexpected one is repeated before anything is said of it.
@@ -42,7 +44,7 @@ pub(crate) fn conclude(
         }
         Ending::Expected => Found::inconclusive("a violation was found but did not repeat".into()),
         Ending::Violated(found) => {
-            let (replayed, violation) = simplest(launch, replayed, found);
+            let (replayed, violation, found) = simplest(launch, replayed, found);
             let target = armed(target(config, program), launch);
             if explored.first.is_none() {
                 let search = record(config, Exploration::Sampled(Sampler::Random));
@@ -53,7 +55,7 @@ pub(crate) fn conclude(
             let trace = trace_of(target, search, violation, &Names::new(&replayed));
             // Without an explanation it is a violation all the same.
             let explanation = explain(launch, &replayed).ok().flatten();
-            Found { coverage, ..Found::violated(Trace { explanation, ..trace }) }
+            Found { coverage, ..Found::violated(Trace { explanation, found, ..trace }) }
         }
     }
 }
@@ -88,7 +90,7 @@ fn contradiction(explored: &Explored, violation: &Violation) -> String {
         1 => "1 execution".into(),
         several => format!("{} executions", grouped(several)),
     };
-    let Violation { property, message } = violation;
+    let Violation { property, message, .. } = violation;
     format!(
         "internal error: the search over all schedules found no violation ({executions}), \
          but a random schedule violates {property}: {message}. Do threads share data \
@@ -116,14 +118,23 @@ fn limit_reached(config: &CheckConfig, explored: &Explored) -> String {
     }
 }
 
-/// A simpler execution that violates the same, repeated; or the one that was found.
-fn simplest(launch: &Launch, found: Replayed, violation: Violation) -> (Replayed, Violation) {
+/// A simpler execution that violates the same, repeated, and the steps of the one that was found; or
+/// that one.
+fn simplest(
+    launch: &Launch,
+    found: Replayed,
+    violation: Violation,
+) -> (Replayed, Violation, Vec<FoundStep>) {
     let simpler = minimise(launch, &found.execution).and_then(|schedule| replay(launch, &schedule));
     // What cannot be made simpler was repeated already and is told as it is.
-    let Ok(simpler) = simpler else { return (found, violation) };
+    let Ok(simpler) = simpler else { return (found, violation, Vec::new()) };
     match Names::new(&simpler).ending(&launch.setup) {
-        Ending::Violated(same) if same.property == violation.property => (simpler, same),
-        _ => (found, violation),
+        Ending::Violated(same) if same.property == violation.property => {
+            let is_other = simpler.execution.schedule != found.execution.schedule;
+            let steps = if is_other { Names::new(&found).found() } else { Vec::new() };
+            (simpler, same, steps)
+        }
+        _ => (found, violation, Vec::new()),
     }
 }
 
@@ -163,10 +174,15 @@ pub(crate) fn trace_of(
     violation: Violation,
     names: &Names<'_>,
 ) -> Trace {
-    let steps = names.steps();
+    let mut steps = names.steps();
+    names.add_details(&mut steps);
     let initial = if steps.is_empty() { names.end() } else { Vec::new() };
     let initial_fingerprint = String::new();
     let messages = names.messages(&outside_name(&target));
+    let assumptions = match &target {
+        Target::Native { config, .. } => assumptions(config),
+        _ => Vec::new(),
+    };
     Trace {
         target,
         search,
@@ -174,8 +190,11 @@ pub(crate) fn trace_of(
         initial,
         initial_fingerprint,
         steps,
-        explanation: None,
         messages,
+        spans: names.spans(),
+        sources: excerpts(&names.source_lines()),
+        assumptions,
+        ..Trace::default()
     }
 }
 

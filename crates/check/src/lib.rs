@@ -21,6 +21,7 @@
 //! `emission` and `failure_file` (programs that are explored one by one), `finding` (a verdict in the
 //! making), `sample` and `estimate` (what is known of executions that were not run).
 
+mod assumptions;
 mod check;
 mod conclude;
 mod confirmation;
@@ -42,6 +43,7 @@ mod report;
 mod sample;
 mod sandbox;
 mod search;
+mod sources;
 
 pub use check::Check;
 pub use emission::Emission;

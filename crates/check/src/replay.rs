@@ -92,8 +92,8 @@ impl<'a> Replay<'a> {
             }
             Ending::Inconclusive(reason) => return different(reason, None),
         };
-        let Trace { target, search, explanation, .. } = self.recorded.clone();
-        let now = Trace { explanation, ..trace_of(target, search, violation, &names) };
+        let Trace { target, search, explanation, found, .. } = self.recorded.clone();
+        let now = Trace { explanation, found, ..trace_of(target, search, violation, &names) };
         match self.difference(&now) {
             Some(reason) => different(reason, Some(now)),
             None => Replayed::Reproduced(now),

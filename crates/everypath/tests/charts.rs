@@ -53,13 +53,19 @@ fn the_copy_that_breaks_a_file_transfer_is_drawn() {
     let shown = said(&programs, "show everypath-trace.json --svg chart.svg --html chart.html");
     assert_eq!(shown, "", "files are not printed");
     let svg = fs::read_to_string(svg).unwrap();
-    assert!(svg.contains(" again</text>") && svg.contains("stroke-dasharray=\"6 4\""), "{svg}");
+    assert!(
+        svg.contains("[fault: duplication]") && svg.contains("stroke-dasharray=\"6 4\""),
+        "{svg}"
+    );
     let page = fs::read_to_string(programs.folder.path().join(page)).unwrap();
-    assert!(page.contains("<svg") && page.contains("Sent and received:"), "{page}");
+    assert!(
+        page.contains("fault\":\"duplication") && page.contains("Sent and received:"),
+        "{page}"
+    );
     let mermaid = said(&programs, "show everypath-trace.json --mermaid");
-    assert!(mermaid.contains("-->>p") && mermaid.contains("(again: sent in"), "{mermaid}");
+    assert!(mermaid.contains("-->>p") && mermaid.contains("(duplicate: sent in"), "{mermaid}");
     let dot = said(&programs, "show everypath-trace.json --dot");
-    assert!(dot.contains("style=dashed"), "{dot}");
+    assert!(dot.contains("color=orange"), "{dot}");
     let text = said(&programs, "show everypath-trace.json --text");
     fs::remove_file(programs.folder.path().join("chart.svg")).unwrap();
     let all = said(&programs, "show everypath-trace.json --dot --svg chart.svg --text --mermaid");

@@ -163,7 +163,7 @@ impl<M: Model> AnyModel for Built<M> {
                 text,
                 state: after.as_ref().map_or(Vec::new(), |seen| seen.lines.clone()),
                 fingerprint: after.as_ref().map(|seen| seen.fingerprint.clone()),
-                preempts: false,
+                ..TraceStep::default()
             });
             before = after.unwrap_or_default();
         }
@@ -173,12 +173,12 @@ impl<M: Model> AnyModel for Built<M> {
             violation: Violation {
                 property: found.property.clone(),
                 message: found.message.clone(),
+                ..Violation::default()
             },
             initial,
             initial_fingerprint,
             steps,
-            explanation: None,
-            messages: Vec::new(),
+            ..Trace::default()
         })
     }
 

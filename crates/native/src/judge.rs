@@ -78,7 +78,7 @@ impl Judge {
         }
         let mut judgement = self.expected.as_ref().and_then(|(name, expected)| {
             let message = difference(name, expected, &left.stdout)?;
-            Some(Violation { property: "stdout".into(), message })
+            Some(Violation { property: "stdout".into(), message, ..Violation::default() })
         });
         if let (None, Some(oracle)) = (&judgement, &self.oracle) {
             let found = left_files(files)
@@ -86,7 +86,9 @@ impl Judge {
             judgement = match oracle.ask(left, &found, control)? {
                 Said::Stopped => return Ok(ControlFlow::Break(())),
                 Said::Right => None,
-                Said::Wrong(message) => Some(Violation { property: "oracle".into(), message }),
+                Said::Wrong(message) => {
+                    Some(Violation { property: "oracle".into(), message, ..Violation::default() })
+                }
             };
         }
         known.insert(left.hash, judgement.clone());

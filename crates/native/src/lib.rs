@@ -73,7 +73,7 @@ pub use closed::{Companion, CompanionError, MAX_COMPANIONS, in_words};
 pub use compare::compare;
 pub use critical_step::explain;
 pub use cross_check::CrossCheck;
-pub use describe::{Ending, Names};
+pub use describe::{Ending, Names, SourceLines};
 pub use environment::Environment;
 pub use error::Error;
 pub use everypath_commtree::joint as histories;

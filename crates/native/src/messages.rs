@@ -90,11 +90,13 @@ impl Log<'_> {
             process: sends
                 .map_or(self.outside.into(), |_| name(self.replayed.system.owner(thread))),
             address: place(told.from, sends),
+            outside: sends.is_none(),
         };
         let is_inside = process != MessageEvent::OUTSIDE;
         let to = Party {
             process: if is_inside { name(process.into()) } else { self.outside.into() },
             address: place(told.to, is_inside.then_some(object.into())),
+            outside: !is_inside,
         };
         let arrivals = if what == MessageEventKind::Handed { vec![sent] } else { Vec::new() };
         Message {

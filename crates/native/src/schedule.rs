@@ -36,15 +36,7 @@ mod tests {
     use everypath_shim_abi::{Object, Operation, TIMEOUT};
 
     fn trace(step: Step) -> Vec<TraceStep> {
-        vec![TraceStep {
-            step,
-            actor: String::new(),
-            event: String::new(),
-            text: String::new(),
-            state: Vec::new(),
-            fingerprint: None,
-            preempts: false,
-        }]
+        vec![TraceStep { step, ..TraceStep::default() }]
     }
 
     #[test]

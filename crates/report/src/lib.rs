@@ -2,19 +2,30 @@
 //!
 //! - [`text()`]: a counterexample of a model as text, for a terminal.
 //! - [`native`]: a counterexample of a native program as text.
-//! - [`Chart`]: what passed between programs, as text, as SVG and for other tools; [`html()`]: a page.
+//! - [`Chart`]: what passed between programs, as text.
+//! - [`html()`]: a trace as one page; [`svg()`] as a drawing, [`mermaid`], [`plantuml`] and [`dot`]
+//!   for other tools.
 //! - [`Replications`], [`Distribution`], [`Curves`]: measurements as SVG plots.
 //! - [`grouped`], [`percent`], [`significant`]: numbers that people can read.
 
 mod chart;
-mod html;
+mod diagram;
+mod drawing;
+#[cfg(test)]
+mod fixtures;
+mod graph;
 pub mod native;
+mod page;
 mod plot;
 mod scale;
 mod svg;
 mod text;
+mod timeline;
 
 pub use chart::Chart;
-pub use html::html;
+pub use diagram::{mermaid, plantuml};
+pub use drawing::svg;
+pub use graph::dot;
+pub use page::html;
 pub use plot::{Caption, Curve, Curves, Distribution, Replications, significant};
-pub use text::{built, grouped, heading, percent, text};
+pub use text::{built, grouped, heading, percent, quoted, text};

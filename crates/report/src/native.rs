@@ -173,19 +173,18 @@ mod tests {
             actor: "main".into(),
             event: "lock".into(),
             text: format!("does {}", at + 1),
-            state: Vec::new(),
-            fingerprint: None,
-            preempts: false,
+            ..TraceStep::default()
         };
         Trace {
             target: Target::Unconfigured { program: "./program".into() },
             search: SearchRecord::default(),
-            violation: Violation { property: "deadlock".into(), message: "stuck ".repeat(40) },
-            initial: Vec::new(),
-            initial_fingerprint: String::new(),
+            violation: Violation {
+                property: "deadlock".into(),
+                message: "stuck ".repeat(40),
+                ..Violation::default()
+            },
             steps: (0..steps).map(step).collect(),
-            explanation: None,
-            messages: Vec::new(),
+            ..Trace::default()
         }
     }
 

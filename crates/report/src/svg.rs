@@ -13,6 +13,12 @@ const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans'
 impl Svg {
     /// An empty drawing on white ground; the title is for those who cannot see it.
     pub(crate) fn new(width: u32, height: u32, title: &str) -> Self {
+        let mut svg = Svg::begun(width, height, title);
+        svg.element("rect", &[("width", &width), ("height", &height), ("fill", &"#ffffff")]);
+        svg
+    }
+
+    fn begun(width: u32, height: u32, title: &str) -> Self {
         let mut svg = Svg { out: String::new() };
         svg.open(
             "svg",
@@ -26,7 +32,14 @@ impl Svg {
             ],
         );
         svg.out += &format!("<title>{}</title>\n", Escaped(title));
-        svg.element("rect", &[("width", &width), ("height", &height), ("fill", &"#ffffff")]);
+        svg
+    }
+
+    /// An empty drawing with a style sheet, on the ground that it defines as `--bg`.
+    pub(crate) fn styled((width, height): (u32, u32), title: &str, style: &str) -> Self {
+        let mut svg = Svg::begun(width, height, title);
+        svg.out += &format!("<style>{style}</style>\n");
+        svg.element("rect", &[("width", &width), ("height", &height), ("fill", &"var(--bg)")]);
         svg
     }
 
@@ -34,6 +47,12 @@ impl Svg {
     pub(crate) fn element(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.tag(name, attributes);
         self.out += "/>\n";
+    }
+
+    /// An element with a title, which a pointer shows.
+    pub(crate) fn titled(&mut self, name: &str, title: &str, attributes: &[(&str, &dyn Display)]) {
+        self.tag(name, attributes);
+        writeln!(self.out, "><title>{}</title></{name}>", Escaped(title)).expect(STRING);
     }
 
     /// A line of text.

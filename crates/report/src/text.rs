@@ -119,17 +119,22 @@ fn search(trace: &Trace) -> String {
 
 /// The text without characters that a terminal would act on.
 pub(crate) fn plain(text: &str) -> String {
+    // Directional overrides make text look like another.
+    let is_trick = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+    };
     text.chars()
         .flat_map(|c| {
-            let escape = c.is_control().then(|| c.escape_default());
-            let itself = (!c.is_control()).then_some(c);
+            let escape = is_trick(c).then(|| c.escape_default());
+            let itself = (!is_trick(c)).then_some(c);
             escape.into_iter().flatten().chain(itself)
         })
         .collect()
 }
 
 /// The path as a shell takes it.
-pub(crate) fn quoted(path: &str) -> String {
+pub fn quoted(path: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     if !path.is_empty() && path.chars().all(harmless) {
         path.into()
@@ -185,12 +190,13 @@ mod tests {
                 add: "next".into(),
                 ..SearchRecord::default()
             },
-            violation: Violation { property: "p".into(), message: message.into() },
+            violation: Violation {
+                property: "p".into(),
+                message: message.into(),
+                ..Violation::default()
+            },
             initial: vec![Line::new("a", "x")],
-            initial_fingerprint: String::new(),
-            steps: vec![],
-            explanation: None,
-            messages: vec![],
+            ..Trace::default()
         }
     }
 

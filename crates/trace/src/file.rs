@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 /// What the first field of every trace file says.
 pub const FORMAT: &str = "everypath-trace";
 /// The version this build writes, and the newest it reads. Version 1 had no messages, version 2 no
-/// configuration of a check.
-pub const VERSION: u32 = 3;
+/// configuration of a check, version 3 no stacks, lock holds and waits, happens-before edges, sources,
+/// assumptions and found schedule.
+pub const VERSION: u32 = 4;
 /// The first version whose native traces contain the configuration of their check.
 const CONFIGURED: u64 = 3;
 
@@ -122,8 +123,9 @@ fn describe(bytes: &[u8], error: &serde_json::Error) -> String {
 mod tests {
     use super::*;
     use crate::{
-        CheckConfig, Config, Explanation, Line, Message, Moment, Party, RacingStep, SearchRecord,
-        Step, Target, TraceStep, Violation,
+        Assumption, CheckConfig, Config, Excerpt, Explanation, FoundStep, Frame, Line, Message,
+        Moment, Party, Place, RacingStep, SearchRecord, Span, SpanKind, Step, Target, TraceStep,
+        Violation,
     };
     use proptest::prelude::*;
 
@@ -140,7 +142,11 @@ mod tests {
                 },
             },
             search: SearchRecord { strategy: "bfs".into(), ..SearchRecord::default() },
-            violation: Violation { property: "p".into(), message: "why \"so\"\n".into() },
+            violation: Violation {
+                property: "p".into(),
+                message: "why \"so\"\n".into(),
+                places: vec![Place { actor: "sender".into(), text: "runs".into(), stack: stack() }],
+            },
             initial: vec![Line::new("sender", "x=1")],
             initial_fingerprint: "00".into(),
             steps: vec![TraceStep {
@@ -151,6 +157,11 @@ mod tests {
                 state: vec![Line::new("sender", "x=2")],
                 fingerprint: Some("01".into()),
                 preempts: true,
+                object: Some("mutex m".into()),
+                stack: stack(),
+                after: vec![1],
+                fault: Some("loss".into()),
+                timeout: true,
             }],
             explanation: Some(Explanation {
                 critical_step: 1,
@@ -163,7 +174,7 @@ mod tests {
                 }],
             }),
             messages: vec![Message {
-                from: Party { process: "sender".into(), address: ":1".into() },
+                from: Party { process: "sender".into(), address: ":1".into(), outside: true },
                 content: "x\\x00".into(),
                 length: 2,
                 kept: 2,
@@ -172,7 +183,40 @@ mod tests {
                 arrivals: vec![Moment { order: 1, step: 1 }; 2],
                 ..Message::default()
             }],
+            spans: vec![
+                Span {
+                    kind: SpanKind::Hold,
+                    actor: "sender".into(),
+                    object: "mutex m".into(),
+                    from: 1,
+                    to: Some(1),
+                    awaits: None,
+                },
+                Span {
+                    kind: SpanKind::Wait,
+                    actor: "sender".into(),
+                    object: "mutex n".into(),
+                    from: 1,
+                    to: None,
+                    awaits: Some("receiver".into()),
+                },
+            ],
+            sources: vec![Excerpt { file: "a.c".into(), first: 3, lines: vec!["{".into()] }],
+            assumptions: vec![Assumption { id: "sc".into(), text: "So it is.".into() }],
+            found: vec![FoundStep {
+                step: Step { actor: 1, event: 2, param: 3 },
+                actor: "sender".into(),
+                text: "the timer fires".into(),
+                preempts: true,
+            }],
         }
+    }
+
+    fn stack() -> Vec<Frame> {
+        vec![
+            Frame { function: "work".into(), file: Some("a.c".into()), line: Some(3) },
+            Frame { function: "libfoo.so+0x12".into(), ..Frame::default() },
+        ]
     }
 
     #[test]
@@ -197,8 +241,8 @@ mod tests {
     fn traces_of_the_first_version_are_read() {
         let trace = Trace { messages: Vec::new(), ..sample() };
         let text = String::from_utf8(to_bytes(&trace)).unwrap();
-        for version in ["1", "2"] {
-            let old = text.replace("\"version\": 3", &format!("\"version\": {version}"));
+        for version in ["1", "2", "3"] {
+            let old = text.replace("\"version\": 4", &format!("\"version\": {version}"));
             assert_ne!(old, text);
             assert_eq!(from_bytes(old.as_bytes()).unwrap(), trace);
         }
@@ -307,7 +351,7 @@ mod tests {
         check("ELF...", "not a JSON object");
         check("{\"a\": }", "not valid JSON");
         check("{\"a\": 1}", "of another kind");
-        check("{\"format\": \"everypath-trace\", \"version\": 4}", "format version 4");
+        check("{\"format\": \"everypath-trace\", \"version\": 5}", "format version 5");
         check("{\"format\": \"everypath-trace\"}", "no valid version");
         check("{\"format\": \"everypath-trace\", \"version\": 1}", "damaged");
     }

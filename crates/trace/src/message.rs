@@ -46,4 +46,7 @@ pub struct Party {
     pub process: String,
     /// Its address.
     pub address: String,
+    /// Whether it is a real process outside of the exploration, so that no step is its own.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub outside: bool,
 }

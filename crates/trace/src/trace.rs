@@ -1,12 +1,12 @@
 //! A schedule plus what became visible.
 
-use crate::{CheckConfig, Message, Step};
+use crate::{CheckConfig, Excerpt, Frame, Message, Place, Span, Step};
 
 /// A recorded counterexample: everything a report or a replay needs.
 ///
 /// A trace holds no times, paths or machine names, so the same search writes the same bytes on
 /// every machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "file", serde(deny_unknown_fields))]
 pub struct Trace {
@@ -28,6 +28,45 @@ pub struct Trace {
     /// What was sent from one party to another, in the order of sending: of native programs.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub messages: Vec<Message>,
+    /// Lock holds and waits, by where they begin.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub spans: Vec<Span>,
+    /// Excerpts of the sources that stacks name, as far as they could be read.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub sources: Vec<Excerpt>,
+    /// What the violation, or its absence, rests on.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub assumptions: Vec<Assumption>,
+    /// The schedule that the search found, if `steps` is a minimised one.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub found: Vec<FoundStep>,
+}
+
+/// One step of the schedule that the search found, before that was minimised.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "file", serde(deny_unknown_fields))]
+pub struct FoundStep {
+    /// The step itself.
+    pub step: Step,
+    /// The actor's name.
+    pub actor: String,
+    /// What happens, in words.
+    pub text: String,
+    /// Whether the actor of the step before could have gone on instead.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub preempts: bool,
+}
+
+/// Something that a verdict takes for granted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "file", serde(deny_unknown_fields))]
+pub struct Assumption {
+    /// A short name that scripts can rely on.
+    pub id: String,
+    /// A sentence.
+    pub text: String,
 }
 
 /// Which step decided, and against which other.
@@ -116,6 +155,12 @@ pub struct Config {
     pub duplicate: bool,
 }
 
+impl Default for Target {
+    fn default() -> Self {
+        Target::Unconfigured { program: String::new() }
+    }
+}
+
 impl Trace {
     /// How many steps are of another actor than the one before.
     pub fn switches(&self) -> usize {
@@ -175,7 +220,7 @@ pub struct ShuffleRecord {
 }
 
 /// What was violated, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "file", serde(deny_unknown_fields))]
 pub struct Violation {
@@ -183,10 +228,14 @@ pub struct Violation {
     pub property: String,
     /// Why the state violates it.
     pub message: String,
+    /// Where the actors are that take part in it: both of a data race, all that are blocked in a
+    /// deadlock, the one that crashed.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub places: Vec<Place>,
 }
 
 /// One step and the state it leads to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "file", serde(deny_unknown_fields))]
 pub struct TraceStep {
@@ -205,6 +254,22 @@ pub struct TraceStep {
     /// Whether the actor of the step before could have gone on instead: of native programs.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub preempts: bool,
+    /// What the step works on, such as `mutex forks[1]`.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub object: Option<String>,
+    /// Where in the program, innermost frame first.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub stack: Vec<Frame>,
+    /// The steps of other actors that happen before this one, counted from 1, without those that
+    /// follow from others.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub after: Vec<usize>,
+    /// The name of the fault that was injected in this step.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub fault: Option<String>,
+    /// Whether a time-out fired in this step.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub timeout: bool,
 }
 
 /// One line of a state in words: whose part of the state, and what it is.

@@ -5,7 +5,7 @@ use crate::cli::ShowArgs;
 use crate::output::OutputFile;
 use crate::usage::Usage;
 use crate::{HOLDS, output};
-use everypath_report::{Chart, html, text};
+use everypath_report::{dot, html, mermaid, plantuml, quoted, svg, text};
 use std::path::PathBuf;
 
 /// Shows a trace in every form that is asked for; as text if none is.
@@ -21,17 +21,17 @@ pub(crate) fn run(args: &ShowArgs) -> Result<u8, Usage> {
     };
     let (page, drawing) = (file("--html", &forms.html)?, file("--svg", &forms.svg)?);
     let words = text(&trace, &replay_command(), &path.display().to_string());
-    let chart = Chart::new(&trace);
     if let Some(file) = &page {
-        file.write_or_say(html(&trace, &words).as_bytes())?;
+        let replay = format!("{} {}", replay_command(), quoted(&path.display().to_string()));
+        file.write_or_say(html(&trace, &words, &replay).as_bytes())?;
     }
     if let Some(file) = &drawing {
-        file.write_or_say(chart.svg().as_bytes())?;
+        file.write_or_say(svg(&trace).as_bytes())?;
     }
     let diagrams = [
-        forms.mermaid.then(|| chart.mermaid()),
-        forms.plantuml.then(|| chart.plantuml()),
-        forms.dot.then(|| chart.dot()),
+        forms.mermaid.then(|| mermaid(&trace)),
+        forms.plantuml.then(|| plantuml(&trace)),
+        forms.dot.then(|| dot(&trace)),
     ];
     let is_default = page.is_none() && drawing.is_none() && diagrams.iter().all(Option::is_none);
     let words = (forms.text || is_default).then_some(words);

@@ -35,7 +35,7 @@ impl Names<'_> {
         let message = match property {
             Property::Output => {
                 let unnamed =
-                    || Violation { property: property.name().into(), message: String::new() };
+                    || Violation { property: property.name().into(), ..Violation::default() };
                 return execution.judgement.clone().unwrap_or_else(unnamed);
             }
             Property::ExitCode => {
@@ -73,7 +73,7 @@ impl Names<'_> {
                 )
             }
         };
-        Violation { property: property.name().into(), message }
+        Violation { property: property.name().into(), message, places: self.places() }
     }
 
     fn doubt(&self, doubt: Doubt) -> String {

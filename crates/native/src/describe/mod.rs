@@ -1,9 +1,11 @@
 //! An execution in words: what its steps did, and how it ended. What an ending means is decided in
 //! `verdict`.
 
+mod details;
 mod ending;
 mod stuck;
 
+pub use details::SourceLines;
 pub use ending::Ending;
 
 use crate::replay::{HeapCall, Replayed, Stack};
@@ -185,6 +187,7 @@ impl<'a> Names<'a> {
                 state: Vec::new(),
                 fingerprint: None,
                 preempts,
+                ..TraceStep::default()
             })
             .collect();
         if let Some(last) = steps.last_mut() {

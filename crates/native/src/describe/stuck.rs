@@ -70,7 +70,7 @@ impl Names<'_> {
     }
 
     /// The thread that another one waits for, if it is known.
-    fn awaited_by(&self, entry: &ThreadEntry) -> Option<u16> {
+    pub(super) fn awaited_by(&self, entry: &ThreadEntry) -> Option<u16> {
         match entry.waiting {
             Waiting::Network => self.at_other_end(entry),
             Waiting::Join => self.thread_of_handle(entry.object),

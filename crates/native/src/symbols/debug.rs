@@ -42,6 +42,7 @@ impl Debug {
             found.push(Frame {
                 function: function.map(std::borrow::Cow::into_owned),
                 file: file.map(|file| relative(file, &directory).to_string()),
+                directory: directory.clone(),
                 line: frame.location.and_then(|location| location.line).filter(|&line| line > 0),
                 ..empty.clone()
             });

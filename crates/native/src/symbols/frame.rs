@@ -9,6 +9,8 @@ pub struct Frame {
     pub function: Option<String>,
     /// The source file, relative to the folder it was compiled in if it is in there.
     pub file: Option<String>,
+    /// The folder that the file was compiled in; empty if that is unknown.
+    pub directory: String,
     /// The line in the file.
     pub line: Option<u32>,
     /// The file name of the module.
@@ -95,6 +97,7 @@ mod tests {
         Frame {
             function: some(function),
             file: some(file),
+            directory: String::new(),
             line: some(file).map(|_| 12),
             module: module.to_string(),
             offset: 0x1234,

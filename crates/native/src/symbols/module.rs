@@ -60,8 +60,14 @@ impl Loaded {
 
     pub(super) fn frames(&self, address: u64) -> Vec<Frame> {
         let offset = address.wrapping_sub(self.base);
-        let empty =
-            Frame { function: None, file: None, line: None, module: self.name.clone(), offset };
+        let empty = Frame {
+            function: None,
+            file: None,
+            directory: String::new(),
+            line: None,
+            module: self.name.clone(),
+            offset,
+        };
         let debug = self.debug.get_or_init(|| Debug::new(&self.file(), &self.bytes));
         let mut frames = debug.as_ref().map_or_else(Vec::new, |debug| debug.frames(offset, &empty));
         if frames.is_empty() {

@@ -1,9 +1,7 @@
 //! Sequence charts: the participants of an execution and the messages between them.
 //!
-//! [`Chart`] is where everything is; the files beside this one draw it.
+//! [`Chart`] is where everything is; `table` draws it as text for a terminal.
 
-mod markup;
-mod picture;
 mod table;
 
 use crate::text::plain;
@@ -16,13 +14,11 @@ const MOST_SOCKETS: usize = 6;
 /// A chart: rows from top to bottom, lifelines from left to right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chart {
-    title: String,
     lifelines: Vec<String>,
     arrows: Vec<Arrow>,
-    rows: usize,
 }
 
-/// Something that goes from one lifeline to another, or happens at one.
+/// A message that goes from one lifeline to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Arrow {
     from: usize,
@@ -52,36 +48,26 @@ enum End {
     Lost,
     /// It was never read.
     Unread,
-    /// It is no message: something happens here.
-    Here,
 }
 
-/// What is written at an arrow.
+/// What is written at an arrow: bytes, and how many there are beyond those that are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Content {
-    /// Bytes, and how many there are beyond those that are shown.
-    Bytes {
-        shown: String,
-        length: u64,
-        is_whole: bool,
-    },
-    Words(String),
+struct Content {
+    shown: String,
+    length: u64,
+    is_whole: bool,
 }
 
 impl Content {
     /// In so many characters, about.
     fn within(&self, width: usize) -> String {
-        match self {
-            Content::Words(words) => cut(words, width),
-            Content::Bytes { shown, is_whole: true, .. } if shown.chars().count() + 2 <= width => {
-                format!("\"{shown}\"")
-            }
-            Content::Bytes { shown, length, .. } => {
-                let count = format!(" {length} bytes");
-                let room = width.saturating_sub(count.len() + 3).max(4);
-                format!("\"{}…\"{count}", first_signs(shown, room))
-            }
+        let Content { shown, length, is_whole } = self;
+        if *is_whole && shown.chars().count() + 2 <= width {
+            return format!("\"{shown}\"");
         }
+        let count = format!(" {length} bytes");
+        let room = width.saturating_sub(count.len() + 3).max(4);
+        format!("\"{}…\"{count}", first_signs(shown, room))
     }
 }
 
@@ -111,11 +97,6 @@ fn cut(text: &str, width: usize) -> String {
 }
 
 impl Chart {
-    /// The messages of an execution; if there are none, its steps, each at its actor.
-    pub fn new(trace: &Trace) -> Self {
-        Chart::of_messages(trace).unwrap_or_else(|| Chart::of_steps(trace))
-    }
-
     /// The messages of an execution, if there are any.
     pub fn of_messages(trace: &Trace) -> Option<Self> {
         let messages = &trace.messages;
@@ -131,7 +112,7 @@ impl Chart {
         for message in messages {
             let from = lifeline(&mut lifelines, &message.from, is_merged);
             let to = lifeline(&mut lifelines, &message.to, is_merged);
-            let content = Content::Bytes {
+            let content = Content {
                 shown: plain(&message.content),
                 length: message.length,
                 is_whole: message.kept == message.length,
@@ -141,24 +122,7 @@ impl Chart {
                 arrows.push(Arrow { from, to, content: content.clone(), begins, end });
             }
         }
-        Some(Chart { title: crate::heading(trace), lifelines, arrows, rows: rows.count })
-    }
-
-    fn of_steps(trace: &Trace) -> Self {
-        let mut lifelines: Vec<String> = Vec::new();
-        let steps = trace.steps.iter().enumerate().map(|(row, step)| {
-            let actor = plain(&step.actor);
-            let known = lifelines.iter().position(|name| *name == actor);
-            let at = known.unwrap_or_else(|| {
-                lifelines.push(actor);
-                lifelines.len() - 1
-            });
-            let begins = Place { row, step: row + 1 };
-            let content = Content::Words(plain(&step.text));
-            Arrow { from: at, to: at, content, begins, end: End::Here }
-        });
-        let arrows: Vec<Arrow> = steps.collect();
-        Chart { title: crate::heading(trace), lifelines, rows: arrows.len(), arrows }
+        Some(Chart { lifelines, arrows })
     }
 }
 
@@ -180,7 +144,6 @@ fn lifeline(lifelines: &mut Vec<String>, party: &Party, is_merged: bool) -> usiz
 /// it was sent.
 struct Rows {
     rows: BTreeMap<usize, usize>,
-    count: usize,
 }
 
 impl Rows {
@@ -202,7 +165,7 @@ impl Rows {
             rows.insert(order, count - 1);
             before = Some(order);
         }
-        Rows { rows, count }
+        Rows { rows }
     }
 
     fn place(&self, moment: Moment) -> Place {

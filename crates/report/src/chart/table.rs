@@ -73,7 +73,7 @@ impl Chart {
                     }
                     lines.push(Line { arrow, place: at, begins: false, arrives: true });
                 }
-                End::Lost | End::Unread | End::Here => lines.push(begin),
+                End::Lost | End::Unread => lines.push(begin),
             }
         }
         lines.sort_by_key(|line| line.place.row);
@@ -88,7 +88,6 @@ impl Chart {
         let Arrow { from, to, content, .. } = line.arrow;
         if from == to {
             let mark = match (line.begins, line.arrives) {
-                _ if line.arrow.end == End::Here => "",
                 (true, false) => "> ",
                 (false, _) => "< ",
                 (true, true) => "<> ",
@@ -143,7 +142,7 @@ impl Line<'_> {
             End::Arrives { copies: 1.., .. } => format!("again: sent in line {sent}"),
             End::Arrives { is_late: true, .. } => format!("late: sent in line {sent}"),
             End::Arrives { .. } if !self.begins => format!("sent in line {sent}"),
-            End::Arrives { .. } | End::Here => String::new(),
+            End::Arrives { .. } => String::new(),
         }
     }
 }

@@ -1,0 +1,280 @@
+//! Who did what when: the lanes, steps and messages of a trace, placed for charts.
+//!
+//! Every picture is drawn from a [`Timeline`]: lanes are threads or nodes, in the order in which they
+//! first act, then real processes outside of the exploration; rows are steps. What is shown as text
+//! is safe for a terminal: control characters and directional overrides are escaped.
+
+use crate::text::plain;
+use everypath_trace::{Message, Party, Trace, TraceStep};
+use std::collections::BTreeSet;
+
+/// If there are more sockets outside than this, those of a process are one lane.
+const MOST_OUTSIDE: usize = 4;
+
+/// A trace, placed.
+pub(crate) struct Timeline<'a> {
+    pub(crate) trace: &'a Trace,
+    pub(crate) lanes: Vec<Lane>,
+    /// The lane of each step.
+    pub(crate) lane_of: Vec<usize>,
+    pub(crate) flights: Vec<Flight<'a>>,
+}
+
+/// A vertical line of a chart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lane {
+    pub(crate) name: String,
+    /// Whether it is a process that takes no steps of its own.
+    pub(crate) is_outside: bool,
+}
+
+/// A message on one of its ways: a duplicated one has several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight<'a> {
+    pub(crate) message: &'a Message,
+    /// Its number among all messages, from 0.
+    pub(crate) number: usize,
+    pub(crate) from: Point,
+    /// Where it arrives or, if it does not, where it was going.
+    pub(crate) to: Point,
+    pub(crate) fate: Fate,
+}
+
+/// A lane and a step, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Point {
+    pub(crate) lane: usize,
+    pub(crate) step: usize,
+}
+
+/// What becomes of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Arrives,
+    /// After something that was sent later.
+    Late,
+    /// Once more.
+    Again,
+    Lost,
+    Unread,
+}
+
+impl Fate {
+    /// What is said beside the content.
+    pub(crate) fn note(self) -> &'static str {
+        match self {
+            Fate::Arrives => "",
+            Fate::Late => "late",
+            Fate::Again => "duplicate",
+            Fate::Lost => "lost",
+            Fate::Unread => "not read",
+        }
+    }
+
+    pub(crate) fn arrives(self) -> bool {
+        !matches!(self, Fate::Lost | Fate::Unread)
+    }
+}
+
+impl<'a> Timeline<'a> {
+    pub(crate) fn of(trace: &'a Trace) -> Self {
+        let mut lanes: Vec<Lane> = Vec::new();
+        let lane_of: Vec<usize> =
+            trace.steps.iter().map(|step| lane(&mut lanes, plain(&step.actor), false)).collect();
+        let mut timeline = Timeline { trace, lanes, lane_of, flights: Vec::new() };
+        timeline.add_flights();
+        timeline
+    }
+
+    fn add_flights(&mut self) {
+        let messages = &self.trace.messages;
+        let parties = messages.iter().flat_map(|message| [&message.from, &message.to]);
+        let outside: BTreeSet<&Party> = parties.filter(|party| party.outside).collect();
+        let is_merged = outside.len() > MOST_OUTSIDE;
+        for (number, message) in messages.iter().enumerate() {
+            let from = self.point(&message.from, message.sent.step, is_merged);
+            let arrivals = message.arrivals.iter().enumerate();
+            let mut ends: Vec<(usize, Fate)> = arrivals
+                .map(|(copies, at)| {
+                    let fate = match copies {
+                        0 if is_overtaken(message, at.order, messages) => Fate::Late,
+                        0 => Fate::Arrives,
+                        _ => Fate::Again,
+                    };
+                    (at.step, fate)
+                })
+                .collect();
+            if ends.is_empty() {
+                let fate = if message.lost { Fate::Lost } else { Fate::Unread };
+                ends.push((message.sent.step, fate));
+            }
+            for (step, fate) in ends {
+                let to = if fate.arrives() {
+                    self.point(&message.to, step, is_merged)
+                } else {
+                    Point { lane: self.receiver(message, is_merged), step: from.step }
+                };
+                self.flights.push(Flight { message, number, from, to, fate });
+            }
+        }
+    }
+
+    /// Where a party is in a step, counted from 1: at the lane of the actor whose step it is, or at
+    /// its own.
+    fn point(&mut self, party: &Party, step: usize, is_merged: bool) -> Point {
+        let step = step.saturating_sub(1).min(self.lane_of.len().saturating_sub(1));
+        let own = self.lane_of.get(step).copied().filter(|_| !party.outside);
+        let lane = own.unwrap_or_else(|| self.lane_of_party(party, is_merged));
+        Point { lane, step }
+    }
+
+    fn lane_of_party(&mut self, party: &Party, is_merged: bool) -> usize {
+        lane(&mut self.lanes, party_name(party, is_merged), true)
+    }
+
+    /// The lane that a message was going to: that of whoever received or sent something at the same
+    /// address, or of an actor of that process.
+    fn receiver(&mut self, message: &Message, is_merged: bool) -> usize {
+        let to = &message.to;
+        if to.outside {
+            return self.lane_of_party(to, is_merged);
+        }
+        let messages = self.trace.messages.iter();
+        let known = messages.filter_map(|other| {
+            let sent = (other.from == *to).then_some(other.sent.step);
+            let received = (other.to == *to).then(|| other.arrivals.first()).flatten();
+            sent.or(received.map(|at| at.step))
+        });
+        let by_address = known.filter_map(|step| self.lane_of.get(step.checked_sub(1)?)).next();
+        let process = plain(&to.process);
+        let by_name = || {
+            let is_its = |lane: &Lane| {
+                lane.name == process || lane.name.starts_with(&format!("{process}: "))
+            };
+            self.lanes.iter().position(is_its)
+        };
+        let found = by_address.copied().or_else(by_name);
+        found.unwrap_or_else(|| self.lane_of_party(to, is_merged))
+    }
+
+    /// The lane of an actor by its name.
+    pub(crate) fn actor(&self, name: &str) -> Option<usize> {
+        let name = plain(name);
+        self.lanes.iter().position(|lane| lane.name == name && !lane.is_outside)
+    }
+
+    /// The number of the critical step, counted from 0.
+    pub(crate) fn critical(&self) -> Option<usize> {
+        self.trace.explanation.as_ref()?.critical_step.checked_sub(1)
+    }
+
+    /// The steps of the racing pair that the trace has, counted from 0.
+    pub(crate) fn race(&self) -> Vec<usize> {
+        let race = self.trace.explanation.iter().flat_map(|known| &known.race);
+        race.filter_map(|step| step.number?.checked_sub(1)).collect()
+    }
+}
+
+/// The number of a lane, which is added if it is new.
+fn lane(lanes: &mut Vec<Lane>, name: String, is_outside: bool) -> usize {
+    let known = lanes.iter().position(|lane| lane.name == name && lane.is_outside == is_outside);
+    known.unwrap_or_else(|| {
+        lanes.push(Lane { name, is_outside });
+        lanes.len() - 1
+    })
+}
+
+/// The name of a party; if its sockets are merged, without the address.
+pub(crate) fn party_name(party: &Party, is_merged: bool) -> String {
+    let (process, address) = (plain(&party.process), plain(&party.address));
+    match is_merged || address.is_empty() {
+        true => process,
+        false => format!("{process} {address}"),
+    }
+}
+
+/// Whether something that was sent later on the same way arrived before.
+fn is_overtaken(message: &Message, order: usize, all: &[Message]) -> bool {
+    all.iter().any(|other| {
+        (&other.from, &other.to) == (&message.from, &message.to)
+            && other.sent.order > message.sent.order
+            && other.arrivals.iter().any(|arrival| arrival.order < order)
+    })
+}
+
+/// Where a step was made: file and line of its innermost frame.
+pub(crate) fn location(step: &TraceStep) -> Option<String> {
+    let frame = step.stack.first()?;
+    let file = plain(frame.file.as_ref()?);
+    Some(frame.line.map_or(file.clone(), |line| format!("{file}:{line}")))
+}
+
+/// What a step does, without the place that [`location`] gives.
+pub(crate) fn action(step: &TraceStep) -> String {
+    let text = plain(&step.text);
+    let frame = step.stack.first();
+    let place = frame.and_then(|frame| {
+        let place = location(step)?;
+        text.strip_suffix(&format!(", {} at {place}", plain(&frame.function)))
+    });
+    place.map_or(text.clone(), Into::into)
+}
+
+/// The content of a message in so many characters, about.
+pub(crate) fn content(message: &Message, width: usize) -> String {
+    let shown = plain(&message.content);
+    if message.kept == message.length && shown.chars().count() + 2 <= width {
+        return format!("\"{shown}\"");
+    }
+    let count = format!(" {} bytes", message.length);
+    let room = width.saturating_sub(count.len() + 3).max(4);
+    let beginning: String = shown.chars().take(room).collect();
+    let rest =
+        if beginning.len() < shown.len() || message.kept < message.length { "…" } else { "" };
+    format!("\"{beginning}{rest}\"{count}")
+}
+
+/// The text in so many characters; what is left out is left out in the middle.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width {
+        return text.into();
+    }
+    let tail = width / 2;
+    let head = width - tail - 1;
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    #[test]
+    fn threads_are_lanes_and_processes_outside_are_others() {
+        let trace = fixtures::exchange();
+        let timeline = Timeline::of(&trace);
+        let names: Vec<&str> = timeline.lanes.iter().map(|lane| lane.name.as_str()).collect();
+        assert_eq!(names, ["main", "thread 1 (worker)", "server :7000"]);
+        assert!(timeline.lanes[2].is_outside && !timeline.lanes[1].is_outside);
+        let fates: Vec<Fate> = timeline.flights.iter().map(|flight| flight.fate).collect();
+        assert_eq!(
+            fates,
+            [Fate::Arrives, Fate::Arrives, Fate::Lost, Fate::Late, Fate::Again, Fate::Arrives]
+        );
+    }
+
+    #[test]
+    fn what_is_long_is_shortened_in_the_middle() {
+        assert_eq!(shortened("short", 9), "short");
+        assert_eq!(shortened("a/very/long/path.rs:123", 12), "a/ver…rs:123");
+        assert_eq!(shortened("a/very/long/path.rs:123", 12).chars().count(), 12);
+    }
+
+    #[test]
+    fn the_place_of_a_step_is_not_said_twice() {
+        let trace = fixtures::deadlock();
+        assert_eq!(action(&trace.steps[5]), "locks mutex forks[1]");
+        assert_eq!(location(&trace.steps[5]).unwrap(), "philosophers.c:18");
+    }
+}
