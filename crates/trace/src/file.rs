@@ -224,6 +224,54 @@ mod tests {
         assert_eq!(from_bytes(&to_bytes(&sample())).unwrap(), sample());
     }
 
+    const VALIDATE: &str = "\
+import json, sys, jsonschema
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+for path in sys.argv[2:]:
+    for error in validator.iter_errors(json.load(open(path))):
+        sys.exit(f'{path}: {list(error.absolute_path)}: {error.message[:300]}')
+";
+
+    /// The schema in the documentation, by a validator of others: every kind of trace, every field.
+    #[test]
+    fn what_is_written_is_as_the_schema_says() {
+        let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace.schema.json");
+        let folder = tempfile::tempdir().unwrap();
+        let old = Target::Unconfigured { program: "x".into() };
+        let traces = [sample(), native(every_option()), Trace { target: old, ..Trace::default() }];
+        let mut arguments = vec![std::path::PathBuf::from(schema)];
+        for (number, trace) in traces.iter().enumerate() {
+            let path = folder.path().join(number.to_string());
+            std::fs::write(&path, to_bytes(trace)).unwrap();
+            arguments.push(path);
+        }
+        let arguments: Vec<&std::path::Path> = arguments.iter().map(AsRef::as_ref).collect();
+        xtask::python::run(&["jsonschema"], VALIDATE, &arguments);
+    }
+
+    /// A field that the schema does not have would be refused by readers that follow it.
+    #[test]
+    fn the_schema_has_every_field() {
+        let schema = include_str!("../../../docs/trace.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+        let trace: serde_json::Value = serde_json::from_slice(&to_bytes(&sample())).unwrap();
+        let has = |what: &serde_json::Value, kind: &str| {
+            let known = &schema["$defs"][kind]["properties"];
+            let unknown = what.as_object().unwrap().keys().find(|key| known.get(key).is_none());
+            assert_eq!(unknown, None, "of {kind}");
+        };
+        let trace = &trace["trace"];
+        has(trace, "trace");
+        has(&trace["steps"][0], "step");
+        has(&trace["messages"][0], "message");
+        has(&trace["messages"][0]["from"], "party");
+        has(&trace["spans"][1], "span");
+        has(&trace["violation"], "violation");
+        assert_eq!(schema["properties"]["version"]["const"], VERSION);
+    }
+
     /// Traces were written before features, links and duplicates could be chosen.
     #[test]
     fn what_is_not_chosen_is_not_written_and_need_not_be_there() {
