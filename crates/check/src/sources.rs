@@ -39,7 +39,8 @@ pub(crate) fn excerpts(files: &BTreeMap<String, SourceLines>) -> Vec<Excerpt> {
                     lines.push(line);
                 }
                 _ => {
-                    excerpts.push(Excerpt { file: file.clone(), first: number, lines: vec![line] })
+                    let file = file.clone();
+                    excerpts.push(Excerpt { file, first: number, lines: vec![line] });
                 }
             }
         }

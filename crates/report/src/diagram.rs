@@ -1,5 +1,6 @@
 //! Sequence diagrams as text for Mermaid and PlantUML.
 
+use crate::expansion::Expanded;
 use crate::timeline::{Fate, Timeline, action, content, location, shortened};
 use everypath_trace::Trace;
 use std::fmt::Write;
@@ -64,7 +65,9 @@ impl Language {
 
     /// The trace, where arrows stand where they arrive.
     fn diagram(&self, trace: &Trace) -> String {
-        let timeline = Timeline::of(trace);
+        let expanded = Expanded::of(trace);
+        let timeline = Timeline::of(&expanded);
+        let trace = timeline.trace;
         let mut out = String::from(self.first);
         for (number, lane) in timeline.lanes.iter().enumerate() {
             let _ = writeln!(out, "    {}", (self.participant)(number, &self.plain(&lane.name)));
@@ -107,20 +110,24 @@ impl Language {
         if !marks.is_empty() {
             let _ = write!(words, " ({})", marks.join(", "));
         }
-        let words = self.plain(&words);
-        let _ = writeln!(out, "    {} p{lane}: {}. {words}", self.note, step + 1);
+        // What only stands for a message is the arrow.
+        if let Some(number) = timeline.number(step) {
+            let words = self.plain(&words);
+            let _ = writeln!(out, "    {} p{lane}: {number}. {words}", self.note);
+        }
     }
 
     /// The messages that arrive in a step, or are sent in it and never arrive.
     fn messages(&self, out: &mut String, timeline: &Timeline<'_>, step: usize) {
         for flight in timeline.flights.iter().filter(|flight| flight.to.step == step) {
-            let sent = flight.from.step + 1;
+            let before = (0..=flight.from.step).rev().find_map(|step| timeline.number(step));
+            let sent = before.map_or("the beginning".into(), |number| number.to_string());
             let (sign, note) = match flight.fate {
                 Fate::Lost => (self.lost, " (lost)".into()),
                 Fate::Unread => (self.unread, " (not read)".into()),
                 Fate::Again => (self.again, format!(" (duplicate: sent in {sent})")),
                 Fate::Late => (self.arrives, format!(" (late: sent in {sent})")),
-                Fate::Arrives if sent == step + 1 => (self.arrives, String::new()),
+                Fate::Arrives if flight.from.step == step => (self.arrives, String::new()),
                 Fate::Arrives => (self.arrives, format!(" (sent in {sent})")),
             };
             let (from, to) = (flight.from.lane, flight.to.lane);

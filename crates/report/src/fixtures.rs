@@ -42,6 +42,7 @@ fn span(kind: SpanKind, actor: &str, object: &str, (from, to): (usize, Option<us
 }
 
 /// Three philosophers, each with one fork.
+#[expect(clippy::too_many_lines, clippy::type_complexity, reason = "one table")]
 pub(crate) fn deadlock() -> Trace {
     let names = ["main", "thread 1", "thread 2", "thread 3"];
     let (main, dine) = ("main", "dine");

@@ -1,5 +1,6 @@
 //! The happens-before order of a trace as a graph, for Graphviz.
 
+use crate::expansion::Expanded;
 use crate::timeline::{Fate, Timeline, action, content, location, shortened};
 use everypath_trace::Trace;
 use std::fmt::Write;
@@ -7,7 +8,9 @@ use std::fmt::Write;
 /// The steps of each lane one after the other; dashed edges lead from a step to those of other lanes
 /// that it happens before, and solid ones, with their contents, are messages.
 pub fn dot(trace: &Trace) -> String {
-    let timeline = Timeline::of(trace);
+    let expanded = Expanded::of(trace);
+    let timeline = Timeline::of(&expanded);
+    let trace = timeline.trace;
     let mut out = format!("digraph {} {{\n    rankdir=TB;\n", quoted(&crate::heading(trace)));
     out += "    node [shape=box, fontname=\"sans-serif\", fontsize=10];\n";
     for (number, lane) in timeline.lanes.iter().enumerate() {
@@ -39,7 +42,8 @@ fn node(out: &mut String, timeline: &Timeline<'_>, step: usize) {
     let of = &timeline.trace.steps[step];
     let place = location(of).map(|place| format!("\n{}", shortened(&place, 40)));
     let words = shortened(&action(of), 60);
-    let label = format!("{}. {words}{}", step + 1, place.unwrap_or_default());
+    let number = timeline.number(step).map(|number| format!("{number}. ")).unwrap_or_default();
+    let label = format!("{number}{words}{}", place.unwrap_or_default());
     let mark = match () {
         () if timeline.critical() == Some(step) => ", color=red, penwidth=2",
         () if timeline.race().contains(&step) => ", color=orange, penwidth=2",

@@ -11,6 +11,7 @@
 mod chart;
 mod diagram;
 mod drawing;
+mod expansion;
 #[cfg(test)]
 mod fixtures;
 mod graph;

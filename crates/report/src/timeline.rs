@@ -4,6 +4,7 @@
 //! first act, then real processes outside of the exploration; rows are steps. What is shown as text
 //! is safe for a terminal: control characters and directional overrides are escaped.
 
+use crate::expansion::Expanded;
 use crate::text::plain;
 use everypath_trace::{Message, Party, Trace, TraceStep};
 use std::collections::BTreeSet;
@@ -14,6 +15,8 @@ const MOST_OUTSIDE: usize = 4;
 /// A trace, placed.
 pub(crate) struct Timeline<'a> {
     pub(crate) trace: &'a Trace,
+    /// The number of each step in the recorded trace; none of those that stand for messages.
+    pub(crate) numbers: &'a [Option<usize>],
     pub(crate) lanes: Vec<Lane>,
     /// The lane of each step.
     pub(crate) lane_of: Vec<usize>,
@@ -77,11 +80,12 @@ impl Fate {
 }
 
 impl<'a> Timeline<'a> {
-    pub(crate) fn of(trace: &'a Trace) -> Self {
+    pub(crate) fn of(expanded: &'a Expanded<'_>) -> Self {
+        let (trace, numbers) = (expanded.trace.as_ref(), expanded.numbers.as_slice());
         let mut lanes: Vec<Lane> = Vec::new();
         let lane_of: Vec<usize> =
             trace.steps.iter().map(|step| lane(&mut lanes, plain(&step.actor), false)).collect();
-        let mut timeline = Timeline { trace, lanes, lane_of, flights: Vec::new() };
+        let mut timeline = Timeline { trace, numbers, lanes, lane_of, flights: Vec::new() };
         timeline.add_flights();
         timeline
     }
@@ -161,6 +165,11 @@ impl<'a> Timeline<'a> {
     pub(crate) fn actor(&self, name: &str) -> Option<usize> {
         let name = plain(name);
         self.lanes.iter().position(|lane| lane.name == name && !lane.is_outside)
+    }
+
+    /// The number of a step, counted from 0, as people know it.
+    pub(crate) fn number(&self, step: usize) -> Option<usize> {
+        self.numbers.get(step).copied().flatten()
     }
 
     /// The number of the critical step, counted from 0.
@@ -253,7 +262,8 @@ mod tests {
     #[test]
     fn threads_are_lanes_and_processes_outside_are_others() {
         let trace = fixtures::exchange();
-        let timeline = Timeline::of(&trace);
+        let expanded = Expanded::of(&trace);
+        let timeline = Timeline::of(&expanded);
         let names: Vec<&str> = timeline.lanes.iter().map(|lane| lane.name.as_str()).collect();
         assert_eq!(names, ["main", "thread 1 (worker)", "server :7000"]);
         assert!(timeline.lanes[2].is_outside && !timeline.lanes[1].is_outside);

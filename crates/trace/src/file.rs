@@ -129,6 +129,7 @@ mod tests {
     };
     use proptest::prelude::*;
 
+    #[expect(clippy::too_many_lines, reason = "every field of a trace")]
     fn sample() -> Trace {
         Trace {
             target: Target::Model {

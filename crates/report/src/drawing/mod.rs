@@ -6,6 +6,7 @@
 
 mod layout;
 
+use crate::expansion::Expanded;
 use crate::svg::Svg;
 use crate::timeline::{Fate, Flight, Timeline, action, content, location, shortened};
 use everypath_trace::{SpanKind, Trace};
@@ -32,7 +33,8 @@ text{fill:var(--ink);font-size:13px}.dim{fill:var(--dim);font-size:11.5px}\
 
 /// The chart as a drawing.
 pub fn svg(trace: &Trace) -> String {
-    let timeline = Timeline::of(trace);
+    let expanded = Expanded::of(trace);
+    let timeline = Timeline::of(&expanded);
     let layout = Layout::of(&timeline);
     let why = wrapped(&crate::text::plain(&trace.violation.message), 110);
     let height = HEAD + layout.height() + 40 + why.len() as u32 * 18;
@@ -306,7 +308,10 @@ impl Drawing<'_> {
             let (step, lane) = (&self.timeline.trace.steps[number], self.timeline.lane_of[number]);
             let place: [(&str, &dyn std::fmt::Display); 4] =
                 [("x", &40), ("y", &(y + 4)), ("text-anchor", &"end"), ("class", &"dim")];
-            svg.text(&(number + 1).to_string(), &place);
+            svg.text(
+                &self.timeline.number(number).map(|it| it.to_string()).unwrap_or_default(),
+                &place,
+            );
             let color = Self::color(lane);
             let dot: [(&str, &dyn std::fmt::Display); 4] =
                 [("cx", &self.layout.x(lane)), ("cy", &y), ("r", &5), ("fill", &color)];

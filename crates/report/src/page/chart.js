@@ -78,7 +78,7 @@ const chart = (() => {
     }
     const below = el("span", { class: "p" }, about.length ? el("span", { class: "sends", title: about.join("  ") }, [...new Set(about)].join("  ").trim()) : null, step.place ? el("span", { class: "loc", title: step.place }, `\u200e${step.place}\u200e`) : null);
     const what = el("span", { class: "what" }, el("span", { class: "t", title: step.text }, el("span", {}, el("b", { style: `color:${color(step.lane)}` }, shortName(data.lanes[step.lane].name, 14)), ` ${step.text}`), tags(it.step, step)), below);
-    return el("div", { class: classes, style, "data-step": it.step, role: "option", "aria-selected": it.step === selected ? "true" : "false", id: `step-${it.step}` }, el("span", { class: "n" }, String(it.step)), space, what);
+    return el("div", { class: classes, style, "data-step": it.step, role: "option", "aria-selected": it.step === selected ? "true" : "false", id: `step-${it.step}` }, el("span", { class: "n" }, numbered(it.step)), space, what);
   }
 
   // Draws what can be seen, if that is not drawn yet.

@@ -1,6 +1,7 @@
 //! A trace as data for the page's script: lanes, steps and messages placed, stacks and lines of states
 //! numbered, since they repeat.
 
+use crate::expansion::Expanded;
 use crate::text::{grouped, plain};
 use crate::timeline::{Flight, Timeline, action, location, party_name};
 use everypath_trace::{Frame, Line, Message, Span, SpanKind, Target, Trace};
@@ -58,7 +59,9 @@ struct StepData {
 
 /// The data as JSON.
 pub(super) fn json(trace: &Trace, title: &str, replay: &str) -> String {
-    let timeline = Timeline::of(trace);
+    let expanded = Expanded::of(trace);
+    let timeline = Timeline::of(&expanded);
+    let (recorded, trace) = (trace, timeline.trace);
     let mut stacks: Table<Vec<Frame>> = Table::new();
     let mut lines: Table<(String, String)> = Table::new();
     let mut state = |of: &[Line]| -> Vec<usize> {
@@ -90,7 +93,8 @@ pub(super) fn json(trace: &Trace, title: &str, replay: &str) -> String {
         "property": plain(&trace.violation.property),
         "why": plain(&trace.violation.message),
         "target": target(trace),
-        "facts": facts(trace),
+        "facts": facts(recorded),
+        "numbers": timeline.numbers,
         "critical": trace.explanation.as_ref().map(|of| of.critical_step),
         "exact": trace.explanation.as_ref().is_some_and(|of| of.exact),
         "race": timeline.race().iter().map(|step| step + 1).collect::<Vec<_>>(),

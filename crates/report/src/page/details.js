@@ -45,7 +45,7 @@ const details = (() => {
 
   function comparison(step, base) {
     const [before, now] = [situation(base), situation(step)];
-    const parts = [], heading = `After this step, compared with ${base === 0 ? "the start" : `step ${base}`}`;
+    const parts = [], heading = `After this step, compared with ${base === 0 ? "the start" : named(base)}`;
     const rows = [];
     data.lanes.forEach((lane, number) => {
       const say = (of) => of.holds[number].map((it) => `holds ${it}`).concat(of.waits[number].map((it) => `waits for ${it}`));
@@ -70,7 +70,7 @@ const details = (() => {
 
   function messages(step) {
     const found = [];
-    const where = (text, at) => [text, el("a", { class: "jump", href: `#step=${at}` }, `step ${at}`)];
+    const where = (text, at) => [text, el("a", { class: "jump", href: `#step=${at}` }, named(at))];
     flights.forEach((flight) => {
       const { message } = flight;
       const content = el("span", { class: "mono" }, quoted(message, 120));
@@ -84,7 +84,7 @@ const details = (() => {
   function before(step) {
     const steps = data.steps[step - 1].after || [];
     if (!steps.length) return [];
-    const links = steps.flatMap((at, number) => [number ? ", " : "", el("a", { class: "jump", href: `#step=${at}` }, `step ${at}`), ` (${data.lanes[data.steps[at - 1].lane].name})`]);
+    const links = steps.flatMap((at, number) => [number ? ", " : "", el("a", { class: "jump", href: `#step=${at}` }, named(at)), ` (${data.lanes[data.steps[at - 1].lane].name})`]);
     return [el("p", { class: "quiet" }, "Happens after ", links)];
   }
 
@@ -121,7 +121,7 @@ const details = (() => {
     if (!it) return box.replaceChildren(el("p", {}, "The property is violated in the initial state."), el("dl", { class: "pairs" }, states([], situation(0).state)));
     const base = marked !== null && marked !== step ? Math.min(marked, step) : step - 1;
     const later = marked !== null && marked !== step ? Math.max(marked, step) : step;
-    const parts = [el("h2", {}, `Step ${step} of ${data.steps.length}`), el("p", { class: "step" }, el("span", { class: "who", style: `color:${color(it.lane)}` }, data.lanes[it.lane].name), it.text), chips(step), ...before(step), ...messages(step)];
+    const parts = [el("h2", {}, numbered(step) ? `Step ${numbered(step)} of ${recorded}` : "Message"), el("p", { class: "step" }, el("span", { class: "who", style: `color:${color(it.lane)}` }, data.lanes[it.lane].name), it.text), chips(step), ...before(step), ...messages(step)];
     if (it.stack !== undefined) parts.push(el("h2", {}, "Stack and source"), ...stack(data.stacks[it.stack]));
     parts.push(...comparison(later, base), ...cycle());
     box.replaceChildren(...parts.filter(Boolean));

@@ -24,6 +24,11 @@ function draw(name, attributes, text) {
   return element;
 }
 
+// The number of a step as the trace has it; a message that is no step of its own has none.
+const numbered = (step) => (data.numbers[step - 1] === null ? "" : String(data.numbers[step - 1]));
+const named = (step) => (numbered(step) ? `step ${numbered(step)}` : "a message");
+const recorded = data.numbers.filter((number) => number !== null).length;
+
 const [HOLD, WAIT] = [0, 1];
 const spans = data.spans.map(([kind, lane, object, from, to, awaits]) => ({ kind, lane, object, from, to: to ?? Infinity, awaits }));
 const flights = data.flights.map(([number, fromLane, from, toLane, to, note, arrives]) => ({ number, fromLane, from, toLane, to, note, arrives, message: data.messages[number] }));
@@ -58,7 +63,7 @@ function situation(steps) {
     if (message.sent > steps || gone || last <= steps) return;
     const way = `${message.from} → ${message.to}`;
     if (!queues.has(way)) queues.set(way, []);
-    queues.get(way).push(`${quoted(message, 40)} (sent in step ${message.sent})`);
+    queues.get(way).push(`${quoted(message, 40)} (sent in ${named(message.sent)})`);
   });
   const lines = steps === 0 ? data.initial : data.steps[steps - 1].state || [];
   return { holds, waits, queues, state: lines.map((line) => data.lines[line]) };

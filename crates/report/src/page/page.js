@@ -11,8 +11,8 @@
     if (critical === 0) said = [el("b", {}, "Every schedule fails.")];
     else if (critical) {
       const rival = data.race.find((step) => step !== critical);
-      const other = data.rival || (rival ? `${data.lanes[data.steps[rival - 1].lane].name} ${data.steps[rival - 1].text} (step ${rival})` : "");
-      said = [el("b", {}, el("a", { class: "jump", href: `#step=${critical}` }, `Critical step ${critical}`)), data.exact ? ": every continuation fails. " : " at the latest: every continuation fails. ", other ? `It races with: ${other}; reversing the pair avoids the failure.` : ""];
+      const other = data.rival || (rival ? `${data.lanes[data.steps[rival - 1].lane].name} ${data.steps[rival - 1].text} (${named(rival)})` : "");
+      said = [el("b", {}, el("a", { class: "jump", href: `#step=${critical}` }, `Critical step ${numbered(critical)}`)), data.exact ? ": every continuation fails. " : " at the latest: every continuation fails. ", other ? `It races with: ${other}; reversing the pair avoids the failure.` : ""];
     }
     byId("head").append(el("span", { class: "badge" }, "VIOLATED"), el("h1", {}, `${data.property} in ${data.target}`), el("p", { class: "why" }, data.why), ...(said ? [el("p", { class: "why" }, said)] : []), el("div", { class: "facts" }, data.facts.map(([name, value]) => el("span", {}, el("b", {}, value), ` ${name}`))));
   }
@@ -46,7 +46,7 @@
   }
 
   function show() {
-    byId("at").textContent = count ? `${current} / ${count}` : "no steps";
+    byId("at").textContent = count ? recorded === count ? `${current} / ${count}` : `${current} / ${count} rows` : "no steps";
     chart.select(current, marked);
     details.show(current, marked);
     try { history.replaceState(null, "", `#step=${current}`); } catch { /* a page without an address */ }
@@ -106,7 +106,7 @@
       if (steps.length > shown.length) items.push(el("li", {}, `… ${steps.length - shown.length} more`));
       return el("div", {}, el("h2", {}, `${title}: ${steps.length} steps, ${steps.filter((step) => step[2]).length} preemptions`), el("ol", {}, items));
     };
-    const minimised = data.steps.map((step) => [data.lanes[step.lane].name, step.text + (step.place ? `, ${step.place}` : ""), step.preempts ? 1 : 0]);
+    const minimised = data.steps.filter((step, at) => data.numbers[at] !== null).map((step) => [data.lanes[step.lane].name, step.text + (step.place ? `, ${step.place}` : ""), step.preempts ? 1 : 0]);
     return el("div", { class: "side" }, column("Found", data.found), column("Minimised", minimised));
   }
 
