@@ -63,6 +63,11 @@ impl Catalog {
         Ok((entry, entry.simulated.ok_or_else(unable)?))
     }
 
+    /// All models.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// The model of this name.
     pub(crate) fn find(&self, name: &str) -> Result<&Entry, Usage> {
         let names = self.entries.iter().map(|entry| entry.kind.name);

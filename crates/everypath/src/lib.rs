@@ -29,10 +29,11 @@
 //!
 //! The map: `cli` (the options), `commands` (one file a command), `catalog` (the models),
 //! `simulated` (those that can be simulated), `network` (topologies that people describe),
-//! `scenario` (options in a file), `watch` (limits of time and memory, Ctrl-C, the progress line),
+//! `scenario` (options in a file), `beacon` (progress, for whoever asks), `watch` (limits of time and memory, Ctrl-C, the progress line),
 //! `output` (files and standard output), `exit` (exit codes). Only this crate prints, reads clocks
 //! and the environment, and exits.
 
+mod beacon;
 mod catalog;
 mod cli;
 mod commands;
@@ -54,11 +55,25 @@ pub use everypath_explore::{
 pub use exit::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 
 use everypath_explore::panic_capture;
-use std::panic;
+use std::ffi::OsString;
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 /// Runs the command line over these models and returns the exit code.
 pub fn run(catalog: Catalog) -> ExitCode {
+    run_with(catalog, std::env::args_os().collect())
+}
+
+/// The same for `cargo everypath`: cargo passes the word `everypath` on, before all others.
+pub fn run_as_cargo_subcommand(catalog: Catalog) -> ExitCode {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == "everypath") {
+        words.remove(1);
+    }
+    run_with(catalog, words)
+}
+
+fn run_with(catalog: Catalog, words: Vec<OsString>) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         // A panic in a model's code is caught and reported as a violation of the model.
         if !panic_capture::caught(info) {
@@ -69,12 +84,13 @@ pub fn run(catalog: Catalog) -> ExitCode {
         output::error(&why);
         return ExitCode::from(INCONCLUSIVE);
     }
-    let code = panic::catch_unwind(|| match commands::run(&catalog) {
+    let command = AssertUnwindSafe(|| match commands::run(catalog, &words) {
         Ok(code) => code,
         Err(usage) => {
             output::error(&usage.to_string());
             USAGE
         }
     });
+    let code = panic::catch_unwind(command);
     ExitCode::from(code.unwrap_or(DEFECT))
 }

@@ -1,10 +1,11 @@
 //! Files and standard output.
 
 use crate::usage::Usage;
+use everypath_report::{CheckResult, annotations, junit, sarif};
 use everypath_trace::Verdict;
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes to standard output. A reader that has gone away (`| head`) is no error.
@@ -29,12 +30,34 @@ pub(crate) fn print_or_fail(text: &str) -> Result<(), Usage> {
 /// standard error, with the reason.
 pub(crate) fn report(text: &str, quiet: bool, verdict: Verdict) {
     match (quiet, verdict) {
-        (false, _) => print(text),
+        (false, _) => print(&coloured(text, verdict)),
         (true, Verdict::Inconclusive) => {
             // As for errors.
             let _ = write!(io::stderr(), "{}", text.split_inclusive('\n').next().unwrap_or(text));
         }
         (true, Verdict::Holds | Verdict::Violated) => {}
+    }
+}
+
+/// The text with its first word, the verdict, in colour: on a terminal only, and not for those who do
+/// not want any (<https://no-color.org>). The word says the same without.
+#[expect(clippy::disallowed_methods, reason = "the reader says whether colour is wanted")]
+fn coloured(text: &str, verdict: Verdict) -> String {
+    let is_wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    if !is_wanted || is_dumb || !io::stdout().is_terminal() {
+        return text.into();
+    }
+    let number = match verdict {
+        Verdict::Holds => 32,
+        Verdict::Violated => 31,
+        Verdict::Inconclusive => 33,
+    };
+    match text.find(|c: char| !c.is_ascii_uppercase()) {
+        Some(end) if end > 0 => {
+            format!("\x1b[1;{number}m{}\x1b[0m{}", &text[..end], &text[end..])
+        }
+        _ => text.into(),
     }
 }
 
@@ -79,6 +102,41 @@ impl Json {
             }
             Json::File(file) => file.write_or_say(json.as_bytes()),
         }
+    }
+}
+
+/// The formats of CI systems, if they are asked for.
+pub(crate) struct Formats {
+    junit: Option<OutputFile>,
+    sarif: Option<OutputFile>,
+}
+
+impl Formats {
+    /// The files that `--junit` and `--sarif` name, which can be written.
+    pub(crate) fn new(junit: Option<&Path>, sarif: Option<&Path>) -> Result<Self, Usage> {
+        if junit.is_some() && junit == sarif {
+            return Err(Usage::new("--junit and --sarif name the same file; choose two"));
+        }
+        Ok(Formats {
+            junit: junit.map(|path| OutputFile::new("--junit", path)).transpose()?,
+            sarif: sarif.map(|path| OutputFile::new("--sarif", path)).transpose()?,
+        })
+    }
+
+    /// Writes a result there. In a workflow of GitHub, it is annotated, too.
+    #[expect(clippy::disallowed_methods, reason = "workflows of GitHub say so in the environment")]
+    pub(crate) fn write(&self, result: &CheckResult<'_>, is_silent: bool) -> Result<(), Usage> {
+        let results = std::slice::from_ref(result);
+        if let Some(file) = &self.junit {
+            file.write_or_say(junit(results).as_bytes())?;
+        }
+        if let Some(file) = &self.sarif {
+            file.write_or_say(sarif(results).as_bytes())?;
+        }
+        if !is_silent && std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+            print(&annotations(result));
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Limits of time and memory, Ctrl-C, and the progress line of a search.
 
+use crate::beacon::Beacon;
 use everypath_check::Limits;
 use everypath_check::memory::{available_memory, memory};
 use everypath_report::grouped;
@@ -122,6 +123,7 @@ impl<'a> Watch<'a> {
         finished: &(Mutex<bool>, Condvar),
     ) -> Option<Stopped> {
         let shown = ProgressLine::new(self.quiet);
+        let (beacon, begun) = (Beacon::new(), now());
         let mut stopped: Option<(Stopped, Instant)> = None;
         let mut done = finished.0.lock().expect("the search does not panic while holding it");
         while !*done {
@@ -129,6 +131,9 @@ impl<'a> Watch<'a> {
             done = finished.1.wait_timeout(done, tick).expect("as above").0;
             if !*done {
                 shown.show(line);
+                if let Some(beacon) = &beacon {
+                    beacon.answer(control.progress(), begun.elapsed());
+                }
                 stopped = stopped.or_else(|| Some((self.reason()?, now())));
                 if let Some((why, since)) = stopped {
                     control.stop();

@@ -9,6 +9,7 @@ mod command_line;
 mod crates;
 mod doctor;
 mod faults;
+mod formats;
 mod incremental;
 mod joint;
 mod joint_pairs;

@@ -27,6 +27,11 @@ fn compatibility() {
 }
 
 #[test]
+fn results_guide() {
+    page("../../docs/guide/results.md");
+}
+
+#[test]
 fn verify_guide() {
     page("../../docs/guide/verify.md");
 }

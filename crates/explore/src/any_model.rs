@@ -79,6 +79,19 @@ pub trait AnyModel {
     fn describe(&self, found: &Found, search: SearchRecord) -> Result<Trace, String>;
     /// Takes a schedule again and returns what its end violates: names of properties, and why.
     fn recheck(&self, schedule: &[Step]) -> Result<Vec<(String, String)>, String>;
+    /// The state after a schedule, in words, and what can happen then.
+    fn look(&self, schedule: &[Step]) -> Result<Look, String>;
+}
+
+/// A state, and what can happen in it.
+#[derive(Clone, Debug, Default)]
+pub struct Look {
+    /// The state in words.
+    pub state: Vec<Line>,
+    /// The steps that are enabled, each in words.
+    pub enabled: Vec<(Step, String)>,
+    /// What the state violates: names of properties, and why.
+    pub violated: Vec<(String, String)>,
 }
 
 /// What to explore, and how.
@@ -180,6 +193,30 @@ impl<M: Model> AnyModel for Built<M> {
             steps,
             ..Trace::default()
         })
+    }
+
+    fn look(&self, schedule: &[Step]) -> Result<Look, String> {
+        let properties = self.model.properties();
+        let mut found = Look::default();
+        let look = |state: &M::State, _, next: Option<Step>| {
+            if next.is_none() {
+                let mut enabled = Vec::new();
+                self.model.enabled(state, &mut enabled);
+                let event = |step: &Step| M::EVENTS[usize::from(step.event)].name;
+                let words = |step: Step| {
+                    let (event, actor) = (event(&step), self.model.actor(step.actor));
+                    format!("{event} at {actor}: {}", self.model.describe_step(state, step))
+                };
+                found = Look {
+                    state: self.model.describe_state(state),
+                    enabled: enabled.into_iter().map(|step| (step, words(step))).collect(),
+                    violated: violations(&properties, state),
+                };
+            }
+        };
+        let replayed = replay(&self.model, schedule, look).map_err(|error| error.to_string())?;
+        found.violated.extend(replayed.panic.map(|message| (PANIC.to_string(), message)));
+        Ok(found)
     }
 
     fn recheck(&self, schedule: &[Step]) -> Result<Vec<(String, String)>, String> {

@@ -44,7 +44,7 @@ mod system;
 mod table;
 mod visited;
 
-pub use any_model::{AnyModel, ModelKind, Request};
+pub use any_model::{AnyModel, Look, ModelKind, Request};
 pub use canonical::Canonical;
 pub use costs::{Clock, Cost, Costs};
 pub use engine::{Task, explore, explore_incrementally};

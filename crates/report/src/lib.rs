@@ -5,6 +5,8 @@
 //! - [`Chart`]: what passed between programs, as text.
 //! - [`html()`]: a trace as one page; [`svg()`] as a drawing, [`mermaid`], [`plantuml`] and [`dot`]
 //!   for other tools.
+//! - [`perfetto`], [`shiviz`]: a trace for viewers of others; [`junit`], [`sarif`], [`annotations`]:
+//!   a [`CheckResult`] for CI systems and editors.
 //! - [`Replications`], [`Distribution`], [`Curves`]: measurements as SVG plots.
 //! - [`grouped`], [`percent`], [`significant`]: numbers that people can read.
 
@@ -14,6 +16,7 @@ mod drawing;
 mod expansion;
 #[cfg(test)]
 mod fixtures;
+mod formats;
 mod graph;
 pub mod native;
 mod page;
@@ -26,7 +29,9 @@ mod timeline;
 pub use chart::Chart;
 pub use diagram::{mermaid, plantuml};
 pub use drawing::svg;
+pub use formats::{CheckResult, annotations, junit, perfetto, sarif, shiviz};
 pub use graph::dot;
 pub use page::html;
 pub use plot::{Caption, Curve, Curves, Distribution, Replications, significant};
 pub use text::{built, grouped, heading, percent, quoted, text};
+pub use timeline::shortened;

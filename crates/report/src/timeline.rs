@@ -244,7 +244,7 @@ pub(crate) fn content(message: &Message, width: usize) -> String {
 }
 
 /// The text in so many characters; what is left out is left out in the middle.
-pub(crate) fn shortened(text: &str, width: usize) -> String {
+pub fn shortened(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {
         return text.into();

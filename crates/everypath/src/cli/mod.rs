@@ -47,6 +47,22 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Show a recorded counterexample.
     Show(ShowArgs),
+    /// Browse results and traces in a browser, watch explorations, step through models.
+    Serve(ServeArgs),
+    /// Check, replay, explain and show for coding assistants: an MCP server on stdio.
+    Mcp,
+    /// Check the tests of a crate, each as a program of its own (cargo everypath test).
+    Test(TestArgs),
+    /// Print completions for a shell.
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write man pages, one for each command, into a folder.
+    Man {
+        /// The folder
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -161,6 +177,14 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 
+    /// Write the result as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Write the result as SARIF, with violations at their source lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
+
     /// Where to write the counterexample
     #[arg(long, value_name = "FILE", default_value = "everypath-trace.json")]
     pub(crate) trace: PathBuf,
@@ -255,6 +279,64 @@ pub(crate) struct ReplayArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  everypath serve results/ --open
+  everypath check --trace results/trace.json -- ./program")]
+pub(crate) struct ServeArgs {
+    /// Folders with traces and results (--json), or such files [default: this folder]
+    #[arg(value_name = "RESULT")]
+    pub(crate) results: Vec<PathBuf>,
+
+    /// The port on 127.0.0.1 [default: one that is free]
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+
+    /// Open the page in a browser
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo everypath test
+  cargo everypath test queue:: --max-seconds 20
+  cargo everypath test --junit results.xml -- --package my-crate")]
+pub(crate) struct TestArgs {
+    /// Check the tests whose names contain this
+    pub(crate) filter: Option<String>,
+
+    /// Stop the check of each test after S seconds
+    #[arg(long, value_name = "S", default_value = "10")]
+    pub(crate) max_seconds: Seconds,
+
+    /// Sample schedules of each test instead of exploring all
+    #[arg(long)]
+    pub(crate) random: bool,
+
+    /// The folder of the crate [default: this folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
+
+    /// Where counterexamples are written, a file for each test
+    #[arg(long, value_name = "FOLDER", default_value = "everypath-traces")]
+    pub(crate) traces: PathBuf,
+
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Options for `cargo test`, such as --package NAME or --lib
+    #[arg(last = true)]
+    pub(crate) cargo: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
   everypath show everypath-trace.json
   everypath show everypath-trace.json --html page.html --svg chart.svg
   everypath show everypath-trace.json --mermaid")]
@@ -266,19 +348,18 @@ pub(crate) struct ShowArgs {
     pub(crate) forms: ShowForms,
 }
 
-/// How a counterexample is shown, in one form or several. Charts have the messages or, if there are
-/// none, the steps.
+/// How a counterexample is shown, in one form or several.
 #[derive(Debug, Args)]
 pub(crate) struct ShowForms {
     /// As text (the default if no other form is asked for)
     #[arg(long)]
     pub(crate) text: bool,
 
-    /// As a page with a sequence chart
+    /// As one page that opens without a network: chart, steps, stacks, sources
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
-    /// As a sequence chart
+    /// As a sequence chart: threads or nodes as lanes, messages as arrows
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
@@ -293,6 +374,14 @@ pub(crate) struct ShowForms {
     /// As a graph of the happens-before order, for Graphviz
     #[arg(long)]
     pub(crate) dot: bool,
+
+    /// For Perfetto's viewer (ui.perfetto.dev): protobuf, with flows for messages
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perfetto: Option<PathBuf>,
+
+    /// As a log with vector clocks, for ShiViz
+    #[arg(long, value_name = "FILE")]
+    pub(crate) shiviz: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,11 +3,15 @@
 mod check;
 mod doctor;
 mod experiments;
+mod mcp;
 mod model;
 mod plot_folder;
 mod replay;
+mod serve;
+mod shell;
 mod show;
 mod simulate;
+mod test;
 
 use crate::catalog::Catalog;
 use crate::cli::{Cli, Command};
@@ -23,14 +27,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Parses the command line and runs the command; returns the exit code.
-pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
-    let words: Vec<OsString> = std::env::args_os().collect();
+pub(crate) fn run(catalog: Catalog, words: &[OsString]) -> Result<u8, Usage> {
     let parse = |words: &[OsString]| -> Result<(Cli, ArgMatches), clap::Error> {
-        let matches = command(catalog).try_get_matches_from(words)?;
+        let matches = command(&catalog).try_get_matches_from(words)?;
         Ok((Cli::from_arg_matches(&matches)?, matches))
     };
-    let cli = match parse(&words) {
-        Ok((cli, matches)) => match scenario::expand(&words, &cli, &matches)? {
+    let cli = match parse(words) {
+        Ok((cli, matches)) => match scenario::expand(words, &cli, &matches)? {
             None => cli,
             Some(Expanded { words, folder }) => {
                 // Each of the file's words was looked at before, but not what they need together.
@@ -58,10 +61,15 @@ pub(crate) fn run(catalog: &Catalog) -> Result<u8, Usage> {
         Command::Check(args) => check::run(args),
         Command::Doctor(args) => Ok(doctor::run(args)),
         Command::Experiments(args) => experiments::run(args),
-        Command::Model(args) => model::run(catalog, args),
-        Command::Simulate(args) => simulate::run(catalog, args),
-        Command::Replay(args) => replay::run(catalog, args),
+        Command::Model(args) => model::run(&catalog, args),
+        Command::Simulate(args) => simulate::run(&catalog, args),
+        Command::Replay(args) => replay::run(&catalog, args),
         Command::Show(args) => show::run(args),
+        Command::Serve(args) => serve::run(catalog, args),
+        Command::Mcp => mcp::run(),
+        Command::Test(args) => test::run(args),
+        Command::Completions { shell } => shell::completions(command(&catalog), *shell),
+        Command::Man { folder } => shell::man(command(&catalog), folder),
     }
 }
 

@@ -4,11 +4,12 @@ mod report;
 
 use super::read_trace;
 use crate::cli::CheckArgs;
-use crate::output::{self, Json, OutputFile};
+use crate::output::{self, Formats, Json, OutputFile};
 use crate::usage::Usage;
 use crate::watch::{GiveUp, Stopped, Watch, concluded, executed, explored};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 use everypath_check::{Check, Limits, Observer, Report, Search, Verdict};
+use everypath_report::CheckResult;
 use everypath_trace::{CheckConfig, Control, Progress, Target, Trace, file};
 use report::JsonCheck;
 use std::path::Path;
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
     if args.output.json.as_deref() == Some(&args.output.trace) && !trace.is_special() {
         return Err(Usage::new("--json and --trace name the same file; choose two"));
     }
+    let formats = Formats::new(args.output.junit.as_deref(), args.output.sarif.as_deref())?;
     let emit = config.emit.as_deref().map(|path| OutputFile::new("--emit", path)).transpose()?;
     let quiet = args.output.quiet;
     let say = |report: &Report| -> Result<u8, Usage> {
@@ -31,6 +33,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
         if !matches!(json, Json::Stdout) {
             output::report(&report::text(report), quiet, report.verdict);
         }
+        formats.write(&result(report), matches!(json, Json::Stdout))?;
         Ok(exit_code(report))
     };
     let give_up = |why: Stopped, progress: Progress| {
@@ -56,6 +59,18 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
         file.write_or_say(&found.to_bytes())?;
     }
     say(&report)
+}
+
+/// The report, as far as formats of others can say it.
+fn result(report: &Report) -> CheckResult<'_> {
+    CheckResult {
+        target: &report.target,
+        verdict: report.verdict,
+        text: report.reason.as_deref().unwrap_or(report.coverage.coverage.kind()),
+        seconds: report.stats.seconds,
+        trace: report.trace.as_ref(),
+        trace_file: report.violation.as_ref().map_or("", |violation| &violation.trace),
+    }
 }
 
 /// Renames the trace of an earlier run of the same check, which now holds: else somebody might take it

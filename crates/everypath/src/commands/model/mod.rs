@@ -7,13 +7,14 @@ mod report;
 use crate::catalog::{Catalog, Entry};
 use crate::cli::{AddName, ModelArgs, StrategyName};
 use crate::network::Asked;
-use crate::output::{self, Json, OutputFile};
+use crate::output::{self, Formats, Json, OutputFile};
 use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_explore::{AnyModel, Request};
 use everypath_explore::{Config, Exploration, GENERATOR, Search};
+use everypath_report::CheckResult;
 use everypath_trace::{SearchRecord, ShuffleRecord, Verdict, file};
 use graph::{GraphPlan, Session};
 use report::Report;
@@ -37,6 +38,7 @@ pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
         return Ok(HOLDS);
     }
     let plan = Plan::new(entry, model.as_ref(), args)?;
+    let formats = Formats::new(args.output.junit.as_deref(), args.output.sarif.as_deref())?;
     let common = &args.common;
     if let Some(warning) = asked.warning(seed).filter(|_| !args.output.quiet) {
         output::warning(&warning);
@@ -50,6 +52,16 @@ pub(crate) fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     };
     let report = Report::new(entry, model.as_ref(), &plan, &runs);
     let code = finish(&plan, &report, args.output.quiet)?;
+    let path = plan.trace.path();
+    let result = CheckResult {
+        target: &report.json.target,
+        verdict: report.verdict,
+        text: report.json.reason.as_deref().unwrap_or(report.json.coverage.kind),
+        seconds: report.json.stats.seconds,
+        trace: report.trace.as_ref(),
+        trace_file: &path,
+    };
+    formats.write(&result, matches!(plan.json, Json::Stdout))?;
     if let Some(json) = report.json.incremental.filter(|_| args.graph.pilot && !args.output.quiet)
         && !matches!(plan.json, Json::Stdout)
     {

@@ -1,0 +1,199 @@
+//! `everypath test`, also `cargo everypath test`: every test of a crate as a program of its own.
+//!
+//! `cargo test --no-run` builds the test binaries; each test that they list is checked by running its
+//! binary for that test alone, on libtest's main thread. A test that fails ends with libtest's exit
+//! code 101, which a check takes for a violation.
+
+use crate::cli::TestArgs;
+use crate::output::{self, Json, OutputFile};
+use crate::usage::Usage;
+use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
+use everypath_report::{CheckResult, grouped, junit};
+use everypath_trace::Verdict;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What became of one test.
+#[derive(Debug, Serialize)]
+struct Checked {
+    test: String,
+    binary: String,
+    verdict: String,
+    coverage: String,
+    executions: u64,
+    seconds: f64,
+    /// What was violated, or why there is no verdict.
+    text: String,
+    trace: Option<String>,
+    #[serde(skip)]
+    kind: Option<Verdict>,
+}
+
+/// Checks the tests; exit code 1 if one violates something, else 3 if one is inconclusive.
+pub(crate) fn run(args: &TestArgs) -> Result<u8, Usage> {
+    let json = Json::new(args.json.as_deref())?;
+    let junit_file =
+        args.junit.as_deref().map(|path| OutputFile::new("--junit", path)).transpose()?;
+    let folder = args.folder.clone().unwrap_or_else(|| ".".into());
+    let binaries = built(args, &folder)?;
+    let mut checked = Vec::new();
+    for binary in &binaries {
+        for test in listed(binary, args.filter.as_deref())? {
+            let result = check(args, binary, &test)?;
+            output::print(&row(&result));
+            checked.push(result);
+        }
+    }
+    if checked.is_empty() {
+        let filter = args.filter.as_deref().unwrap_or_default();
+        return Err(Usage::new(format!(
+            "no test of {} binaries has a name that contains {filter:?}",
+            binaries.len()
+        )));
+    }
+    output::print(&summary(&checked));
+    json.write(&checked)?;
+    if let Some(file) = junit_file {
+        let results: Vec<CheckResult<'_>> = checked.iter().map(result).collect();
+        file.write_or_say(junit(&results).as_bytes())?;
+    }
+    let has = |verdict| checked.iter().any(|test| test.kind == Some(verdict));
+    Ok(match () {
+        () if has(Verdict::Violated) => VIOLATED,
+        () if has(Verdict::Inconclusive) => INCONCLUSIVE,
+        () => HOLDS,
+    })
+}
+
+fn result(test: &Checked) -> CheckResult<'_> {
+    CheckResult {
+        target: &test.test,
+        verdict: test.kind.unwrap_or(Verdict::Inconclusive),
+        text: &test.text,
+        seconds: test.seconds,
+        trace: None,
+        trace_file: test.trace.as_deref().unwrap_or_default(),
+    }
+}
+
+/// The test binaries, which cargo builds.
+fn built(args: &TestArgs, folder: &Path) -> Result<Vec<PathBuf>, Usage> {
+    let output = Command::new("cargo")
+        .args(["test", "--no-run", "--message-format", "json-render-diagnostics"])
+        .args(&args.cargo)
+        .current_dir(folder)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| {
+            Usage::new(format!("cannot run cargo in {}: {error}", folder.display()))
+        })?;
+    if !output.status.success() {
+        return Err(Usage::new("cargo test --no-run failed: mend what it says above"));
+    }
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
+    let binary = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_test = message["profile"]["test"] == true;
+        message["executable"].as_str().filter(|_| is_test).map(PathBuf::from)
+    };
+    Ok(messages.lines().filter_map(binary).collect())
+}
+
+/// The tests of a binary whose names contain the filter, without those that are ignored.
+fn listed(binary: &Path, filter: Option<&str>) -> Result<Vec<String>, Usage> {
+    let list = |more: &[&str]| -> Result<Vec<String>, Usage> {
+        let words = ["--list", "--format", "terse"];
+        let output: Output =
+            Command::new(binary).args(words).args(more).output().map_err(|error| {
+                Usage::new(format!("cannot list the tests of {}: {error}", binary.display()))
+            })?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(Into::into).collect())
+    };
+    let ignored = list(&["--ignored"])?;
+    let mut tests = list(&[])?;
+    tests.retain(|test| !ignored.contains(test));
+    tests.retain(|test| filter.is_none_or(|filter| test.contains(filter)));
+    Ok(tests)
+}
+
+/// Checks one test in a process of its own, so that a defect in one leaves the others alone.
+fn check(args: &TestArgs, binary: &Path, test: &str) -> Result<Checked, Usage> {
+    let own = std::env::current_exe()
+        .map_err(|error| Usage::new(format!("cannot find this program: {error}")))?;
+    let harmless = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    std::fs::create_dir_all(&args.traces).map_err(|error| {
+        Usage::new(format!("cannot write into {}: {error}", args.traces.display()))
+    })?;
+    let trace =
+        args.traces.join(format!("{}.json", test.chars().map(harmless).collect::<String>()));
+    let mut command = Command::new(own);
+    command.args(["check", "--quiet", "--json", "-", "--max-seconds"]);
+    command.arg(f64::from(args.max_seconds).to_string()).arg("--trace").arg(&trace);
+    if args.random {
+        command.args(["--strategy", "random", "--max-executions", "1000"]);
+    }
+    let output = command
+        .arg("--")
+        .arg(binary)
+        .args([test, "--exact", "--test-threads", "1", "--nocapture"])
+        .stderr(Stdio::null())
+        .output()
+        .map_err(|error| Usage::new(format!("cannot check {test}: {error}")))?;
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let kind = match result["verdict"].as_str() {
+        Some("holds") => Verdict::Holds,
+        Some("violated") => Verdict::Violated,
+        _ => Verdict::Inconclusive,
+    };
+    let words = match kind {
+        Verdict::Holds => String::new(),
+        Verdict::Violated => {
+            let violation = &result["violation"];
+            format!("{}: {}", text(&violation["property"]), text(&violation["message"]))
+        }
+        Verdict::Inconclusive if result.is_null() => "the check ended without a result".into(),
+        Verdict::Inconclusive => text(&result["reason"]),
+    };
+    Ok(Checked {
+        test: test.into(),
+        binary: binary.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        verdict: kind.to_string(),
+        coverage: text(&result["coverage"]["kind"]),
+        executions: result["stats"]["executions"].as_u64().unwrap_or(0),
+        seconds: result["stats"]["seconds"].as_f64().unwrap_or(0.0),
+        text: words,
+        trace: (kind == Verdict::Violated).then(|| trace.display().to_string()),
+        kind: Some(kind),
+    })
+}
+
+/// A line of the table: within 80 columns, what is long is shortened in the middle.
+fn row(test: &Checked) -> String {
+    let name = everypath_report::shortened(&test.test, 44);
+    let executions = grouped(test.executions);
+    let mut line =
+        format!("{:13}{name:44} {executions:>10} executions\n", test.verdict.to_uppercase());
+    if !test.text.is_empty() {
+        let text: String = test.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        line += &format!("    {}\n", everypath_report::shortened(&text, 76));
+    }
+    if let Some(trace) = &test.trace {
+        line += &format!("    everypath show {}\n", everypath_report::quoted(trace));
+    }
+    line
+}
+
+fn summary(tests: &[Checked]) -> String {
+    let count = |verdict| tests.iter().filter(|test| test.kind == Some(verdict)).count();
+    format!(
+        "\n{} tests: {} hold, {} violated, {} inconclusive\n",
+        tests.len(),
+        count(Verdict::Holds),
+        count(Verdict::Violated),
+        count(Verdict::Inconclusive)
+    )
+}
