@@ -17,6 +17,8 @@ mod expansion;
 #[cfg(test)]
 mod fixtures;
 mod formats;
+#[cfg(test)]
+mod golden;
 mod graph;
 pub mod native;
 mod page;

@@ -11,6 +11,7 @@ use crate::svg::Svg;
 use crate::timeline::{Fate, Flight, Timeline, action, content, location, shortened};
 use everypath_trace::{SpanKind, Trace};
 use layout::{HEAD, Layout, ROW, Row};
+use std::collections::BTreeSet;
 
 /// How wide the column of words is, in pixels and in characters.
 const WORDS: u32 = 520;
@@ -49,7 +50,16 @@ pub fn svg(trace: &Trace) -> String {
     drawing.lanes(&mut svg);
     drawing.spans(&mut svg);
     drawing.race(&mut svg);
-    timeline.flights.iter().for_each(|flight| drawing.flight(&mut svg, flight));
+    let mut labelled = BTreeSet::new();
+    for flight in &timeline.flights {
+        drawing.flight(&mut svg, flight);
+        // Of messages that are sent in one row, the first has its content between two lanes.
+        let (from, to) = (flight.from.lane, flight.to.lane);
+        let gap = if to > from { from } else { from.saturating_sub(1) };
+        if from != to && flight.fate != Fate::Again && labelled.insert((flight.from.step, gap)) {
+            drawing.label(&mut svg, flight);
+        }
+    }
     drawing.rows(&mut svg);
     let end = HEAD + layout.height() + 14;
     svg.element(
@@ -109,6 +119,15 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn color(lane: usize) -> String {
         format!("var(--c{})", lane % 8)
+    }
+
+    fn flight_color(flight: &Flight<'_>) -> String {
+        match flight.fate {
+            Fate::Lost => "var(--bad)".into(),
+            Fate::Again | Fate::Late => "var(--warn)".into(),
+            Fate::Unread => "var(--dim)".into(),
+            Fate::Arrives => Self::color(flight.from.lane),
+        }
     }
 
     /// The background of the steps that decide.
@@ -224,12 +243,7 @@ impl Drawing<'_> {
     fn flight(&self, svg: &mut Svg, flight: &Flight<'_>) {
         let (x1, y1) = (self.layout.x(flight.from.lane), self.layout.y(flight.from.step));
         let (far, y2) = (self.layout.x(flight.to.lane), self.layout.y(flight.to.step));
-        let color = match flight.fate {
-            Fate::Lost => "var(--bad)".into(),
-            Fate::Again | Fate::Late => "var(--warn)".into(),
-            Fate::Unread => "var(--dim)".into(),
-            Fate::Arrives => Self::color(flight.from.lane),
-        };
+        let color = Self::flight_color(flight);
         let title = format!("{} {}", content(flight.message, 90), flight.fate.note());
         if flight.from.lane == flight.to.lane {
             // To itself: a loop beside the lane.
@@ -270,13 +284,14 @@ impl Drawing<'_> {
         } else if flight.fate.arrives() {
             head(svg, (x1, y1), (x2, y2), &color);
         }
-        self.label(svg, flight, (x1, x2, y1), &color);
     }
 
     /// The content of a message above its arrow, if there is room between the lanes.
-    fn label(&self, svg: &mut Svg, flight: &Flight<'_>, (x1, x2, y): (u32, u32, u32), color: &str) {
+    fn label(&self, svg: &mut Svg, flight: &Flight<'_>) {
+        let (x1, x2) = (self.layout.x(flight.from.lane), self.layout.x(flight.to.lane));
+        let (y, color) = (self.layout.y(flight.from.step), Self::flight_color(flight));
         let room = (self.layout.lane_width.saturating_sub(20) / CHARACTER) as usize;
-        if room < 9 || flight.fate == Fate::Again {
+        if room < 9 {
             return;
         }
         let (anchor, x) = if x2 > x1 { ("start", x1 + 10) } else { ("end", x1 - 10) };
@@ -328,7 +343,7 @@ impl Drawing<'_> {
             let beside = self.beside(number);
             let place: [(&str, &dyn std::fmt::Display); 3] =
                 [("x", &words), ("y", &(y + 14)), ("class", &"dim mono")];
-            svg.text(&shortened(&beside, WORDS_FIT), &place);
+            svg.text(&beside, &place);
         }
     }
 
@@ -368,9 +383,22 @@ impl Drawing<'_> {
                 parts.push(format!("← {} {}", content(flight.message, 40), flight.fate.note()));
             }
         }
-        parts.extend(location(&self.timeline.trace.steps[number]));
-        parts.iter().map(|part| part.trim_end()).collect::<Vec<_>>().join("  ")
+        let said = parts.iter().map(|part| part.trim_end()).collect::<Vec<_>>().join("  ");
+        let said = shortened(&said, WORDS_FIT * 2 / 3);
+        let Some(place) = location(&self.timeline.trace.steps[number]) else { return said };
+        let gap = if said.is_empty() { "" } else { "  " };
+        let room = WORDS_FIT.saturating_sub(said.chars().count() + gap.len());
+        format!("{said}{gap}{}", ending(&place, room))
     }
+}
+
+/// The end of a path in so many characters: the file and the line matter most.
+fn ending(path: &str, width: usize) -> String {
+    let count = path.chars().count();
+    if count <= width {
+        return path.into();
+    }
+    ['…'].into_iter().chain(path.chars().skip(count + 1 - width.max(1))).collect()
 }
 
 fn verb(kind: SpanKind) -> &'static str {
