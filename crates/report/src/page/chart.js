@@ -143,7 +143,7 @@ const chart = (() => {
   }
 
   function arrows(parts, top, seen) {
-    // Of messages that are sent in one row, the first has its content beside it.
+    // Of messages that are sent in one row between two lanes, the first has its content there.
     const labelled = new Set();
     for (const flight of flights) {
       const [y1, y2] = [y(flight.from + 1), y(flight.to + 1)];
@@ -167,8 +167,9 @@ const chart = (() => {
         parts.push(draw("polygon", { points: `${tip.join(",")} ${wing(0.45)} ${wing(-0.45)}`, fill: stroke }));
       }
       const room = Math.floor((laneWidth - 14) / 6.8);
-      if (room >= 8 && flight.note !== "duplicate" && !labelled.has(y1)) {
-        labelled.add(y1);
+      const gap = `${y1} ${far > x1 ? flight.fromLane : flight.fromLane - 1}`;
+      if (room >= 8 && flight.note !== "duplicate" && !labelled.has(gap)) {
+        labelled.add(gap);
         const right = far > x1;
         parts.push(draw("text", { x: x1 + (right ? 9 : -9), y: y1 - top - 4, "text-anchor": right ? "start" : "end", fill: stroke }, [...quoted(flight.message, room)].slice(0, room).join("")));
       }
