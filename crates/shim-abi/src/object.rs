@@ -118,7 +118,19 @@ enum Space {
     Process,
     Global,
     GlobalOfProcess,
+    TwoWords,
+    FourWords,
+    EightWords,
+    ManyWords,
 }
+
+const TWO_WORDS: u64 = Space::TwoWords as u64;
+const FOUR_WORDS: u64 = Space::FourWords as u64;
+const EIGHT_WORDS: u64 = Space::EightWords as u64;
+const MANY_WORDS: u64 = Space::ManyWords as u64;
+
+/// The bytes of a word. Accesses to different bytes of one word count as accesses to the same.
+const WORD: u64 = 4;
 
 impl Object {
     /// No object at all.
@@ -132,6 +144,33 @@ impl Object {
     #[inline]
     pub const fn memory(process: u8, address: u64) -> Object {
         Object::new(Space::Memory, process, address)
+    }
+
+    /// Bytes in the memory of a process, which may be several words.
+    #[inline]
+    pub const fn bytes(process: u8, address: u64, size: u64) -> Object {
+        let space = match (address % WORD + size).div_ceil(WORD) {
+            0 | 1 => Space::Memory,
+            2 => Space::TwoWords,
+            3 | 4 => Space::FourWords,
+            5..=8 => Space::EightWords,
+            _ => Space::ManyWords,
+        };
+        Object::new(space, process, address)
+    }
+
+    /// The words of an object in memory, at least those that were meant; none if they are too many
+    /// to be told apart.
+    pub(crate) fn words(self) -> Option<impl Iterator<Item = Object>> {
+        let words = match self.space() {
+            TWO_WORDS => 2,
+            FOUR_WORDS => 4,
+            EIGHT_WORDS => 8,
+            MANY_WORDS => return None,
+            _ => 1,
+        };
+        let (process, first) = (self.owner(), self.memory_address() & !(WORD - 1));
+        Some((0..words).map(move |word| Object::memory(process, first + word * WORD)))
     }
 
     /// A socket, a pipe or an event, by number.
@@ -190,13 +229,17 @@ impl Object {
         }
     }
 
+    const fn space(self) -> u64 {
+        const SPACES: u64 = (1 << (PROCESS_SHIFT - SPACE_SHIFT)) - 1;
+        self.0 >> SPACE_SHIFT & SPACES
+    }
+
     /// What it is.
     pub const fn kind(self) -> ObjectKind {
-        const SPACES: u64 = (1 << (PROCESS_SHIFT - SPACE_SHIFT)) - 1;
         let (id, process) = (self.0 & ID_MASK, self.owner());
-        match (self.0 >> SPACE_SHIFT & SPACES, id) {
+        match (self.space(), id) {
             _ if self.0 == 0 => ObjectKind::None,
-            (0, address) => ObjectKind::Memory { process, address },
+            (0 | TWO_WORDS..=MANY_WORDS, address) => ObjectKind::Memory { process, address },
             (1, number) => ObjectKind::Socket(number as u16),
             (2, number) => ObjectKind::Address(number),
             (3, number) => ObjectKind::Descriptor { process, number: number as u32 },

@@ -228,8 +228,8 @@ fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
     match site.kind {
         SiteKind::CompareExchange => compare_exchange(operand, site, rax),
         SiteKind::Exchange => exchange(operand, site),
-        SiteKind::FetchModify => write(Operation::FetchModify, operand),
-        SiteKind::Store => write(Operation::Store, operand),
+        SiteKind::FetchModify => write(Operation::FetchModify, operand, site.size),
+        SiteKind::Store => write(Operation::Store, operand, site.size),
         SiteKind::Load | SiteKind::LoadCall => look(operand, site),
         SiteKind::Pause => spin(Operation::Pause, Object::NONE),
         SiteKind::Fence => {
@@ -285,8 +285,8 @@ fn enter_slow_path(operand: usize, rax: u64) {
 
 /// An instruction that changes a word, whatever it finds there.
 #[inline(always)]
-fn write(operation: Operation, operand: usize) {
-    point(operation, objects::memory(operand));
+fn write(operation: Operation, operand: usize, size: u8) {
+    point(operation, objects::bytes(operand, size));
     rust_mutex::watch(operand);
 }
 
@@ -337,9 +337,9 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
         return;
     }
     if fails && times_in_vain(site.address, operand, now) >= LOOKS {
-        spin(Operation::CompareExchange(Attempt::Repeated), objects::memory(operand));
+        spin(Operation::CompareExchange(Attempt::Repeated), objects::bytes(operand, site.size));
     } else {
-        point(Operation::CompareExchange(Attempt::First), objects::memory(operand));
+        point(Operation::CompareExchange(Attempt::First), objects::bytes(operand, site.size));
     }
     let now = value(operand, size);
     if now != expected && size <= 8 {
@@ -361,9 +361,9 @@ fn exchange(operand: usize, site: &Site) {
         return;
     }
     if now != 0 && times >= LOOKS {
-        spin(Operation::Exchange(Attempt::Repeated), objects::memory(operand));
+        spin(Operation::Exchange(Attempt::Repeated), objects::bytes(operand, site.size));
     } else {
-        point(Operation::Exchange(Attempt::First), objects::memory(operand));
+        point(Operation::Exchange(Attempt::First), objects::bytes(operand, site.size));
     }
     let now = value(operand, site.size);
     note_in_vain(site.address, operand, now);
@@ -380,9 +380,9 @@ fn look(operand: usize, site: &Site) {
     }
     let again = last_site == site.address && found == now;
     if again && times >= LOOKS {
-        spin(Operation::Load(Attempt::Repeated), objects::memory(operand));
+        spin(Operation::Load(Attempt::Repeated), objects::bytes(operand, site.size));
     } else {
-        glance(Operation::Load(Attempt::First), objects::memory(operand));
+        glance(Operation::Load(Attempt::First), objects::bytes(operand, site.size));
     }
     let now = value(operand, site.size);
     let times = if last_site == site.address && found == now { times + 1 } else { 1 };

@@ -12,6 +12,11 @@ pub(crate) fn memory(address: usize) -> Object {
     Object::memory(process(), address as u64)
 }
 
+/// Bytes that an instruction accesses.
+pub(crate) fn bytes(address: usize, size: u8) -> Object {
+    Object::bytes(process(), address as u64, u64::from(size))
+}
+
 /// An open file, by its number.
 pub(crate) fn file(number: u16) -> Object {
     Object::file(process(), u32::from(number) + 1)

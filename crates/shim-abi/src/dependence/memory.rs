@@ -1,16 +1,24 @@
 //! Futexes, atomic instructions and fences.
 
-use super::{Step, of};
+use super::{Step, everything, of, part};
 use crate::{Facet, Footprint, Global, Mode, Object};
 
-/// Whatever may change a word, or wakes those who wait at it.
+/// Whatever may change words, or wakes those who wait at one.
 pub(super) fn write(step: &Step) -> Footprint {
-    step.alone(Mode::Write)
+    words(step, Mode::Write)
 }
 
-/// A word is read.
+/// Words are read.
 pub(super) fn load(step: &Step) -> Footprint {
-    step.alone(Mode::Read)
+    words(step, Mode::Read)
+}
+
+/// A use of each word, so that accesses that overlap are dependent whatever their addresses and sizes.
+fn words(step: &Step, mode: Mode) -> Footprint {
+    match step.object.words() {
+        Some(words) => words.map(|word| part((mode, word, Facet::Whole))).collect(),
+        None => everything(),
+    }
 }
 
 /// A thread waits at a word.
@@ -44,6 +52,19 @@ mod tests {
             store.commutes(&on(Object::memory(1, 0x1008), Operation::Store)),
             "no shared memory"
         );
+    }
+
+    #[test]
+    fn accesses_that_overlap_do_not_commute() {
+        let store = |address, size| on(Object::bytes(0, address, size), Operation::Store);
+        let (first, second) = (store(0x1000, 4), store(0x1004, 4));
+        assert!(first.commutes(&second));
+        for (address, size) in [(0x1000, 8), (0x1003, 2), (0x0ff0, 24), (0x0fc0, 128)] {
+            let wide = store(address, size);
+            assert!(!wide.commutes(&first) && !first.commutes(&wide), "{address:#x} {size}");
+            assert!(!wide.commutes(&second) && !second.commutes(&wide), "{address:#x} {size}");
+        }
+        assert!(!store(0x1005, 1).commutes(&store(0x1000, 8)));
     }
 
     #[test]
