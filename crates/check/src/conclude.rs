@@ -152,7 +152,7 @@ pub(crate) fn target(config: &CheckConfig, program: &Program) -> Target {
 fn armed(target: Target, launch: &Launch) -> Target {
     match target {
         Target::Native { hash, script, config, .. } => {
-            let armed = launch.armed.iter().map(ToString::to_string).collect();
+            let armed = launch.armed.to_texts();
             Target::Native { hash, script, armed, config }
         }
         other => other,

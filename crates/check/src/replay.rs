@@ -5,7 +5,7 @@ use crate::error::CheckError;
 use crate::finding::Early;
 use crate::host::Host;
 use crate::launch::{DEFAULT_STEPS, alone, launch, open};
-use everypath_native::{Choice, Ending, Environment, Error, Launch, Names, Standing, schedule};
+use everypath_native::{Armed, Choice, Ending, Environment, Error, Launch, Names, Standing, schedule};
 use everypath_trace::{Control, Target, Trace};
 use std::sync::Arc;
 
@@ -57,8 +57,8 @@ impl<'a> Replay<'a> {
                 Launch { outside, ..alone(&host, config, &program)? }
             }
         };
-        let armed = armed.iter().map(|access| access.parse()).collect::<Result<_, _>>();
-        launch.armed = Arc::new(armed.map_err(|_| CheckError::BadScript)?);
+        let armed = Armed::from_texts(armed).map_err(|_| CheckError::BadScript)?;
+        launch.armed = Arc::new(armed);
         launch.setup.joint = !script.is_empty();
         launch.setup.max_steps = recorded.steps.len() as u32 + DEFAULT_STEPS;
         let schedule = schedule(&recorded.steps)?;

@@ -77,6 +77,27 @@ fn data_races_are_explored_or_ignored_on_demand() {
 }
 
 #[test]
+fn accesses_that_overlap_come_in_either_order() {
+    let programs = programs(&["overlap.c"]);
+    for seen in [0, 255] {
+        let (code, result) = programs.check(&format!("-- ./overlap {seen}"));
+        assert_eq!((code, verdict(&result)), (1, "violated"), "{seen}: {result}");
+    }
+    let (code, result) = programs.check("-- ./overlap 1");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+}
+
+/// An instruction is a scheduling point where its accesses conflict, and nowhere else.
+#[test]
+fn accesses_to_data_of_one_thread_are_no_steps() {
+    let programs = programs(&["private.c"]);
+    let (code, result) = programs.check("-- ./private");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+    let number = |name: &str| result["stats"][name].as_u64().unwrap();
+    assert!(number("transitions") < 20 * number("executions"), "{result}");
+}
+
+#[test]
 fn accesses_that_a_lock_orders_are_no_steps() {
     let programs = programs(&["locked_update.c"]);
     let executions = |options: &str| {

@@ -1,7 +1,7 @@
 //! One execution: its events, its outcome and its output.
 
 use crate::good_turing::{GoodTuring, Promise};
-use crate::memory::ArmedAccess;
+use crate::memory::Armed;
 use crate::panics::Panic;
 use crate::worker::Worker;
 use everypath_shim_abi::{
@@ -57,7 +57,7 @@ pub struct Explored {
     /// Functions that could not be copied, so that nobody sees what memory they access.
     pub unseen: Vec<String>,
     /// Which memory accesses were scheduling points at last.
-    pub armed: Arc<BTreeSet<ArmedAccess>>,
+    pub armed: Arc<Armed>,
     /// Whether every schedule was explored, up to equivalence.
     pub complete: bool,
     /// Whether a thread has spun, so that the verdict rests on a bound of fairness.

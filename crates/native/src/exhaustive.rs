@@ -3,7 +3,7 @@
 use crate::cross_check::{Comparison, CrossCheck};
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
-use crate::memory::{ArmedAccess, Conflict};
+use crate::memory::Conflict;
 use crate::runner::Stop;
 use crate::speculation::Speculation;
 use crate::worker::Launch;
@@ -70,21 +70,28 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
         if unarmed.is_empty() || is_found {
             return Ok(Explored { armed: exhaustive.launch.armed, ..explored });
         }
-        let armed = exhaustive.launch.armed.iter().cloned().chain(unarmed).collect();
-        exhaustive.launch.armed = Arc::new(armed);
+        let armed = Arc::make_mut(&mut exhaustive.launch.armed);
+        unarmed.iter().for_each(|conflict| armed.arm(conflict));
     }
 }
 
-/// Explores; returns the accesses that conflict and are no scheduling points, if that ended it.
+/// Explores; returns the conflicts whose accesses are no scheduling points, if that ended it.
 fn explore_once(
     exhaustive: &Exhaustive,
     control: &Control,
-) -> Result<(Explored, BTreeSet<ArmedAccess>), Error> {
+) -> Result<(Explored, BTreeSet<Conflict>), Error> {
     let comparison = exhaustive.cross_check.map(|check| {
         let (launch, limit) = (&exhaustive.launch, exhaustive.executions);
         Comparison { launch, check, began: (check.clock)(), limit, control }
     });
     let mut team = Speculation::start(exhaustive, control)?;
+    match team.learn(exhaustive.cross_check.map_or(SEED, |check| check.seed)) {
+        Err(Error::Stopped) => return Ok((Explored::default(), BTreeSet::new())),
+        learned => learned?,
+    }
+    if team.has_unarmed() {
+        return Ok((Explored::default(), team.unarmed()));
+    }
     let mut explored =
         Explored { sites: team.sites(), unseen: team.unseen(), ..Explored::default() };
     let mut searching = Searching { exhaustive, help: comparison.as_ref() };
@@ -98,7 +105,7 @@ fn explore_once(
         Err(Stop::Stopped) => {}
         Err(Stop::Failed(error)) => return Err(error),
     }
-    let unarmed = unarmed(exhaustive, &team);
+    let unarmed = team.unarmed();
     if let Some(comparison) = comparison
         && explored.holds()
         && unarmed.is_empty()
@@ -108,12 +115,8 @@ fn explore_once(
     Ok((explored, unarmed))
 }
 
-/// The accesses that conflict, as far as they are no scheduling points.
-fn unarmed(exhaustive: &Exhaustive, team: &Speculation<'_>) -> BTreeSet<ArmedAccess> {
-    let both = |conflict: &Conflict| [conflict.earlier.clone(), conflict.later.clone()];
-    let accesses = team.conflicts().iter().flat_map(both);
-    accesses.filter(|access| !exhaustive.launch.armed.contains(access)).collect()
-}
+/// Which random schedules show conflicts before a search that is compared with none.
+const SEED: u64 = 1;
 
 /// A search that has run so many executions is helped by a sample, once.
 const HELPED_AFTER: u64 = 2_000;
@@ -147,7 +150,7 @@ impl<'a> Searching<'a> {
         };
         let mut finished = self.run(&mut search, team, explored, &mut cut);
         if let (Ok(SearchEnd::Stopped), Some(help)) = (&finished, self.help_due(explored))
-            && unarmed(self.exhaustive, team).is_empty()
+            && !team.has_unarmed()
         {
             self.help = None;
             let mut worker = team.extra_worker().map_err(Stop::Failed)?;
@@ -180,7 +183,7 @@ impl<'a> Searching<'a> {
             explored.steps += (executed.left_out + executed.steps.len()) as u64;
             explored.redundant += u64::from(executed.ended.is_redundant());
             let (outcome, unexpected) = team.last();
-            if unexpected.is_none() && !unarmed(exhaustive, team).is_empty() {
+            if unexpected.is_none() && team.has_unarmed() {
                 return ControlFlow::Break(());
             }
             explored.abandoned += u64::from(outcome == Outcome::Abandoned);

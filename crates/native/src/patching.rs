@@ -1,11 +1,10 @@
 //! From the modules that a program has loaded to what the shim writes into them.
 
 use crate::error::Error;
-use crate::memory::{ArmedAccess, CopiedModule, Plainness, Races};
+use crate::memory::{Armed, CopiedModule, Plainness, Races};
 use everypath_rewrite::{CopyLayout, Counters, Layout, Patch, PlanError, plan};
 use everypath_shim_abi::{MAX_PATCHES, ModuleEntry, preload, text};
 use everypath_shim_abi::{PatchHeader, PatchKind, Site, Trap, padding};
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -96,7 +95,7 @@ pub(crate) struct Patches {
 /// Which accesses are scheduling points, and what of data races between them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arming<'a> {
-    pub(crate) armed: &'a BTreeSet<ArmedAccess>,
+    pub(crate) armed: &'a Armed,
     pub(crate) races: Races,
 }
 
@@ -119,6 +118,8 @@ impl Patches {
     ) -> Result<Self, Error> {
         let mut patches = Patches::default();
         let mut tables = Tables::default();
+        let granules = arming.iter().flat_map(|arming| &arming.armed.granules);
+        let granules: Vec<u8> = granules.flat_map(|granule| granule.to_le_bytes()).collect();
         let arming = arming.map(|arming| (arming, Plainness::new(modules, arming)));
         for module in modules.iter().filter(|module| module.trampolines != 0) {
             let added = match &arming {
@@ -139,6 +140,7 @@ impl Patches {
         let traps: Vec<u8> = traps.into_iter().flat_map(Trap::to_bytes).collect();
         patches.record(PatchKind::Sites, 0, &sites);
         patches.record(PatchKind::Traps, 0, &traps);
+        patches.record(PatchKind::Granules, 0, &granules);
         if patches.bytes.len() > MAX_PATCHES {
             return Err(Error::TooManyPatches { sites: patches.sites });
         }
@@ -176,7 +178,7 @@ impl Patches {
         (arming, plainness): (&Arming<'_>, &Plainness),
         tables: &mut Tables,
     ) -> Result<usize, PlanError> {
-        let here = arming.armed.iter().filter(|access| access.module == module.path);
+        let here = arming.armed.instructions.iter().filter(|access| access.module == module.path);
         let armed: Vec<u64> = here.map(|access| access.address).collect();
         let layout = CopyLayout {
             base: module.base,
@@ -187,6 +189,7 @@ impl Patches {
             first_block: tables.blocks + 1,
             counters: Counters::default(),
             armed: &armed,
+            everywhere: arming.armed.everywhere,
         };
         let mut copy = everypath_rewrite::copy(&module.bytes, &layout)?;
         let in_file = |address: u64| address.wrapping_sub(module.base);

@@ -137,6 +137,11 @@ impl<'a> Runner<'a> {
         &self.worker
     }
 
+    /// The same, to be asked for something else while it has nothing to do.
+    pub(crate) fn worker_mut(&mut self) -> &mut Worker {
+        &mut self.worker
+    }
+
     /// The worker, without its work; none if it cannot go on.
     pub(crate) fn into_worker(mut self) -> Option<Worker> {
         while self.is_busy() {

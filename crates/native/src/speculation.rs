@@ -10,7 +10,7 @@
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::exhaustive::{Exhaustive, PlannedExecution};
-use crate::memory::{ArmedAccess, Conflict, Conflicts, Footprints, Plainness, Races};
+use crate::memory::{Conflict, Detector};
 use crate::runner::{Performed, Runner, Stop};
 use crate::worker::{Modules, Worker};
 use everypath_schedules::{Alternative, Executed, Executor, Run};
@@ -49,10 +49,8 @@ pub(crate) struct Speculation<'a> {
     path: Vec<Event>,
     notices: BTreeSet<Notice>,
     spins: bool,
-    footprints: Footprints,
-    conflicts: Conflicts,
-    /// Which accesses are certainly not atomic, if somebody asked.
-    plainness: Option<Plainness>,
+    /// Looks for conflicting memory accesses, if these are recorded.
+    detector: Option<Detector>,
 }
 
 impl<'a> Speculation<'a> {
@@ -76,9 +74,7 @@ impl<'a> Speculation<'a> {
             path: Vec::new(),
             notices: BTreeSet::new(),
             spins: false,
-            footprints: Footprints::default(),
-            conflicts: Conflicts::default(),
-            plainness: None,
+            detector: Detector::of(&exhaustive.launch),
         };
         team.members.push(team.another()?);
         Ok(team)
@@ -208,46 +204,44 @@ impl<'a> Speculation<'a> {
         at: usize,
         news: &mut [(PlannedExecution, Performed)],
     ) -> Result<(), Error> {
-        if !self.sees_memory() {
-            return Ok(());
-        }
+        let Some(detector) = &mut self.detector else { return Ok(()) };
         let (logs, is_unseen) = self.members[at].access_logs();
         if let Some((_, last)) = news.last_mut() {
             last.is_unseen = is_unseen;
         }
-        for (_, words) in logs {
-            self.footprints.add(&words).map_err(|_| damaged())?;
-        }
-        Ok(())
-    }
-
-    fn sees_memory(&self) -> bool {
-        self.exhaustive.launch.setup.memory
+        detector.add(logs)
     }
 
     /// Looks for conflicting accesses in the last execution.
     fn look_for_conflicts(&mut self, executed: &Executed<EnabledStep>) -> Result<(), Error> {
         let is_last = self.last.1.is_some() && !self.exhaustive.keep_going;
-        if self.sees_memory() && !is_last {
-            let prepared = self.members[0].worker().prepared().next();
-            let copied = prepared.map_or(&[][..], |prepared| &prepared.patches.copied);
+        if let Some(detector) = self.detector.as_mut().filter(|_| !is_last) {
             let steps = (executed.left_out, &executed.steps[..]);
-            let looked = self.conflicts.look(&self.path, steps, &mut self.footprints, copied);
-            looked.map_err(|_| damaged())?;
-            if let (Races::Ignore, Some(prepared)) = (self.exhaustive.launch.races, prepared) {
-                let modules = &prepared.loaded;
-                let plainness = self.plainness.get_or_insert_with(|| Plainness::of(modules));
-                let is_plain = |access: &ArmedAccess| plainness.is_plain(access, modules);
-                let races = |of: &Conflict| is_plain(&of.earlier) || is_plain(&of.later);
-                self.conflicts.found.retain(|conflict| !races(conflict));
+            detector.look(self.members[0].worker(), &self.path, steps)?;
+        }
+        Ok(())
+    }
+
+    /// Looks for conflicting accesses in a few random schedules, before anything was asked for.
+    pub(crate) fn learn(&mut self, seed: u64) -> Result<(), Error> {
+        if let Some(detector) = &mut self.detector {
+            let launch = &self.exhaustive.launch;
+            // Peers would have to answer what the search may never ask.
+            if launch.outside.is_empty() && !launch.fresh {
+                detector.learn(self.members[0].worker_mut(), seed, self.control)?;
             }
         }
         Ok(())
     }
 
-    /// The conflicts that were found so far.
-    pub(crate) fn conflicts(&self) -> &BTreeSet<Conflict> {
-        &self.conflicts.found
+    /// The conflicts of which an access is no scheduling point.
+    pub(crate) fn unarmed(&self) -> BTreeSet<Conflict> {
+        self.detector.as_ref().map(Detector::unarmed).unwrap_or_default()
+    }
+
+    /// Whether there are such conflicts.
+    pub(crate) fn has_unarmed(&self) -> bool {
+        self.detector.as_ref().is_some_and(Detector::has_unarmed)
     }
 
     /// Gives workers without work something that will probably be asked for.
@@ -260,11 +254,6 @@ impl<'a> Speculation<'a> {
         }
         Ok(())
     }
-}
-
-/// The checker cannot make sense of a log.
-fn damaged() -> Error {
-    Error::Defect("the log of memory accesses is damaged".into())
 }
 
 impl Executor for Speculation<'_> {

@@ -44,7 +44,7 @@ mod stub;
 mod unoptimised;
 mod usage;
 
-pub use copy::{Access, AccessKind, Block, Copy, CopyLayout, copy};
+pub use copy::{Access, AccessKind, Block, Copy, CopyLayout, Point, copy};
 pub use error::PlanError;
 pub use everypath_shim_abi::{Site, SiteKind};
 pub use in_place::{Layout, Patch, Plan, plan};

@@ -1,6 +1,6 @@
 //! Copies of compiled functions: what they record, and how the original leads to them.
 
-use everypath_rewrite::{AccessKind, Copy, CopyLayout, Counters, SiteKind, copy};
+use everypath_rewrite::{AccessKind, Copy, CopyLayout, Counters, Point, SiteKind, copy};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, Mnemonic, Register};
 use object::{Object, ObjectSymbol};
 use std::process::Command;
@@ -50,6 +50,7 @@ impl Module {
             first_block: 1,
             counters: Counters::default(),
             armed,
+            everywhere: false,
         };
         copy(&self.elf, &layout).expect("compiled code can be copied")
     }
@@ -78,7 +79,7 @@ fn every_access_of_a_function_is_recorded() {
     assert_eq!(accesses("copy_word"), [(AccessKind::Read, 8), (AccessKind::Write, 8)]);
     assert_eq!(accesses("count"), [(AccessKind::Update, 8)]);
     assert_eq!(accesses("count_static"), [(AccessKind::Update, 8)]);
-    assert!(copy.accesses.iter().all(|access| !access.is_step));
+    assert!(copy.accesses.iter().all(|access| access.point == Point::Never));
 }
 
 #[test]
@@ -121,8 +122,8 @@ fn an_armed_update_is_two_steps() {
     let kinds: Vec<SiteKind> = steps.map(|site| site.kind).collect();
     assert_eq!(kinds, [SiteKind::Load, SiteKind::Store]);
     let recorded = armed.accesses.iter().filter(|access| access.site == update);
-    let recorded: Vec<_> = recorded.map(|access| (access.kind, access.is_step)).collect();
-    assert_eq!(recorded, [(AccessKind::Read, true), (AccessKind::Write, true)]);
+    let recorded: Vec<_> = recorded.map(|access| (access.kind, access.point)).collect();
+    assert_eq!(recorded, [(AccessKind::Read, Point::Armed), (AccessKind::Write, Point::Armed)]);
 }
 
 #[test]

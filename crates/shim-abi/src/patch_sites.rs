@@ -135,7 +135,11 @@ pub struct Site {
     pub size: u8,
     /// Whether it is certain that it is not atomic, so that it takes part in data races.
     pub is_plain: bool,
-    unused: [u8; 5],
+    /// Whether it is a scheduling point only if it accesses an armed granule.
+    pub is_armed: bool,
+    /// Whether it is repeated as often as `rcx` says.
+    pub is_repeated: bool,
+    unused: [u8; 3],
 }
 
 impl Site {
@@ -144,7 +148,15 @@ impl Site {
 
     /// An entry.
     pub const fn new(address: u64, kind: SiteKind, size: u8) -> Self {
-        Site { address, kind, size, is_plain: false, unused: [0; 5] }
+        Site {
+            address,
+            kind,
+            size,
+            is_plain: false,
+            is_armed: false,
+            is_repeated: false,
+            unused: [0; 3],
+        }
     }
 
     /// The entry as it lies in the table.
@@ -154,18 +166,21 @@ impl Site {
         bytes[8] = self.kind as u8;
         bytes[9] = self.size;
         bytes[10] = self.is_plain.into();
+        bytes[11] = self.is_armed.into();
+        bytes[12] = self.is_repeated.into();
         bytes
     }
 
     /// The entry that lies in a table so.
     pub fn from_bytes(bytes: [u8; Site::LENGTH]) -> Result<Self, UnknownNumber> {
-        let [a, b, c, d, e, f, g, h, kind, size, is_plain, ..] = bytes;
-        if is_plain > 1 {
-            return Err(UnknownNumber(is_plain.into()));
+        let [a, b, c, d, e, f, g, h, kind, size, is_plain, is_armed, is_repeated, ..] = bytes;
+        if let Some(&wild) = [is_plain, is_armed, is_repeated].iter().find(|&&flag| flag > 1) {
+            return Err(UnknownNumber(wild.into()));
         }
         let address = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
         let site = Site::new(address, SiteKind::try_from(kind)?, size);
-        Ok(Site { is_plain: is_plain == 1, ..site })
+        let (is_plain, is_armed) = (is_plain == 1, is_armed == 1);
+        Ok(Site { is_plain, is_armed, is_repeated: is_repeated == 1, ..site })
     }
 }
 
@@ -175,7 +190,8 @@ const _: () = {
     assert!(size_of::<Site>() == 16 && align_of::<Site>() == 8);
     assert!(offset_of!(Site, address) == 0);
     assert!(offset_of!(Site, kind) == 8 && offset_of!(Site, size) == 9);
-    assert!(offset_of!(Site, is_plain) == 10);
+    assert!(offset_of!(Site, is_plain) == 10 && offset_of!(Site, is_armed) == 11);
+    assert!(offset_of!(Site, is_repeated) == 12);
 };
 
 /// A patch that is a one-byte trap: where no jump to the stub fits, the handler of the trap goes there.
@@ -248,7 +264,8 @@ mod tests {
     #[test]
     fn a_site_is_read_as_it_was_written() {
         let site = Site::new(0x5555_5555_1234, SiteKind::RwUnlockCall, 4);
-        for site in [site, Site { is_plain: true, ..site }] {
+        let flags = [Site { is_plain: true, ..site }, Site { is_armed: true, ..site }];
+        for site in [site, Site { is_repeated: true, ..site }].into_iter().chain(flags) {
             assert_eq!(Site::from_bytes(site.to_bytes()), Ok(site));
         }
         let mut bytes = site.to_bytes();

@@ -19,15 +19,22 @@ pub enum PatchKind {
     Sites,
     /// The table of [`Trap`](crate::Trap)s, in the order of their addresses.
     Traps,
+    /// The armed granules, ascending: addresses divided by eight.
+    Granules,
 }
 
 impl TryFrom<u32> for PatchKind {
     type Error = UnknownNumber;
 
     fn try_from(number: u32) -> Result<Self, UnknownNumber> {
-        const ALL: [PatchKind; 4] =
-            [PatchKind::Stubs, PatchKind::Text, PatchKind::Sites, PatchKind::Traps];
-        ALL.into_iter().find(|&kind| kind as u32 == number).ok_or(UnknownNumber(number))
+        let all = [
+            PatchKind::Stubs,
+            PatchKind::Text,
+            PatchKind::Sites,
+            PatchKind::Traps,
+            PatchKind::Granules,
+        ];
+        all.into_iter().find(|&kind| kind as u32 == number).ok_or(UnknownNumber(number))
     }
 }
 

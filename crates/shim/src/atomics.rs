@@ -188,6 +188,8 @@ pub(crate) fn redirect(machine: &Machine) -> bool {
 const PUSHED: usize = 10 * size_of::<u64>();
 /// Within that frame: `rsi`, which a function finds its second argument in.
 const SECOND_ARGUMENT: usize = 48;
+/// Within that frame: `rcx`, which says how often an instruction is repeated.
+const REPETITIONS: usize = 64;
 /// From that frame to the stack pointer of the program.
 const BEFORE: u64 = (PUSHED + StubFrame::TO_PROGRAM) as u64;
 
@@ -202,6 +204,11 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
     let StubFrame { site, operand, rax, .. } = load(frame + PUSHED);
     let (operand, rbp) = (operand as usize, load::<u64>(frame));
     let site: &Site = view(SITES.load(Relaxed) + site as u32 as usize * Site::LENGTH);
+    let times = if site.is_repeated { load(frame + REPETITIONS) } else { 1 };
+    let length = times * usize::from(site.size);
+    if site.is_armed && !crate::granules::are_met(operand, length) {
+        return;
+    }
     let thread = state().current();
     thread.at.set([site.address, frame as u64 + BEFORE, rbp]);
     let value = crate::accesses::divided_value();
@@ -213,24 +220,36 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
         _ => Use::Other,
     };
     if !belongs(thread, operand, how) {
-        crate::races::begin(thread, site, operand);
-        begin_step(site, (operand, load(frame + SECOND_ARGUMENT)), rax);
+        crate::races::begin(thread, site, (operand, length));
+        let second = load(frame + SECOND_ARGUMENT);
+        begin_step(site, Accessed { operand, length, second }, rax);
         crate::races::end(thread);
     }
     thread.at.set([0; 3]);
     crate::accesses::restore_divided_value(value);
 }
 
+/// What a patched instruction works on.
+#[derive(Clone, Copy)]
+struct Accessed {
+    operand: usize,
+    /// How many bytes.
+    length: usize,
+    /// The second argument, if it is a call.
+    second: usize,
+}
+
 /// What happens at a patched instruction that is a step, or the first of several in one.
-fn begin_step(site: &Site, (operand, second): (usize, usize), rax: u64) {
+fn begin_step(site: &Site, accessed: Accessed, rax: u64) {
+    let Accessed { operand, length, second } = accessed;
     // A try-lock expects a free lock; an instruction that expects another value compares words.
     let finds_free = rax as u32 == 0;
     match site.kind {
         SiteKind::CompareExchange => compare_exchange(operand, site, rax),
         SiteKind::Exchange => exchange(operand, site),
-        SiteKind::FetchModify => write(Operation::FetchModify, operand, site.size),
-        SiteKind::Store => write(Operation::Store, operand, site.size),
-        SiteKind::Load | SiteKind::LoadCall => look(operand, site),
+        SiteKind::FetchModify => write(Operation::FetchModify, operand, length),
+        SiteKind::Store => write(Operation::Store, operand, length),
+        SiteKind::Load | SiteKind::LoadCall => look(operand, length, site),
         SiteKind::Pause => spin(Operation::Pause, Object::NONE),
         SiteKind::Fence => {
             point(Operation::Fence, objects::whole_process());
@@ -285,8 +304,8 @@ fn enter_slow_path(operand: usize, rax: u64) {
 
 /// An instruction that changes a word, whatever it finds there.
 #[inline(always)]
-fn write(operation: Operation, operand: usize, size: u8) {
-    point(operation, objects::bytes(operand, size));
+fn write(operation: Operation, operand: usize, length: usize) {
+    point(operation, objects::bytes(operand, length));
     rust_mutex::watch(operand);
 }
 
@@ -337,9 +356,9 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
         return;
     }
     if fails && times_in_vain(site.address, operand, now) >= LOOKS {
-        spin(Operation::CompareExchange(Attempt::Repeated), objects::bytes(operand, site.size));
+        spin(Operation::CompareExchange(Attempt::Repeated), objects::bytes(operand, site.size.into()));
     } else {
-        point(Operation::CompareExchange(Attempt::First), objects::bytes(operand, site.size));
+        point(Operation::CompareExchange(Attempt::First), objects::bytes(operand, site.size.into()));
     }
     let now = value(operand, size);
     if now != expected && size <= 8 {
@@ -361,9 +380,9 @@ fn exchange(operand: usize, site: &Site) {
         return;
     }
     if now != 0 && times >= LOOKS {
-        spin(Operation::Exchange(Attempt::Repeated), objects::bytes(operand, site.size));
+        spin(Operation::Exchange(Attempt::Repeated), objects::bytes(operand, site.size.into()));
     } else {
-        point(Operation::Exchange(Attempt::First), objects::bytes(operand, site.size));
+        point(Operation::Exchange(Attempt::First), objects::bytes(operand, site.size.into()));
     }
     let now = value(operand, site.size);
     note_in_vain(site.address, operand, now);
@@ -371,7 +390,7 @@ fn exchange(operand: usize, site: &Site) {
 }
 
 /// Looking changes nothing for others. A thread that looks again and again waits for a change.
-fn look(operand: usize, site: &Site) {
+fn look(operand: usize, length: usize, site: &Site) {
     let thread = state().current();
     let [last_site, found, times] = thread.looked.get();
     let now = value(operand, site.size);
@@ -380,9 +399,9 @@ fn look(operand: usize, site: &Site) {
     }
     let again = last_site == site.address && found == now;
     if again && times >= LOOKS {
-        spin(Operation::Load(Attempt::Repeated), objects::bytes(operand, site.size));
+        spin(Operation::Load(Attempt::Repeated), objects::bytes(operand, length));
     } else {
-        glance(Operation::Load(Attempt::First), objects::bytes(operand, site.size));
+        glance(Operation::Load(Attempt::First), objects::bytes(operand, length));
     }
     let now = value(operand, site.size);
     let times = if last_site == site.address && found == now { times + 1 } else { 1 };

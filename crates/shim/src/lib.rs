@@ -39,6 +39,7 @@ mod fail;
 mod files;
 mod fingerprint;
 mod futex;
+mod granules;
 mod guest;
 mod heap;
 mod interfaces;

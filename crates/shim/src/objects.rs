@@ -13,8 +13,8 @@ pub(crate) fn memory(address: usize) -> Object {
 }
 
 /// Bytes that an instruction accesses.
-pub(crate) fn bytes(address: usize, size: u8) -> Object {
-    Object::bytes(process(), address as u64, u64::from(size))
+pub(crate) fn bytes(address: usize, length: usize) -> Object {
+    Object::bytes(process(), address as u64, length as u64)
 }
 
 /// An open file, by its number.

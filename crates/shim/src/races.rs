@@ -15,17 +15,17 @@ use everypath_shim_abi::{Outcome, Race, Site, SiteKind};
 #[repr(C)]
 pub(crate) struct Access {
     address: usize,
-    size: u8,
+    length: usize,
     writes: bool,
     is_plain: bool,
 }
 
 impl Access {
     /// None at all.
-    const NONE: Access = Access { address: 0, size: 0, writes: false, is_plain: false };
+    const NONE: Access = Access { address: 0, length: 0, writes: false, is_plain: false };
 
     /// The access of a patched instruction; locks and the like make none that could race.
-    fn of(site: &Site, operand: usize) -> Option<Self> {
+    fn of(site: &Site, (address, length): (usize, usize)) -> Option<Self> {
         let writes = match site.kind {
             SiteKind::Load => false,
             SiteKind::Store
@@ -50,26 +50,26 @@ impl Access {
             | SiteKind::RwUnlock
             | SiteKind::RwUnlockCall => return None,
         };
-        Some(Access { address: operand, size: site.size, writes, is_plain: site.is_plain })
+        Some(Access { address, length, writes, is_plain: site.is_plain })
     }
 
     fn races_with(self, other: Access) -> bool {
-        let end = |of: Access| of.address + usize::from(of.size);
+        let end = |of: Access| of.address + of.length;
         (self.is_plain || other.is_plain)
             && (self.writes || other.writes)
             && self.address < end(other)
             && other.address < end(self)
-            && self.size > 0
-            && other.size > 0
+            && self.length > 0
+            && other.length > 0
     }
 }
 
 /// A thread is about to execute a patched instruction. Ends the execution if that is a data race.
-pub(crate) fn begin(thread: &Thread, site: &Site, operand: usize) {
+pub(crate) fn begin(thread: &Thread, site: &Site, accessed: (usize, usize)) {
     if !crate::accesses::is_armed() {
         return;
     }
-    let Some(access) = Access::of(site, operand) else { return };
+    let Some(access) = Access::of(site, accessed) else { return };
     let meets = |other: &&Thread| {
         other.number.get() != thread.number.get()
             && other.status() == Status::Ready
@@ -79,7 +79,7 @@ pub(crate) fn begin(thread: &Thread, site: &Site, operand: usize) {
         let theirs = other.access.get();
         let race = Race {
             other: other.number.get() as u8,
-            sizes: [access.size, theirs.size],
+            sizes: [access, theirs].map(|of| of.length.min(u8::MAX.into()) as u8),
             writes: [access.writes, theirs.writes],
         };
         let address = access.address.max(theirs.address) as u64;

@@ -365,6 +365,7 @@ fn apply_patches() {
             PatchKind::Stubs | PatchKind::Text => patch(address as usize, content),
             PatchKind::Sites => sites = content,
             PatchKind::Traps => traps = content,
+            PatchKind::Granules => crate::granules::install(content),
         }
     }
     atomics::install(sites, traps);

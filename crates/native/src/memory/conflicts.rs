@@ -4,8 +4,8 @@
 //! ordered before a later step of another thread if the *next* step of its thread happens before that;
 //! an access that is a step by itself, if that step does.
 
-use super::footprint::{BadLog, Number, Touch, instruction};
-use super::{Conflict, CopiedModule, Footprints};
+use super::Conflict;
+use super::footprint::{BadLog, Footprints, Number, Reader, Touch};
 use everypath_rewrite::AccessKind;
 use everypath_schedules::{HappensBefore, Taken};
 use everypath_shim_abi::Event;
@@ -16,7 +16,14 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Accessing {
     step: usize,
     thread: u16,
+    process: usize,
     footprint: Number,
+}
+
+/// The memory of a process: what its steps accessed, and what is needed to read that.
+pub(crate) struct ProcessMemory<'a> {
+    pub(crate) footprints: &'a mut Footprints,
+    pub(crate) reader: Reader<'a>,
 }
 
 /// The conflicts of executions, of which each begins like the one before.
@@ -26,18 +33,19 @@ pub(crate) struct Conflicts {
     /// Those of the last execution.
     accessing: Vec<Accessing>,
     /// What pairs of footprints have in common.
-    common: BTreeMap<(Number, Number), Vec<(Touch, Touch)>>,
+    common: BTreeMap<(usize, Number, Number), Vec<(Touch, Touch)>>,
     pub(crate) found: BTreeSet<Conflict>,
 }
 
 impl Conflicts {
-    /// Looks at an execution, of whose steps the first ones are those of the one before.
+    /// Looks at an execution, of whose steps the first ones are those of the one before. `owner` says
+    /// which process a thread belongs to; processes have no memory in common.
     pub(crate) fn look(
         &mut self,
         events: &[Event],
         (known, steps): (usize, &[Taken]),
-        footprints: &mut Footprints,
-        modules: &[CopiedModule],
+        processes: &mut [ProcessMemory<'_>],
+        owner: impl Fn(u16) -> usize,
     ) -> Result<(), BadLog> {
         self.order.replace(known, steps);
         let next = next_steps(events);
@@ -45,19 +53,24 @@ impl Conflicts {
         self.accessing.truncate(first_new);
         for (step, event) in events.iter().enumerate().skip(known) {
             if event.accesses != [0; 2] {
-                let footprint = footprints.number(event.accesses, modules)?;
-                self.accessing.push(Accessing { step, thread: event.thread, footprint });
+                let (thread, process) = (event.thread, owner(event.thread));
+                let memory = processes.get_mut(process).ok_or(BadLog)?;
+                let footprint = memory.footprints.number(event.accesses, memory.reader)?;
+                self.accessing.push(Accessing { step, thread, process, footprint });
             }
         }
         for (index, later) in self.accessing.iter().enumerate().skip(first_new) {
+            let ProcessMemory { footprints, reader } = &processes[later.process];
             let second = footprints.get(later.footprint);
-            let others = self.accessing[..index].iter().filter(|it| it.thread != later.thread);
+            let others = self.accessing[..index]
+                .iter()
+                .filter(|it| it.thread != later.thread && it.process == later.process);
             for earlier in others {
                 let first = footprints.get(earlier.footprint);
                 if !first.may_meet(second) {
                     continue;
                 }
-                let pair = (earlier.footprint, later.footprint);
+                let pair = (later.process, earlier.footprint, later.footprint);
                 let common = self
                     .common
                     .entry(pair)
@@ -67,9 +80,9 @@ impl Conflicts {
                     let ordered = from.is_some_and(|from| is_before(&self.order, from, later.step));
                     if !(ordered || first.is_step && second.is_step) {
                         self.found.insert(Conflict {
-                            earlier: instruction(first, modules),
-                            later: instruction(second, modules),
-                            address: first.granule << 3,
+                            earlier: reader.instruction(first),
+                            later: reader.instruction(second),
+                            granule: first.granule,
                         });
                     }
                 }

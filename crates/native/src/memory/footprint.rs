@@ -1,7 +1,7 @@
 //! From the log of a step to its memory footprint.
 
-use super::{ArmedAccess, CopiedModule};
-use everypath_rewrite::AccessKind;
+use super::{Armed, CopiedModule, Instruction};
+use everypath_rewrite::{AccessKind, Point};
 use everypath_shim_abi::access_log::{CONTINUES, CONTINUES_WORDS, LOG_HEAD};
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ impl Footprints {
     pub(super) fn number(
         &mut self,
         hash: LogHash,
-        modules: &[CopiedModule],
+        reader: Reader<'_>,
     ) -> Result<Number, BadLog> {
         if let Some(&number) = self.numbers.get(&hash) {
             return Ok(number);
@@ -113,7 +113,7 @@ impl Footprints {
                 break;
             }
             let log = self.logs.get(&part).ok_or(BadLog)?;
-            next = parse(log, modules, &mut touches)?;
+            next = reader.parse(log, &mut touches)?;
         }
         self.logs.remove(&hash);
         let number = Number::try_from(self.all.len()).map_err(|_| BadLog)?;
@@ -127,45 +127,76 @@ impl Footprints {
     }
 }
 
-/// Reads a log from its end; returns the hash of the log that it continues.
-fn parse(
-    mut log: &[u64],
-    modules: &[CopiedModule],
-    touches: &mut Vec<Touch>,
-) -> Result<Option<LogHash>, BadLog> {
-    let mut continued = None;
-    while let Some((&number, before)) = log.split_last() {
-        if number == CONTINUES {
-            let (rest, hash) = before.split_last_chunk::<CONTINUES_WORDS>().ok_or(BadLog)?;
-            continued = Some(*hash);
-            log = rest;
-            continue;
+/// What is needed to read logs.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(crate) modules: &'a [CopiedModule],
+    pub(crate) armed: &'a Armed,
+}
+
+impl Reader<'_> {
+    /// Reads a log from its end; returns the hash of the log that it continues.
+    fn parse(
+        self,
+        mut log: &[u64],
+        touches: &mut Vec<Touch>,
+    ) -> Result<Option<LogHash>, BadLog> {
+        let mut continued = None;
+        while let Some((&number, before)) = log.split_last() {
+            if number == CONTINUES {
+                let (rest, hash) = before.split_last_chunk::<CONTINUES_WORDS>().ok_or(BadLog)?;
+                continued = Some(*hash);
+                log = rest;
+                continue;
+            }
+            let number = u32::try_from(number).map_err(|_| BadLog)?;
+            log = self.block(number, before, touches)?;
         }
-        let number = u32::try_from(number).map_err(|_| BadLog)?;
-        let index = modules.partition_point(|module| module.first_block <= number);
+        Ok(continued)
+    }
+
+    /// Reads the record of a block, whose words are the last ones; returns those before them.
+    fn block<'l>(
+        self,
+        number: u32,
+        words: &'l [u64],
+        touches: &mut Vec<Touch>,
+    ) -> Result<&'l [u64], BadLog> {
+        let index = self.modules.partition_point(|module| module.first_block <= number);
         let module = index.checked_sub(1).ok_or(BadLog)?;
-        let (accesses, words) = modules[module].block(number).ok_or(BadLog)?;
-        let start = before.len().checked_sub(words).ok_or(BadLog)?;
-        let (rest, values) = before.split_at(start);
+        let (accesses, count) = self.modules[module].block(number).ok_or(BadLog)?;
+        let start = words.len().checked_sub(count).ok_or(BadLog)?;
+        let (rest, values) = words.split_at(start);
         for access in accesses {
             let word = |at: Option<u8>| at.map_or(0, |at| values[usize::from(at)]);
             let index = word(access.index).wrapping_mul(u64::from(access.scale));
             let address = access.displacement.cast_unsigned().wrapping_add(word(access.base));
+            let address = address.wrapping_add(index);
             let count = access.count.map_or(1, |at| values[usize::from(at)]);
+            let length = u64::from(access.size).saturating_mul(count);
+            let last = address.saturating_add(length.saturating_sub(1));
             let touch = Touch {
                 granule: 0,
                 mask: 0,
                 kind: access.kind,
-                is_step: access.is_step,
+                is_step: match access.point {
+                    Point::Never => false,
+                    Point::Always => true,
+                    Point::Armed => self.armed.covers(address >> 3, last >> 3),
+                },
                 module: module as u16,
                 site: access.site,
             };
-            let length = u64::from(access.size).saturating_mul(count);
-            spread(address.wrapping_add(index), length, touch, touches);
+            spread(address, length, touch, touches);
         }
-        log = rest;
+        Ok(rest)
     }
-    Ok(continued)
+
+    /// The instruction of a touch.
+    pub(super) fn instruction(self, touch: &Touch) -> Option<Instruction> {
+        let module = self.modules.get(usize::from(touch.module))?;
+        Some(Instruction { module: module.path.clone(), address: touch.site })
+    }
 }
 
 /// Divides an access into those to eight bytes each.
@@ -177,10 +208,4 @@ fn spread(address: u64, length: u64, touch: Touch, touches: &mut Vec<Touch>) {
         touches.push(Touch { granule: at >> 3, mask, ..touch });
         at = next;
     }
-}
-
-/// The instruction of a touch.
-pub(super) fn instruction(touch: &Touch, modules: &[CopiedModule]) -> ArmedAccess {
-    let module = modules.get(usize::from(touch.module)).map(|module| module.path.clone());
-    ArmedAccess { module: module.unwrap_or_default(), address: touch.site }
 }

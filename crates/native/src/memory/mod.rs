@@ -6,51 +6,23 @@
 //! becomes a scheduling point, and the search begins again. If no conflict is left of which one access is
 //! not a step, every execution under sequential consistency is equivalent to one that was explored.
 
+mod armed;
 mod conflicts;
+mod detector;
 mod footprint;
 mod plainness;
 mod unseen;
 
 use everypath_rewrite::{Access, Copy};
-use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-pub(crate) use conflicts::Conflicts;
-pub(crate) use footprint::Footprints;
+pub use armed::{Armed, Instruction, NotAnAccess};
+use conflicts::Conflicts;
+pub(crate) use detector::Detector;
+use footprint::{Footprints, Reader};
 pub(crate) use plainness::Plainness;
 pub(crate) use unseen::unseen;
-
-/// An instruction whose memory accesses are scheduling points.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ArmedAccess {
-    /// The module that it is in.
-    pub module: PathBuf,
-    /// Its address in the file of that.
-    pub address: u64,
-}
-
-impl fmt::Display for ArmedAccess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}+{:#x}", self.module.display(), self.address)
-    }
-}
-
-/// A text that names no instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not MODULE+ADDRESS")]
-pub struct NotAnAccess;
-
-impl FromStr for ArmedAccess {
-    type Err = NotAnAccess;
-
-    fn from_str(text: &str) -> Result<Self, NotAnAccess> {
-        let (module, address) = text.rsplit_once("+0x").ok_or(NotAnAccess)?;
-        let address = u64::from_str_radix(address, 16).map_err(|_| NotAnAccess)?;
-        Ok(ArmedAccess { module: module.into(), address })
-    }
-}
 
 /// What becomes of data races: of conflicts of which one access is certainly not atomic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,12 +39,12 @@ pub enum Races {
 /// Two accesses of which one writes, and that happens-before does not order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Conflict {
-    /// The instruction that came first.
-    pub earlier: ArmedAccess,
+    /// The instruction that came first; none if it was a call of libc or the kernel.
+    pub earlier: Option<Instruction>,
     /// The other one.
-    pub later: ArmedAccess,
-    /// The address of the eight bytes that both access.
-    pub address: u64,
+    pub later: Option<Instruction>,
+    /// The address of the eight bytes that both access, divided by eight.
+    pub granule: u64,
 }
 
 /// A module whose functions are copied.

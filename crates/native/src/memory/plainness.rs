@@ -1,6 +1,6 @@
 //! Which of the accesses that are scheduling points are certainly not atomic.
 
-use super::{ArmedAccess, Races};
+use super::{Instruction, Races};
 use crate::patching::{Arming, Loaded};
 use crate::symbols::{Module, Symbols};
 use everypath_shim_abi::{Site, SiteKind};
@@ -12,8 +12,8 @@ pub(crate) struct Plainness(Option<Symbols>);
 impl Plainness {
     /// Of the accesses that are scheduling points, if somebody wants to know.
     pub(crate) fn new(modules: &[Loaded], arming: Arming<'_>) -> Self {
-        let wanted = arming.races == Races::Violation && !arming.armed.is_empty();
-        let is_armed = |module: &&Loaded| arming.armed.iter().any(|it| it.module == module.path);
+        let wanted = arming.races == Races::Violation && !arming.armed.instructions.is_empty();
+        let is_armed = |module: &&Loaded| arming.armed.instructions.iter().any(|it| it.module == module.path);
         Plainness(wanted.then(|| symbols(modules.iter().filter(is_armed))))
     }
 
@@ -23,7 +23,7 @@ impl Plainness {
     }
 
     /// Whether debug information makes certain that an instruction is not atomic.
-    pub(crate) fn is_plain(&self, access: &ArmedAccess, modules: &[Loaded]) -> bool {
+    pub(crate) fn is_plain(&self, access: &Instruction, modules: &[Loaded]) -> bool {
         let module = modules.iter().find(|module| module.path == access.module);
         let address = module.map(|module| module.base.wrapping_add(access.address));
         self.0.as_ref().zip(address).is_some_and(|(symbols, at)| symbols.is_plain(at))

@@ -14,7 +14,7 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::exhaustive::PlannedExecution;
 use crate::judge::{Judge, Left, PlacedFile, placed};
-use crate::memory::{ArmedAccess, Races};
+use crate::memory::{Armed, Races};
 use crate::panics::thread_starts;
 use crate::patching::{Arming, Loaded, Patches};
 use crate::region::Mapping;
@@ -68,7 +68,7 @@ pub struct Launch {
     /// The other programs of a closed system, which run under the same control.
     pub companions: Vec<Companion>,
     /// Which memory accesses are scheduling points, if accesses are recorded.
-    pub armed: Arc<BTreeSet<ArmedAccess>>,
+    pub armed: Arc<Armed>,
     /// What becomes of data races, if accesses are recorded.
     pub races: Races,
     /// Stops whatever is done with it: then the error is [`Error::Stopped`].

@@ -29,6 +29,17 @@ impl AccessKind {
     }
 }
 
+/// Whether an access is a step by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// It is not.
+    Never,
+    /// It is, whatever it accesses.
+    Always,
+    /// It is if it accesses memory that is armed.
+    Armed,
+}
+
 /// One access of a block: `[base + index * scale + displacement]`, whose registers are words of the
 /// block's record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +58,8 @@ pub struct Access {
     pub size: u16,
     /// How.
     pub kind: AccessKind,
-    /// Whether it is a step: a scheduling point comes right before it.
-    pub is_step: bool,
+    /// Whether a scheduling point comes right before it, so that it is a step.
+    pub point: Point,
     /// The instruction, as an address of the file.
     pub site: u64,
 }

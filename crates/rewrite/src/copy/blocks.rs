@@ -1,6 +1,6 @@
 //! Copies functions block by block.
 
-use super::accesses::{Access, AccessKind, Operand, operands};
+use super::accesses::{Access, AccessKind, Operand, Point, operands};
 use super::assembler::{Assembler, Gpr, Target};
 use super::flow::{Flow, Mark, decoder, is_call, is_direct};
 use super::{Block, Copy, CopyLayout};
@@ -215,9 +215,11 @@ impl<'a> Copier<'a> {
         }
         for operand in operands {
             let mut access = record.access(&operand, at, instruction.ip(), self.layout.base);
-            access.is_step = self.is_site(instruction.ip());
-            if access.is_step && access.kind == AccessKind::Atomic && self.is_lock(instruction) {
-                access.kind = AccessKind::Lock;
+            if self.is_site(instruction.ip()) {
+                access.point = Point::Always;
+                if access.kind == AccessKind::Atomic && self.is_lock(instruction) {
+                    access.kind = AccessKind::Lock;
+                }
             }
             let same = |other: &&Access| Access { site: access.site, ..**other } == access;
             if !record.accesses.iter().any(|other| same(&other)) {
@@ -379,7 +381,7 @@ impl<'a> Copier<'a> {
         let mut record = Record::default();
         for operand in operands {
             let access = record.access(operand, 0, instruction.ip(), self.layout.base);
-            record.accesses.push(Access { is_step: true, ..access });
+            record.accesses.push(Access { point: Point::Armed, ..access });
         }
         let count = record.words.len();
         let number = self.add_block(count, &record.accesses);
@@ -444,7 +446,7 @@ impl Record {
             count: if operand.repeated { self.word(Register::RCX, at) } else { None },
             size: operand.size,
             kind: operand.kind,
-            is_step: false,
+            point: Point::Never,
             site,
         }
     }

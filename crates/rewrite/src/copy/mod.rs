@@ -30,7 +30,7 @@ use blocks::Copier;
 use everypath_shim_abi::Trap;
 use flow::Flow;
 
-pub use accesses::{Access, AccessKind};
+pub use accesses::{Access, AccessKind, Point};
 
 /// Where everything is in the running program, and what is a scheduling point.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +51,8 @@ pub struct CopyLayout<'a> {
     pub counters: Counters,
     /// Instructions whose accesses are scheduling points as well: addresses in the file, ascending.
     pub armed: &'a [u64],
+    /// Whether they are that whatever they access; if not, the shim knows which memory counts.
+    pub everywhere: bool,
 }
 
 /// What a record of the log means: so many words, then the block's number.

@@ -25,7 +25,8 @@ impl Copier<'_> {
             };
             let Some(kind) = self.sites.kind(&placed) else { return Ok(false) };
             let (operand, size) = site_operand(kind, &placed);
-            self.call_shim(&placed, (kind, operand, size), flags_at(&placed))?;
+            let site = Site::new(placed.ip(), kind, size);
+            self.call_shim(&placed, (site, operand), flags_at(&placed))?;
             return Ok(false);
         }
         let seen = operands(self.image, instruction, &mut self.factory);
@@ -67,16 +68,19 @@ impl Copier<'_> {
             false => stub::Operand::Memory,
         };
         let size = u8::try_from(operand.size).unwrap_or(u8::MAX);
-        self.call_shim(&placed, (kind, how, size), flags)
+        let mut site = Site::new(placed.ip(), kind, size);
+        site.is_armed = !self.layout.everywhere;
+        site.is_repeated = operand.repeated;
+        self.call_shim(&placed, (site, how), flags)
     }
 
     fn call_shim(
         &mut self,
         placed: &Instruction,
-        (kind, operand, size): (SiteKind, stub::Operand, u8),
+        (site, operand): (Site, stub::Operand),
         flags: Flags,
     ) -> Result<(), PlanError> {
-        let number = self.add_site(Site::new(placed.ip(), kind, size));
+        let number = self.add_site(site);
         let entry = match self.sites.code.uses_upper_halves {
             true => self.layout.entry,
             false => self.layout.entry_lower,

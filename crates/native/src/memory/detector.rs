@@ -1,0 +1,138 @@
+//! The detector: looks for conflicting accesses in executions, as they are run.
+
+use super::conflicts::ProcessMemory;
+use super::{Armed, Conflict, Conflicts, Footprints, Instruction, Plainness, Races, Reader};
+use crate::dependence::taken_after;
+use crate::error::Error;
+use crate::execution::is_final;
+use crate::symmetry::Symmetry;
+use crate::worker::{Launch, Worker};
+use everypath_schedules::Taken;
+use everypath_shim_abi::{Command, Event, Request};
+use everypath_trace::Control;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// So many random schedules at most show most of the conflicts that there are.
+const LESSONS: u64 = 24;
+/// After so many that show nothing new there is probably nothing more to learn.
+const IN_VAIN: u64 = 6;
+
+/// What is known of the memory accesses of executions.
+pub(crate) struct Detector {
+    armed: Arc<Armed>,
+    races: Races,
+    symmetry: Symmetry,
+    /// By process.
+    footprints: Vec<Footprints>,
+    conflicts: Conflicts,
+    /// Which accesses are certainly not atomic, if somebody asked.
+    plainness: Option<Plainness>,
+}
+
+impl Detector {
+    /// Of the executions of a program; none if accesses are not recorded.
+    pub(crate) fn of(launch: &Launch) -> Option<Self> {
+        launch.setup.memory.then(|| Detector {
+            armed: Arc::clone(&launch.armed),
+            races: launch.races,
+            symmetry: Symmetry::of(launch),
+            footprints: (0..=launch.companions.len()).map(|_| Footprints::default()).collect(),
+            conflicts: Conflicts::default(),
+            plainness: None,
+        })
+    }
+
+    /// Adds logs that processes have passed on.
+    pub(crate) fn add(&mut self, logs: Vec<(usize, Vec<u64>)>) -> Result<(), Error> {
+        for (process, words) in logs {
+            let footprints = self.footprints.get_mut(process).ok_or_else(damaged)?;
+            footprints.add(&words).map_err(|_| damaged())?;
+        }
+        Ok(())
+    }
+
+    /// Looks for conflicts in an execution, of whose steps the first ones are known from the one before.
+    pub(crate) fn look(
+        &mut self,
+        worker: &Worker,
+        events: &[Event],
+        steps: (usize, &[Taken]),
+    ) -> Result<(), Error> {
+        let armed = &*self.armed;
+        let prepared = worker.prepared().zip(&mut self.footprints);
+        let mut processes: Vec<_> = prepared
+            .map(|(prepared, footprints)| {
+                let reader = Reader { modules: &prepared.patches.copied, armed };
+                ProcessMemory { footprints, reader }
+            })
+            .collect();
+        let owner = |thread| worker.system.owner(thread);
+        let looked = self.conflicts.look(events, steps, &mut processes, owner);
+        looked.map_err(|_| damaged())?;
+        self.ignore_races(worker);
+        Ok(())
+    }
+
+    /// Forgets conflicts that are data races, if these are taken to do no harm.
+    fn ignore_races(&mut self, worker: &Worker) {
+        let Some(prepared) = worker.prepared().next().filter(|_| self.races == Races::Ignore) else {
+            return;
+        };
+        let modules = &prepared.loaded;
+        let plainness = self.plainness.get_or_insert_with(|| Plainness::of(modules));
+        let is_plain = |access: &Instruction| plainness.is_plain(access, modules);
+        let races =
+            |of: &Conflict| [&of.earlier, &of.later].into_iter().flatten().any(is_plain);
+        self.conflicts.found.retain(|conflict| !races(conflict));
+    }
+
+    /// The conflicts whose accesses are not scheduling points both.
+    pub(crate) fn unarmed(&self) -> BTreeSet<Conflict> {
+        let is_new = |conflict: &&Conflict| !self.armed.knows(conflict);
+        self.conflicts.found.iter().filter(is_new).cloned().collect()
+    }
+
+    /// Whether there are such conflicts.
+    pub(crate) fn has_unarmed(&self) -> bool {
+        self.conflicts.found.iter().any(|conflict| !self.armed.knows(conflict))
+    }
+
+    /// Looks for conflicts in a few random schedules, so that a search has to begin again less often.
+    pub(crate) fn learn(
+        &mut self,
+        worker: &mut Worker,
+        seed: u64,
+        control: &Control,
+    ) -> Result<(), Error> {
+        let (mut in_vain, mut seen) = (0, Vec::new());
+        for first in 0..LESSONS {
+            let before = self.conflicts.found.len();
+            let command =
+                Command { request: Request::Run, seed, first, count: 1, ..Command::default() };
+            seen.clear();
+            let Some(reply) = worker.ask_unless(command, control)? else {
+                return Err(Error::Stopped);
+            };
+            let (logs, lost) = worker.access_logs(&mut seen);
+            if lost || is_final(reply.outcome) {
+                return Ok(());
+            }
+            self.add(logs)?;
+            let events = worker.events();
+            let steps = taken_after(0, &events, &self.symmetry);
+            self.look(worker, &events, (0, &steps))?;
+            let is_new = self.conflicts.found.len() > before;
+            in_vain = if is_new { 0 } else { in_vain + 1 };
+            if in_vain == IN_VAIN || worker.counters().threads <= 1 {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The checker cannot make sense of a log.
+fn damaged() -> Error {
+    Error::Defect("the log of memory accesses is damaged".into())
+}
