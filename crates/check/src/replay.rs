@@ -5,7 +5,9 @@ use crate::error::CheckError;
 use crate::finding::Early;
 use crate::host::Host;
 use crate::launch::{DEFAULT_STEPS, alone, launch, open};
-use everypath_native::{Armed, Choice, Ending, Environment, Error, Launch, Names, Standing, schedule};
+use everypath_native::{
+    Armed, Choice, Ending, Environment, Error, Launch, Names, Standing, schedule,
+};
 use everypath_trace::{Control, Target, Trace};
 use std::sync::Arc;
 

@@ -98,6 +98,35 @@ fn accesses_to_data_of_one_thread_are_no_steps() {
 }
 
 #[test]
+fn memory_that_another_thread_may_have_freed_is_not_used() {
+    let programs = programs(&["freed.c"]);
+    for races in ["violation", "explore"] {
+        let (code, result) = programs.check(&format!("--races {races} -- ./freed"));
+        assert_eq!((code, verdict(&result)), (1, "violated"), "{races}: {result}");
+        assert_eq!(result["violation"]["property"], "use after free", "{races}: {result}");
+        let replayed = programs.everypath("replay everypath-trace.json");
+        assert_eq!(replayed.status.code(), Some(1), "{races}: {replayed:?}");
+    }
+    let (code, result) = programs.check("-- ./freed fixed");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+}
+
+/// What functions of libc and syscalls access is seen, too.
+#[test]
+fn data_races_of_libc_and_the_kernel_are_violations() {
+    let programs = programs(&["copied.c"]);
+    for how in ["strlen", "write", "plain"] {
+        let (code, result) = programs.check(&format!("-- ./copied {how}"));
+        assert_eq!((code, verdict(&result)), (1, "violated"), "{how}: {result}");
+        assert_eq!(result["violation"]["property"], "data race", "{how}: {result}");
+        let message = result["violation"]["message"].as_str().unwrap();
+        assert!(message.contains("writes 64 bytes") && message.contains(" shared"), "{message}");
+        let (code, result) = programs.check(&format!("-- ./copied {how} fixed"));
+        assert_eq!((code, verdict(&result)), (0, "holds"), "{how}: {result}");
+    }
+}
+
+#[test]
 fn accesses_that_a_lock_orders_are_no_steps() {
     let programs = programs(&["locked_update.c"]);
     let executions = |options: &str| {

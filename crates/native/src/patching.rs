@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::memory::{Armed, CopiedModule, Plainness, Races};
-use everypath_rewrite::{CopyLayout, Counters, Layout, Patch, PlanError, plan};
-use everypath_shim_abi::{MAX_PATCHES, ModuleEntry, preload, text};
+use everypath_rewrite::{CopyLayout, Counters, Layout, Patch, PlanError, libc_pointers, plan};
+use everypath_shim_abi::{LIBC_FUNCTIONS, MAX_PATCHES, ModuleEntry, preload, text};
 use everypath_shim_abi::{PatchHeader, PatchKind, Site, Trap, padding};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -99,6 +99,17 @@ pub(crate) struct Arming<'a> {
     pub(crate) races: Races,
 }
 
+/// Where the shim's summaries of libc functions are.
+pub(crate) type Summaries = [u64; LIBC_FUNCTIONS.len()];
+
+/// Routines of the shim that patches lead to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Routines {
+    /// Those for patched instructions.
+    pub(crate) entries: [u64; 2],
+    pub(crate) summaries: Summaries,
+}
+
 /// What is planned so far.
 #[derive(Default)]
 struct Tables {
@@ -113,7 +124,7 @@ impl Patches {
     /// accesses are scheduling points.
     pub(crate) fn new(
         modules: &[Loaded],
-        entries: [u64; 2],
+        Routines { entries, summaries }: Routines,
         arming: Option<Arming<'_>>,
     ) -> Result<Self, Error> {
         let mut patches = Patches::default();
@@ -128,8 +139,11 @@ impl Patches {
                 }
                 None => patches.patch_in_place(module, entries, &mut tables),
             };
-            let length =
-                added.map_err(|error| Error::Patch { path: module.path.clone(), error })?;
+            let failed = |error| Error::Patch { path: module.path.clone(), error };
+            let length = added.map_err(failed)?;
+            if arming.is_some() {
+                patches.redirect(module, &summaries).map_err(failed)?;
+            }
             if length > module.room {
                 return Err(Error::TooManyPatches { sites: patches.sites });
             }
@@ -145,6 +159,15 @@ impl Patches {
             return Err(Error::TooManyPatches { sites: patches.sites });
         }
         Ok(patches)
+    }
+
+    /// Makes a module call the shim instead of functions of libc whose accesses are known.
+    fn redirect(&mut self, module: &Loaded, summaries: &Summaries) -> Result<(), PlanError> {
+        for (at, name) in libc_pointers(&module.bytes, &LIBC_FUNCTIONS)? {
+            let address = at.wrapping_add(module.base);
+            self.record(PatchKind::Pointer, address, &summaries[name].to_le_bytes());
+        }
+        Ok(())
     }
 
     /// Patches the sites of a module and nothing else; how much room their stubs take.

@@ -3,7 +3,7 @@
 
 use crate::execution::Execution;
 use crate::panics::Panic;
-use everypath_shim_abi::{HeapMisuse, Outcome, Setup, Waiting};
+use everypath_shim_abi::{HeapMisuse, Outcome, Race, Setup, Waiting};
 
 /// What the outcome of an execution means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub(crate) enum Property {
     /// Two threads access the same memory, one of them to write, one not atomically, and nothing orders
     /// them.
     DataRace,
+    /// Memory was accessed that another thread had freed, or may have.
+    UseAfterFree,
     Deadlock,
     Idle,
     Livelock,
@@ -70,6 +72,7 @@ impl Property {
             Property::InvalidFree => "invalid free",
             Property::HeapOverflow => "heap overflow",
             Property::DataRace => "data race",
+            Property::UseAfterFree => "use after free",
             Property::Deadlock => "deadlock",
             Property::Idle => "idle",
             Property::Livelock => "livelock",
@@ -97,8 +100,10 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
             Some(HeapMisuse::DoubleFree) => Property::DoubleFree,
             Some(HeapMisuse::InvalidFree) => Property::InvalidFree,
             Some(HeapMisuse::Overflow) => Property::HeapOverflow,
+            Some(HeapMisuse::UseAfterFree) => Property::UseAfterFree,
             None => return Decision::Undecided(Doubt::Defect),
         },
+        Outcome::DataRace if frees(execution) => Property::UseAfterFree,
         Outcome::DataRace => Property::DataRace,
         Outcome::Panicked => Property::UnhandledPanic,
         Outcome::Deadlock => Property::Deadlock,
@@ -118,6 +123,11 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
         | Outcome::Defect => return Decision::Undecided(Doubt::Defect),
     };
     Decision::Violated(property)
+}
+
+/// Whether one of the accesses of a data race frees the memory.
+fn frees(execution: &Execution) -> bool {
+    Race::from_detail(execution.detail).frees.contains(&true)
 }
 
 /// Whether a thread is enabled besides the one that hangs.

@@ -44,7 +44,12 @@ pub const LOST: u64 = 1 << 63;
 /// The number of a block that is none: its two words are the hash of a log, all of which belongs to this
 /// one, too.
 pub const CONTINUES: u64 = 0;
-/// How many words such a record has before its number.
+/// The number of a block that is none: its words are the address and the length of what a call of libc or
+/// the kernel accessed, and whether it wrote.
+pub const CALL: u64 = u32::MAX as u64;
+/// How many words a [`CALL`] has before its number.
+pub const CALL_WORDS: usize = 3;
+/// How many words [`CONTINUES`] has before its number.
 pub const CONTINUES_WORDS: usize = 2;
 /// The words before those of a log that is kept for the checker: its hash and its length.
 pub const LOG_HEAD: usize = 3;

@@ -61,12 +61,19 @@ pub enum HeapMisuse {
     InvalidFree,
     /// Something was written behind the end of a block.
     Overflow,
+    /// A block was accessed that had been freed.
+    UseAfterFree,
 }
 
 impl HeapMisuse {
     /// The one with this number.
     pub fn from_detail(detail: i32) -> Option<Self> {
-        let all = [HeapMisuse::DoubleFree, HeapMisuse::InvalidFree, HeapMisuse::Overflow];
+        let all = [
+            HeapMisuse::DoubleFree,
+            HeapMisuse::InvalidFree,
+            HeapMisuse::Overflow,
+            HeapMisuse::UseAfterFree,
+        ];
         all.into_iter().find(|&misuse| misuse as i32 == detail)
     }
 }
@@ -80,14 +87,17 @@ pub struct Race {
     pub sizes: [u8; 2],
     /// Which of them write.
     pub writes: [bool; 2],
+    /// Which of them free the memory.
+    pub frees: [bool; 2],
 }
 
 impl Race {
     /// As the detail of an outcome.
     pub fn to_detail(self) -> i32 {
         let [first, second] = self.sizes.map(|size| i32::from(size.min(127)));
-        let writes = self.writes.map(i32::from);
-        i32::from(self.other) | first << 8 | second << 15 | writes[0] << 22 | writes[1] << 23
+        let [writes, frees] = [self.writes, self.frees].map(|flags| flags.map(i32::from));
+        let flags = writes[0] | writes[1] << 1 | frees[0] << 2 | frees[1] << 3;
+        i32::from(self.other) | first << 8 | second << 15 | flags << 22
     }
 
     /// What a detail says.
@@ -95,7 +105,8 @@ impl Race {
         Race {
             other: detail as u8,
             sizes: [(detail >> 8 & 127) as u8, (detail >> 15 & 127) as u8],
-            writes: [detail >> 22 & 1 != 0, detail >> 23 & 1 != 0],
+            writes: [22, 23].map(|bit| detail >> bit & 1 != 0),
+            frees: [24, 25].map(|bit| detail >> bit & 1 != 0),
         }
     }
 }
@@ -109,7 +120,7 @@ mod tests {
         for (other, sizes, writes) in
             [(127, [8, 64], [true, false]), (0, [1, 127], [false, true]), (3, [4, 4], [true; 2])]
         {
-            let race = Race { other, sizes, writes };
+            let race = Race { other, sizes, writes, frees: [writes[1], false] };
             assert_eq!(Race::from_detail(race.to_detail()), race);
         }
     }

@@ -21,6 +21,8 @@ pub enum PatchKind {
     Traps,
     /// The armed granules, ascending: addresses divided by eight.
     Granules,
+    /// A pointer to a function, to be written over that through which a module calls it.
+    Pointer,
 }
 
 impl TryFrom<u32> for PatchKind {
@@ -33,6 +35,7 @@ impl TryFrom<u32> for PatchKind {
             PatchKind::Sites,
             PatchKind::Traps,
             PatchKind::Granules,
+            PatchKind::Pointer,
         ];
         all.into_iter().find(|&kind| kind as u32 == number).ok_or(UnknownNumber(number))
     }

@@ -2,11 +2,11 @@
 
 use crate::access_log::MAX_LOGGED;
 use crate::{
-    BatchEntry, Choice, Command, Counters, EnabledStep, Event, Handoff, LogEntry, MAX_ACCEPTED,
-    MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_FRAMES, MAX_LOG, MAX_MESSAGE, MAX_MODULES,
-    MAX_NOTICES, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, MAX_OUTPUT, MAX_PATCHES,
-    MAX_PROCESSES, MAX_STARTS, MAX_THREADS, ModuleEntry, Notice, OUTPUTS, Record, Reply, Setup,
-    Splitmix, ThreadEntry, Upcall, UpcallReply,
+    BatchEntry, Choice, Command, Counters, EnabledStep, Event, Handoff, LIBC_FUNCTIONS, LogEntry,
+    MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_FRAMES, MAX_LOG, MAX_MESSAGE,
+    MAX_MODULES, MAX_NOTICES, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, MAX_OUTPUT,
+    MAX_PATCHES, MAX_PROCESSES, MAX_STARTS, MAX_THREADS, ModuleEntry, Notice, OUTPUTS, Record,
+    Reply, Setup, Splitmix, ThreadEntry, Upcall, UpcallReply,
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -60,6 +60,9 @@ pub struct Region {
     /// Where the shim's routines for patched instructions are: for any, and for those in modules that
     /// use nothing but the lower halves of vector registers.
     pub atomics_entries: Cell<[u64; 2]>,
+    /// Where the shim's summaries of libc functions are, in the order of
+    /// [`LIBC_FUNCTIONS`](crate::LIBC_FUNCTIONS).
+    pub summaries: Cell<[u64; LIBC_FUNCTIONS.len()]>,
     /// How many modules there are.
     pub module_count: Cell<u32>,
     /// How many bytes of [`Region::patches`] are in use.

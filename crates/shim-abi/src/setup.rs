@@ -68,6 +68,8 @@ pub struct Setup {
     pub canonical: bool,
     /// Whether memory accesses are recorded.
     pub memory: bool,
+    /// Whether data races are violations, if accesses are recorded.
+    pub races: bool,
     /// Whether output is a step: if not, its order between threads is not explored.
     pub output_steps: bool,
     /// Whether messages between sockets are logged.

@@ -18,7 +18,7 @@ use crate::sys::{number, sys};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, Ordering::Release};
 use everypath_shim_abi::access_log::{
-    AccessContext, CONTINUES, LOG_GUARD, LOG_HEAD, LOG_SIZE, LOST, MAX_LOGGED,
+    AccessContext, CALL, CONTINUES, LOG_GUARD, LOG_HEAD, LOG_SIZE, LOST, MAX_LOGGED, MAX_RECORD,
 };
 use everypath_shim_abi::address_space::{ACCESS_LOG, PAGE};
 use everypath_shim_abi::{MAX_THREADS, ModuleEntry};
@@ -108,6 +108,28 @@ fn append_continuation(hash: [u64; 2]) {
     context().next.set(next as u64 + 24);
 }
 
+/// Appends what a call of libc or the kernel accesses.
+pub(crate) fn record_call(address: usize, length: usize, writes: bool) {
+    let next = context().next.get() as usize;
+    if next + MAX_RECORD > END {
+        empty();
+    }
+    let next = context().next.get() as usize;
+    store(next, [address as u64, length as u64, u64::from(writes), CALL]);
+    context().next.set(next as u64 + 32);
+}
+
+/// Empties the log in the middle of a step: what it held becomes a log of its own, which the rest of the
+/// step continues.
+fn empty() {
+    let concurrent = crate::state::state().is_concurrent();
+    let hash = if concurrent { pass_on() } else { [0; 2] };
+    context().next.set(START as u64);
+    if concurrent {
+        append_continuation(hash);
+    }
+}
+
 /// The hash of the log, which is passed on to the checker if that may not know it.
 fn pass_on() -> [u64; 2] {
     let length = context().next.get() as usize - START;
@@ -142,8 +164,7 @@ pub(crate) fn has_room() -> bool {
     own().access_logs_used.load(Relaxed) < MAX_LOGGED as u64 / 2
 }
 
-/// Whether an access that faults is that of a copy which found the log full. Then it is emptied: what it
-/// held becomes a log of its own, which the rest of the step continues.
+/// Whether an access that faults is that of a copy which found the log full. Then it is emptied.
 pub(crate) fn is_full(address: u64, machine: &Machine) -> bool {
     if !is_armed() || !(END as u64..(END + LOG_GUARD) as u64).contains(&address) {
         return false;
@@ -151,12 +172,7 @@ pub(crate) fn is_full(address: u64, machine: &Machine) -> bool {
     // The instruction is `mov qword ptr [free + displacement], block`.
     let [prefix, _, operand] = load::<[u8; 3]>(machine.rip.get() as usize);
     let free = usize::from(operand & 7) | usize::from(prefix & 1) << 3;
-    let concurrent = crate::state::state().is_concurrent();
-    let hash = if concurrent { pass_on() } else { [0; 2] };
-    context().next.set(START as u64);
-    if concurrent {
-        append_continuation(hash);
-    }
+    empty();
     machine.set(free, context().next.get());
     true
 }

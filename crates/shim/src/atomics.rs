@@ -356,9 +356,15 @@ fn compare_exchange(operand: usize, site: &Site, rax: u64) {
         return;
     }
     if fails && times_in_vain(site.address, operand, now) >= LOOKS {
-        spin(Operation::CompareExchange(Attempt::Repeated), objects::bytes(operand, site.size.into()));
+        spin(
+            Operation::CompareExchange(Attempt::Repeated),
+            objects::bytes(operand, site.size.into()),
+        );
     } else {
-        point(Operation::CompareExchange(Attempt::First), objects::bytes(operand, site.size.into()));
+        point(
+            Operation::CompareExchange(Attempt::First),
+            objects::bytes(operand, site.size.into()),
+        );
     }
     let now = value(operand, size);
     if now != expected && size <= 8 {

@@ -66,6 +66,7 @@ mod signals;
 mod snapshot;
 mod start;
 mod state;
+mod summaries;
 mod symmetry;
 mod sync;
 mod sys;

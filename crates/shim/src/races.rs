@@ -7,6 +7,7 @@
 //! comes to its own.
 
 use crate::controller;
+use crate::region::setup;
 use crate::state::{Status, Thread, state};
 use everypath_shim_abi::{Outcome, Race, Site, SiteKind};
 
@@ -18,11 +19,13 @@ pub(crate) struct Access {
     length: usize,
     writes: bool,
     is_plain: bool,
+    frees: bool,
 }
 
 impl Access {
     /// None at all.
-    const NONE: Access = Access { address: 0, length: 0, writes: false, is_plain: false };
+    const NONE: Access =
+        Access { address: 0, length: 0, writes: false, is_plain: false, frees: false };
 
     /// The access of a patched instruction; locks and the like make none that could race.
     fn of(site: &Site, (address, length): (usize, usize)) -> Option<Self> {
@@ -50,7 +53,17 @@ impl Access {
             | SiteKind::RwUnlock
             | SiteKind::RwUnlockCall => return None,
         };
-        Some(Access { address, length, writes, is_plain: site.is_plain })
+        Some(Access { address, length, writes, is_plain: site.is_plain, frees: false })
+    }
+
+    /// An access of libc or the kernel, which are not atomic.
+    pub(crate) fn plain(address: usize, length: usize, writes: bool) -> Self {
+        Access { address, length, writes, is_plain: setup().races, frees: false }
+    }
+
+    /// That a block is freed.
+    pub(crate) fn free(address: usize, length: usize) -> Self {
+        Access { frees: true, ..Access::plain(address, length, true) }
     }
 
     fn races_with(self, other: Access) -> bool {
@@ -69,7 +82,13 @@ pub(crate) fn begin(thread: &Thread, site: &Site, accessed: (usize, usize)) {
     if !crate::accesses::is_armed() {
         return;
     }
-    let Some(access) = Access::of(site, accessed) else { return };
+    if let Some(access) = Access::of(site, accessed) {
+        begin_access(thread, access);
+    }
+}
+
+/// A thread is about to access memory. Ends the execution if that is a data race.
+pub(crate) fn begin_access(thread: &Thread, access: Access) {
     let meets = |other: &&Thread| {
         other.number.get() != thread.number.get()
             && other.status() == Status::Ready
@@ -81,6 +100,7 @@ pub(crate) fn begin(thread: &Thread, site: &Site, accessed: (usize, usize)) {
             other: other.number.get() as u8,
             sizes: [access, theirs].map(|of| of.length.min(u8::MAX.into()) as u8),
             writes: [access.writes, theirs.writes],
+            frees: [access.frees, theirs.frees],
         };
         let address = access.address.max(theirs.address) as u64;
         crate::region::reply(|reply| reply.address = address);
@@ -90,7 +110,10 @@ pub(crate) fn begin(thread: &Thread, site: &Site, accessed: (usize, usize)) {
     thread.access.set(access);
 }
 
-/// The instruction is about to be executed.
+/// The access is about to happen. Ends the execution if the memory was freed meanwhile.
 pub(crate) fn end(thread: &Thread) {
-    thread.access.set(Access::NONE);
+    let access = thread.access.replace(Access::NONE);
+    if access.length > 0 && !access.frees {
+        crate::heap::expect_allocated(access.address);
+    }
 }

@@ -124,6 +124,7 @@ extern "C" fn before_main(argc: i32, argv: usize, environment: usize) -> i32 {
     // SAFETY: the callback keeps nothing. JUSTIFICATION: the loader's own list of what it loaded.
     unsafe { dl_iterate_phdr(list_module, core::ptr::null_mut()) };
     own().atomics_entries.set(atomics::entries().map(|entry| entry as u64));
+    own().summaries.set(crate::summaries::addresses());
     prepare_main(block);
     controller::serve()
 }
@@ -366,10 +367,23 @@ fn apply_patches() {
             PatchKind::Sites => sites = content,
             PatchKind::Traps => traps = content,
             PatchKind::Granules => crate::granules::install(content),
+            PatchKind::Pointer => redirect_pointer(address as usize, content),
         }
     }
     atomics::install(sites, traps);
     release_unused_trampolines();
+}
+
+/// Writes a pointer to a function over another. It may be in pages that the loader has protected, and
+/// that nobody writes any more: they stay writable, which changes nothing for the program.
+fn redirect_pointer(address: usize, contents: &[u8]) {
+    const READ_WRITE: usize = 3;
+    let low = address & !(PAGE - 1);
+    let length = round_up(address + contents.len(), PAGE) - low;
+    if sys!(number::MPROTECT, low, length, READ_WRITE) != 0 {
+        crate::fail::fatal("cannot redirect the program's calls of libc");
+    }
+    write(address, contents);
 }
 
 pub(crate) fn patch(address: usize, contents: &[u8]) {

@@ -4,7 +4,7 @@ use super::Names;
 use crate::execution::Execution;
 use crate::panics::Panic;
 use crate::verdict::{Decision, Doubt, Property, decide};
-use everypath_shim_abi::{Race, Setup, ThreadEntry, address_space};
+use everypath_shim_abi::{Outcome, Race, Setup, ThreadEntry, address_space};
 use everypath_trace::Violation;
 
 /// What an ending means.
@@ -59,7 +59,11 @@ impl Names<'_> {
             Property::HeapOverflow => {
                 format!("the program has written behind the end of a block {}", execution.text)
             }
-            Property::DataRace => self.race(),
+            Property::UseAfterFree if execution.outcome == Outcome::HeapMisuse => {
+                let place = self.place_in(execution.thread);
+                format!("{who} accesses memory that was freed{place}: {}", execution.text)
+            }
+            Property::DataRace | Property::UseAfterFree => self.race(),
             Property::Deadlock => self.deadlock(),
             Property::Idle => {
                 format!("no network input can arrive any more: {}", self.deadlock())
@@ -125,13 +129,20 @@ impl Names<'_> {
     /// Two accesses that nothing orders: each with its thread and its place.
     fn race(&self) -> String {
         let execution = &self.replayed.execution;
-        let Race { other, sizes, writes } = Race::from_detail(execution.detail);
+        let Race { other, sizes, writes, frees } = Race::from_detail(execution.detail);
         let threads = [execution.thread, other.into()];
         let [first, second] = [0, 1].map(|it: usize| {
             let (who, place) = (self.thread(threads[it]), self.place_in(threads[it]));
             let verb = if writes[it] { "writes" } else { "reads" };
-            let bytes = if sizes[it] == 1 { "byte" } else { "bytes" };
-            (format!("{who} {verb} {} {bytes}", sizes[it]), place)
+            let bytes = match sizes[it] {
+                1 => "1 byte".into(),
+                MANY_BYTES => format!("{MANY_BYTES} bytes or more"),
+                size => format!("{size} bytes"),
+            };
+            match frees[it] {
+                true => (format!("{who} frees the block"), place),
+                false => (format!("{who} {verb} {bytes}"), place),
+            }
         });
         let object = match (&self.replayed.raced, execution.text.as_str()) {
             (Some(variable), _) => format!("of {variable}"),
@@ -179,6 +190,9 @@ impl Names<'_> {
         }
     }
 }
+
+/// An access of a race has so many bytes, or more.
+const MANY_BYTES: u8 = 127;
 
 /// The message of the first panic on standard error.
 fn panic_message(execution: &Execution) -> Option<String> {

@@ -34,6 +34,8 @@ pub(crate) struct Conflicts {
     accessing: Vec<Accessing>,
     /// What pairs of footprints have in common.
     common: BTreeMap<(usize, Number, Number), Vec<(Touch, Touch)>>,
+    /// The words of locks of Rust's standard library, by process: which bytes of which granule.
+    lock_words: BTreeMap<(usize, u64), u8>,
     pub(crate) found: BTreeSet<Conflict>,
 }
 
@@ -56,6 +58,9 @@ impl Conflicts {
                 let (thread, process) = (event.thread, owner(event.thread));
                 let memory = processes.get_mut(process).ok_or(BadLog)?;
                 let footprint = memory.footprints.number(event.accesses, memory.reader)?;
+                for touch in memory.footprints.get(footprint).of_locks() {
+                    *self.lock_words.entry((process, touch.granule)).or_default() |= touch.mask;
+                }
                 self.accessing.push(Accessing { step, thread, process, footprint });
             }
         }
@@ -78,7 +83,11 @@ impl Conflicts {
                 for (first, second) in &*common {
                     let from = if first.is_step { Some(earlier.step) } else { next[earlier.step] };
                     let ordered = from.is_some_and(|from| is_before(&self.order, from, later.step));
-                    if !(ordered || first.is_step && second.is_step) {
+                    let of_lock = || {
+                        let word = self.lock_words.get(&(later.process, first.granule));
+                        is_within_lock(first, second, word.copied().unwrap_or(0))
+                    };
+                    if !(ordered || first.is_step && second.is_step || of_lock()) {
                         self.found.insert(Conflict {
                             earlier: reader.instruction(first),
                             later: reader.instruction(second),
@@ -90,6 +99,16 @@ impl Conflicts {
         }
         Ok(())
     }
+}
+
+/// Whether both accesses are those of a lock of Rust's standard library, to its word: these are parts of
+/// its operations, which are steps. Whoever else stores there overwrites a lock.
+fn is_within_lock(first: &Touch, second: &Touch, word: u8) -> bool {
+    let is_of_lock = |touch: &Touch| match touch.kind {
+        AccessKind::Read | AccessKind::Atomic | AccessKind::Lock => true,
+        AccessKind::Write | AccessKind::Update => false,
+    };
+    first.mask & second.mask & !word == 0 && is_of_lock(first) && is_of_lock(second)
 }
 
 /// Whether a step happens before another, or is it.

@@ -76,14 +76,14 @@ impl Detector {
 
     /// Forgets conflicts that are data races, if these are taken to do no harm.
     fn ignore_races(&mut self, worker: &Worker) {
-        let Some(prepared) = worker.prepared().next().filter(|_| self.races == Races::Ignore) else {
+        let Some(prepared) = worker.prepared().next().filter(|_| self.races == Races::Ignore)
+        else {
             return;
         };
         let modules = &prepared.loaded;
         let plainness = self.plainness.get_or_insert_with(|| Plainness::of(modules));
         let is_plain = |access: &Instruction| plainness.is_plain(access, modules);
-        let races =
-            |of: &Conflict| [&of.earlier, &of.later].into_iter().flatten().any(is_plain);
+        let races = |of: &Conflict| [&of.earlier, &of.later].into_iter().flatten().any(is_plain);
         self.conflicts.found.retain(|conflict| !races(conflict));
     }
 

@@ -2,11 +2,16 @@
 
 use super::{Armed, CopiedModule, Instruction};
 use everypath_rewrite::{AccessKind, Point};
-use everypath_shim_abi::access_log::{CONTINUES, CONTINUES_WORDS, LOG_HEAD};
+use everypath_shim_abi::access_log::{CALL, CALL_WORDS, CONTINUES, CONTINUES_WORDS, LOG_HEAD};
 use std::collections::BTreeMap;
 
 /// The hash of a log.
 pub(crate) type LogHash = [u64; 2];
+
+/// Where a call of libc or the kernel stands for a module.
+const NO_MODULE: u16 = u16::MAX;
+/// No call accesses more bytes than this.
+const MOST_BYTES: u64 = 1 << 32;
 
 /// What a step did to eight bytes, and by which instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +42,11 @@ impl MemoryFootprint {
         touches.dedup();
         let filter = Filter::of(&touches);
         MemoryFootprint { touches, filter }
+    }
+
+    /// What it did to the words of locks of Rust's standard library.
+    pub(super) fn of_locks(&self) -> impl Iterator<Item = &Touch> {
+        self.touches.iter().filter(|touch| touch.kind == AccessKind::Lock)
     }
 
     /// Whether it may have something in common with another one. Most pairs of steps have not, and
@@ -96,11 +106,7 @@ impl Footprints {
     }
 
     /// The number of the footprint with a hash; its log is read, if nobody has.
-    pub(super) fn number(
-        &mut self,
-        hash: LogHash,
-        reader: Reader<'_>,
-    ) -> Result<Number, BadLog> {
+    pub(super) fn number(&mut self, hash: LogHash, reader: Reader<'_>) -> Result<Number, BadLog> {
         if let Some(&number) = self.numbers.get(&hash) {
             return Ok(number);
         }
@@ -136,16 +142,18 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads a log from its end; returns the hash of the log that it continues.
-    fn parse(
-        self,
-        mut log: &[u64],
-        touches: &mut Vec<Touch>,
-    ) -> Result<Option<LogHash>, BadLog> {
+    fn parse(self, mut log: &[u64], touches: &mut Vec<Touch>) -> Result<Option<LogHash>, BadLog> {
         let mut continued = None;
         while let Some((&number, before)) = log.split_last() {
             if number == CONTINUES {
                 let (rest, hash) = before.split_last_chunk::<CONTINUES_WORDS>().ok_or(BadLog)?;
                 continued = Some(*hash);
+                log = rest;
+                continue;
+            }
+            if number == CALL {
+                let (rest, words) = before.split_last_chunk::<CALL_WORDS>().ok_or(BadLog)?;
+                self.call(*words, touches);
                 log = rest;
                 continue;
             }
@@ -192,7 +200,22 @@ impl Reader<'_> {
         Ok(rest)
     }
 
-    /// The instruction of a touch.
+    /// What a call of libc or the kernel accessed: it is a step if a granule of that is armed.
+    fn call(self, [address, length, writes]: [u64; CALL_WORDS], touches: &mut Vec<Touch>) {
+        let last = address.saturating_add(length.saturating_sub(1));
+        let touch = Touch {
+            granule: 0,
+            mask: 0,
+            kind: if writes == 0 { AccessKind::Read } else { AccessKind::Write },
+            is_step: self.armed.has_granule(address >> 3, last >> 3),
+            module: NO_MODULE,
+            site: 0,
+        };
+        // More than a program has would be a damaged log.
+        spread(address, length.min(MOST_BYTES), touch, touches);
+    }
+
+    /// The instruction of a touch; none of a call.
     pub(super) fn instruction(self, touch: &Touch) -> Option<Instruction> {
         let module = self.modules.get(usize::from(touch.module))?;
         Some(Instruction { module: module.path.clone(), address: touch.site })

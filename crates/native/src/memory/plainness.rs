@@ -13,7 +13,8 @@ impl Plainness {
     /// Of the accesses that are scheduling points, if somebody wants to know.
     pub(crate) fn new(modules: &[Loaded], arming: Arming<'_>) -> Self {
         let wanted = arming.races == Races::Violation && !arming.armed.instructions.is_empty();
-        let is_armed = |module: &&Loaded| arming.armed.instructions.iter().any(|it| it.module == module.path);
+        let is_armed =
+            |module: &&Loaded| arming.armed.instructions.iter().any(|it| it.module == module.path);
         Plainness(wanted.then(|| symbols(modules.iter().filter(is_armed))))
     }
 

@@ -16,7 +16,7 @@ use crate::exhaustive::PlannedExecution;
 use crate::judge::{Judge, Left, PlacedFile, placed};
 use crate::memory::{Armed, Races};
 use crate::panics::thread_starts;
-use crate::patching::{Arming, Loaded, Patches};
+use crate::patching::{Arming, Loaded, Patches, Routines};
 use crate::region::Mapping;
 use everypath_schedules::Alternative;
 use everypath_shim_abi::access_log::{LOST, MAX_LOGGED};
@@ -106,6 +106,7 @@ impl Launch {
     fn setup_of(&self, process: u16) -> Setup {
         let judged = self.judge.is_some();
         let setup = Setup {
+            races: self.races == Races::Violation,
             judged,
             output_steps: self.setup.output_steps || judged,
             process,
@@ -166,7 +167,8 @@ impl Modules {
             loaded.extend(Loaded::read(&cell.get())?);
         }
         let arming = region.setup.get().memory.then_some(arming);
-        let patches = Patches::new(&loaded, routines, arming)?;
+        let summaries = region.summaries.get();
+        let patches = Patches::new(&loaded, Routines { entries: routines, summaries }, arming)?;
         let thread_starts = thread_starts(&loaded);
         let prepared =
             Arc::new(Prepared { program, entries: routines, loaded, patches, thread_starts });

@@ -3,6 +3,7 @@
 use super::perform;
 use crate::cancel;
 use crate::libc::result;
+use crate::summaries;
 use crate::sys::{call, number};
 use everypath_shim_abi::syscalls::syscall;
 
@@ -13,10 +14,15 @@ fn made_by_libc(number: i64, arguments: [usize; 6]) -> isize {
         return result(call(number, arguments));
     }
     let make = || perform(number, arguments);
-    result(match syscall(number).is_some_and(|call| call.is_cancellation_point) {
+    let Some(known) = syscall(number) else { return result(make()) };
+    // What libc calls for itself does not come here: it orders that by locks of its own.
+    summaries::before_syscall(known, &arguments);
+    let answer = match known.is_cancellation_point {
         true => cancel::at_system_call(make),
         false => make(),
-    })
+    };
+    summaries::after_syscall(known, &arguments, answer);
+    result(answer)
 }
 
 macro_rules! wrappers {

@@ -17,6 +17,8 @@ const GUARDED: usize = 32;
 const CANARY_BYTE: u8 = 0xca;
 /// What freed memory holds: no address, so that whoever follows a pointer from there crashes.
 const POISON: u8 = 0xfd;
+/// Eight bytes of it.
+pub(super) const POISON_WORD: u64 = u64::from_ne_bytes([POISON; 8]);
 
 /// The first word of a header: one of these, the class, and how many bytes were not asked for.
 const IN_USE: u64 = 0x0065_7573;

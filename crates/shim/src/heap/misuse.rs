@@ -157,6 +157,18 @@ pub(crate) fn name_block(address: usize) {
     }
 }
 
+/// Ends the execution if an address that is about to be accessed is in a block that was freed.
+pub(crate) fn expect_allocated(address: usize) {
+    if !holds(address) || load::<u64>(address & !7) != super::block::POISON_WORD {
+        return;
+    }
+    if let Some(block) = around(address).filter(|block| block.usage() == Some(Use::Freed)) {
+        let (offset, size) = (address - block.0, block.size());
+        let what = format_args!("{offset} bytes into a block of up to {size} bytes");
+        report(HeapMisuse::UseAfterFree, Some(block), what);
+    }
+}
+
 /// Ends the execution.
 fn report(misuse: HeapMisuse, block: Option<Block>, what: fmt::Arguments<'_>) -> ! {
     let calls = block.map_or([0; 2], Block::calls);

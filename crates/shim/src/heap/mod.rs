@@ -8,7 +8,7 @@
 mod block;
 mod misuse;
 
-pub(crate) use misuse::{check_at_exit, name_block, obey};
+pub(crate) use misuse::{check_at_exit, expect_allocated, name_block, obey};
 
 use crate::libc::fail;
 use crate::memory::{copy, load, round_up, store, zero};
@@ -95,6 +95,10 @@ fn usable(pointer: usize) -> usize {
 fn release(pointer: usize) {
     // The loader's own early memory is never reused.
     let Some(block) = block_in_use(pointer) else { return };
+    let has_moved = crate::summaries::free(pointer, block.0 + block.asked() - pointer);
+    if has_moved && block_in_use(pointer).is_none() {
+        return;
+    }
     make_accessible(block);
     block.free(next_call());
     let arena = arena();
