@@ -4,7 +4,7 @@ use crate::error::CheckError;
 use everypath_native::{MAX_DEPTH, Sampler};
 use everypath_schedules::reduction::Reduction;
 use everypath_schedules::stateful::Sleep;
-use everypath_trace::{CacheName, CheckConfig, MemoryName, ReductionName, RestoreMethod, Strategy};
+use everypath_trace::{CacheName, CheckConfig, ReductionName, RestoreMethod, Strategy};
 
 /// The PCT bug depth if nobody says.
 const DEFAULT_PCT_DEPTH: u32 = 3;
@@ -25,15 +25,6 @@ pub(crate) enum Exploration {
 impl Exploration {
     /// What the options ask for, if they go together.
     pub(crate) fn of(config: &CheckConfig) -> Result<Self, CheckError> {
-        if config.memory == Some(MemoryName::On)
-            && (config.strategy != Strategy::Dfs
-                || config.state_matching
-                || !config.with.is_empty())
-        {
-            return Err(CheckError::options(
-                "--memory on goes with --strategy dfs on one program, without --state-matching",
-            ));
-        }
         let sampler = sampler(config)?;
         if let Some(most) = config.preemptions {
             return Exploration::bounded(config, most);

@@ -12,11 +12,15 @@ use everypath_trace::{CheckConfig, Coverage, Explanation, Progress, RacesName, T
 use serde::Serialize;
 
 /// What a verdict takes for granted if memory accesses are seen.
-const ASSUMPTION_WITH_MEMORY: &str = "Assumes sequential consistency, and that functions of libc and \
-     syscalls access no memory that other threads access without a lock.";
+const ASSUMPTION_WITH_MEMORY: &str = "Assumes sequential consistency, and that libc functions without \
+     a summary (docs/soundness.md) access no memory that other threads access without a lock.";
 /// The same if data races are ignored.
 const ASSUMPTION_WITHOUT_RACES: &str = "Assumes sequential consistency, that data races do no harm, \
-     and that functions of libc and syscalls access no memory that other threads access without a lock.";
+     and that libc functions without a summary (docs/soundness.md) access no memory that other threads \
+     access without a lock.";
+/// What a search over states takes for granted.
+const ASSUMPTION_OF_STATES: &str = "Assumes sequential consistency, and that accesses conflict only \
+     where a few random schedules have shown it.";
 /// What every other verdict takes for granted.
 const ASSUMPTION: &str = "Assumes no data races: plain loads and stores are not scheduling points.";
 
@@ -252,6 +256,7 @@ impl Report {
             },
             assumption: match config.sees_memory() {
                 true if config.races == RacesName::Ignore => ASSUMPTION_WITHOUT_RACES,
+                true if config.state_matching => ASSUMPTION_OF_STATES,
                 true => ASSUMPTION_WITH_MEMORY,
                 false => ASSUMPTION,
             },

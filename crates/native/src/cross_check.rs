@@ -8,7 +8,7 @@
 use crate::error::Error;
 use crate::execution::{Execution, Explored};
 use crate::worker::{Launch, Worker};
-use everypath_shim_abi::{Command, Outcome, Request};
+use everypath_shim_abi::{Command, Outcome, Policy, Request};
 use everypath_trace::Control;
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,12 @@ pub struct CrossCheck {
 const MOST: u64 = 500;
 /// It has as many as this even if the search had fewer.
 const LEAST: u64 = 100;
-/// So many executions help a search that is not done yet.
-const HELP: u64 = 500;
+/// Samples that help a search that is not done yet, one after the other: how schedules are chosen, and
+/// how many executions.
+const HELP: [(Policy, u64); 3] =
+    [(Policy::Random, 500), (Policy::Pos, 2_000), (Policy::Pct, 2_000)];
+/// The bug depth of the last.
+const PCT_DEPTH: u32 = 3;
 /// For each execution of the search, it has so many.
 const FACTOR: u64 = 2;
 /// No more executions are run between two looks at the clock.
@@ -58,7 +62,8 @@ impl Comparison<'_> {
     /// counts as stopped, too.
     pub(crate) fn run(&self, worker: &mut Worker, explored: &mut Explored) -> Result<(), Error> {
         let size = CrossCheck::size(explored.executions, self.limit);
-        let Some(met) = self.sample(size, worker, explored)? else { return Ok(()) };
+        let sampled = self.sample(size, Policy::Random, worker, explored)?;
+        let Some(met) = sampled else { return Ok(()) };
         // Two threads that spin let each other go on: more spins give up so than the search has
         // explored, which is a violation, and no contradiction.
         if explored.spins {
@@ -73,27 +78,33 @@ impl Comparison<'_> {
     /// Helps a search that is not done yet: random schedules are far from each other, and meet common
     /// mistakes soon. Returns whether they did.
     pub(crate) fn help(&self, worker: &mut Worker, explored: &mut Explored) -> Result<bool, Error> {
-        let met = self.sample(HELP, worker, explored)?;
-        explored.cross_checked = 0;
-        let is_met = met.is_some();
-        met.into_iter().for_each(|execution| explored.keep(execution));
-        Ok(is_met)
+        for (policy, size) in HELP {
+            let met = self.sample(size, policy, worker, explored)?;
+            explored.cross_checked = 0;
+            if let Some(execution) = met {
+                explored.keep(execution);
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Samples executions until one ends as the search has found none to end.
     fn sample(
         &self,
         size: u64,
+        policy: Policy,
         worker: &mut Worker,
         explored: &mut Explored,
     ) -> Result<Option<Execution>, Error> {
+        let horizon = (explored.steps / explored.executions.max(1)).max(1) as u32;
+        let schedules = Command { policy, depth: PCT_DEPTH, horizon, ..Command::default() };
         let now = (self.check.clock)();
         let end = now + (now - self.began).max(MOMENT);
         while explored.cross_checked < size && (self.check.clock)() < end {
             let (first, seed) = (explored.cross_checked, self.check.seed);
             let count = first.clamp(1, BATCH).min(size - first);
-            let command =
-                Command { request: Request::Run, seed, first, count, ..Command::default() };
+            let command = Command { request: Request::Run, seed, first, count, ..schedules };
             let Some(reply) = worker.ask_unless(command, self.control)? else {
                 explored.complete = false;
                 return Ok(None);

@@ -3,11 +3,12 @@
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::good_turing::{self, GoodTuring, Promise};
+use crate::memory::learnt;
 use crate::worker::{Launch, Modules, Worker};
 use everypath_shim_abi::{Command, MAX_BATCH, Policy, Request};
 use everypath_trace::Control;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// How schedules are chosen.
@@ -64,6 +65,17 @@ struct Search<'a> {
 ///
 /// Which execution is reported does not depend on the number of workers.
 pub fn sample(sampling: &Sampling, control: &Control) -> Result<Explored, Error> {
+    let launch = match learnt(&sampling.launch, sampling.seed, control) {
+        Err(Error::Stopped) => return Ok(Explored::default()),
+        learnt => learnt?,
+    };
+    let armed = Arc::clone(&launch.armed);
+    let sampled = sample_learnt(&Sampling { launch, ..sampling.clone() }, control)?;
+    Ok(Explored { armed, ..sampled })
+}
+
+/// Samples schedules of a program whose conflicting accesses are known, as far as they are.
+fn sample_learnt(sampling: &Sampling, control: &Control) -> Result<Explored, Error> {
     let (request, seed) = (Request::Run, sampling.seed);
     let command = Command { request, seed, ..Command::default() };
     match sampling.sampler {

@@ -7,11 +7,13 @@ use crate::cross_check::{Comparison, CrossCheck};
 use crate::dependence::alternative;
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
+use crate::memory::learnt;
 use crate::worker::{From, Launch, Modules, Worker};
 use everypath_schedules::stateful::{Reached, Sleep, StateSearch, Walker};
 use everypath_shim_abi::{Choice, Enabled, EnabledStep, Outcome, Reply};
 use everypath_trace::Control;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What to explore.
 #[derive(Clone, Debug)]
@@ -151,11 +153,16 @@ impl Explored {
 
 /// Explores until an execution is not as expected, all states were met, or somebody stops it.
 pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored, Error> {
-    let mut launch = space.launch.clone();
+    let seed = space.cross_check.map_or(1, |check| check.seed);
+    let mut launch = match learnt(&space.launch, seed, control) {
+        Err(Error::Stopped) => return Ok(Explored::default()),
+        learnt => learnt?,
+    };
     launch.setup.canonical = true;
     let began = space.cross_check.map(|check| (check.clock)());
     let worker = Worker::start(&launch, &Modules::default())?;
-    let mut explored = Explored { sites: worker.sites(), ..Explored::default() };
+    let armed = Arc::clone(&launch.armed);
+    let mut explored = Explored { sites: worker.sites(), armed, ..Explored::default() };
     let mut path = Path::new(worker, control);
     let mut search = StateSearch::new(space.sleep);
     let mut cut = false;

@@ -6,7 +6,7 @@ use crate::dependence::taken_after;
 use crate::error::Error;
 use crate::execution::is_final;
 use crate::symmetry::Symmetry;
-use crate::worker::{Launch, Worker};
+use crate::worker::{Launch, Modules, Worker};
 use everypath_schedules::Taken;
 use everypath_shim_abi::{Command, Event, Request};
 use everypath_trace::Control;
@@ -130,6 +130,31 @@ impl Detector {
         }
         Ok(())
     }
+}
+
+/// So many times at most is a program started to learn which of its accesses conflict.
+const ROUNDS: usize = 32;
+
+/// The program with those accesses as scheduling points that conflict in a few random schedules. A search
+/// that sees nothing of happens-before, or a sample, begins so.
+pub(crate) fn learnt(launch: &Launch, seed: u64, control: &Control) -> Result<Launch, Error> {
+    let mut launch = launch.clone();
+    // Peers would have to answer what nobody may ever ask.
+    if !launch.setup.memory || !launch.outside.is_empty() || launch.fresh {
+        return Ok(launch);
+    }
+    for _ in 0..ROUNDS {
+        let Some(mut detector) = Detector::of(&launch) else { break };
+        let mut worker = Worker::start(&launch, &Modules::default())?;
+        detector.learn(&mut worker, seed, control)?;
+        let unarmed = detector.unarmed();
+        if unarmed.is_empty() {
+            break;
+        }
+        let armed = Arc::make_mut(&mut launch.armed);
+        unarmed.iter().for_each(|conflict| armed.arm(conflict));
+    }
+    Ok(launch)
 }
 
 /// The checker cannot make sense of a log.

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 pub use armed::{Armed, Instruction, NotAnAccess};
 use conflicts::Conflicts;
-pub(crate) use detector::Detector;
+pub(crate) use detector::{Detector, learnt};
 use footprint::{Footprints, Reader};
 pub(crate) use plainness::Plainness;
 pub(crate) use unseen::unseen;

@@ -80,7 +80,7 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Schedules"))]
     pub reduction: Option<ReductionName>,
 
-    /// Whether conflicting memory accesses are found and scheduled [default: on for dfs]
+    /// Whether conflicting memory accesses are found and scheduled [default: on, without --joint]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Schedules"))]
     pub memory: Option<MemoryName>,
 
@@ -341,11 +341,7 @@ impl CheckConfig {
 
     /// Whether memory accesses are recorded, and those that conflict scheduled.
     pub fn sees_memory(&self) -> bool {
-        let can = self.strategy == Strategy::Dfs
-            && !self.state_matching
-            && self.with.is_empty()
-            && !self.is_joint();
-        self.memory.map_or(can, |memory| memory == MemoryName::On)
+        self.memory.map_or(!self.is_joint(), |memory| memory == MemoryName::On)
     }
 
     /// The seed of everything random.
