@@ -126,6 +126,26 @@ fn data_races_of_libc_and_the_kernel_are_violations() {
     }
 }
 
+/// Both halves are seen in every combination: old, new, and torn either way.
+#[test]
+fn wide_accesses_are_several_steps() {
+    let programs = programs(&["torn.c"]);
+    let options = "--races explore --keep-going --exit-code 9 --";
+    let (code, result) = programs.check(&format!("{options} ./torn"));
+    assert_eq!((code, verdict(&result)), (1, "violated"), "{result}");
+    let endings = result["stats"]["endings"].as_array().unwrap();
+    assert_eq!(endings.len(), 4, "{result}");
+}
+
+/// What a thread waits for by plain loads becomes a scheduling point before anybody has written it.
+#[test]
+fn threads_that_spin_on_memory_let_others_run() {
+    let programs = programs(&["awaits.c"]);
+    let (code, result) = programs.check("--races explore -- ./awaits");
+    assert_eq!((code, verdict(&result)), (1, "violated"), "{result}");
+    assert_eq!(result["violation"]["property"], "assertion", "{result}");
+}
+
 #[test]
 fn accesses_that_a_lock_orders_are_no_steps() {
     let programs = programs(&["locked_update.c"]);

@@ -183,7 +183,8 @@ impl<'a> Searching<'a> {
             explored.steps += (executed.left_out + executed.steps.len()) as u64;
             explored.redundant += u64::from(executed.ended.is_redundant());
             let (outcome, unexpected) = team.last();
-            if unexpected.is_none() && team.has_unarmed() {
+            let ends_search = unexpected.is_some() && outcome != Outcome::Hang;
+            if !ends_search && team.has_unarmed() {
                 return ControlFlow::Break(());
             }
             explored.abandoned += u64::from(outcome == Outcome::Abandoned);

@@ -215,9 +215,15 @@ impl<'a> Speculation<'a> {
     /// Looks for conflicting accesses in the last execution.
     fn look_for_conflicts(&mut self, executed: &Executed<EnabledStep>) -> Result<(), Error> {
         let is_last = self.last.1.is_some() && !self.exhaustive.keep_going;
+        let worker = self.members[0].worker();
+        if let (Some(detector), Some(spinning)) = (&mut self.detector, &self.last.1)
+            && spinning.outcome == Outcome::Hang
+        {
+            detector.look_at_spin(worker, &self.path, spinning.detail as u16);
+        }
         if let Some(detector) = self.detector.as_mut().filter(|_| !is_last) {
             let steps = (executed.left_out, &executed.steps[..]);
-            detector.look(self.members[0].worker(), &self.path, steps)?;
+            detector.look(worker, &self.path, steps)?;
         }
         Ok(())
     }

@@ -19,7 +19,14 @@ pub struct AccessContext {
     /// What such an instruction has loaded and is going to store. Another thread may run in between, so
     /// it belongs to the thread.
     pub value: Cell<u64>,
+    unused: [u64; 4],
+    /// The operand of an instruction that accesses more than eight bytes at once, and does so in several
+    /// steps: what it has loaded, or is going to store. Aligned as such instructions may need it.
+    pub wide: Cell<[u64; WIDE_WORDS]>,
 }
+
+/// The words of the widest operand.
+pub const WIDE_WORDS: usize = 8;
 
 /// Offset of [`AccessContext::next`].
 pub const NEXT: u8 = offset_of!(AccessContext, next) as u8;
@@ -29,6 +36,9 @@ pub const SAVED: u8 = offset_of!(AccessContext, saved) as u8;
 pub const KEPT: u8 = offset_of!(AccessContext, kept) as u8;
 /// Offset of [`AccessContext::value`].
 pub const VALUE: u8 = offset_of!(AccessContext, value) as u8;
+
+/// Offset of [`AccessContext::wide`].
+pub const WIDE: u8 = offset_of!(AccessContext, wide) as u8;
 
 /// The most bytes that one record has.
 pub const MAX_RECORD: usize = 8 * 256;
@@ -55,6 +65,7 @@ pub const CONTINUES_WORDS: usize = 2;
 pub const LOG_HEAD: usize = 3;
 
 const _: () = {
-    assert!(offset_of!(AccessContext, value) < 128, "offsets are bytes");
+    assert!(WIDE as usize + 8 * WIDE_WORDS <= 128, "offsets are bytes");
+    assert!(WIDE.is_multiple_of(64), "vectors are aligned");
     assert!(MAX_RECORD < LOG_GUARD);
 };

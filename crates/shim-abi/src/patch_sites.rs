@@ -139,7 +139,9 @@ pub struct Site {
     pub is_armed: bool,
     /// Whether it is repeated as often as `rcx` says.
     pub is_repeated: bool,
-    unused: [u8; 3],
+    /// Whether it is a step for each eight bytes of its operand.
+    pub is_wide: bool,
+    unused: [u8; 2],
 }
 
 impl Site {
@@ -155,7 +157,8 @@ impl Site {
             is_plain: false,
             is_armed: false,
             is_repeated: false,
-            unused: [0; 3],
+            is_wide: false,
+            unused: [0; 2],
         }
     }
 
@@ -168,19 +171,20 @@ impl Site {
         bytes[10] = self.is_plain.into();
         bytes[11] = self.is_armed.into();
         bytes[12] = self.is_repeated.into();
+        bytes[13] = self.is_wide.into();
         bytes
     }
 
     /// The entry that lies in a table so.
     pub fn from_bytes(bytes: [u8; Site::LENGTH]) -> Result<Self, UnknownNumber> {
-        let [a, b, c, d, e, f, g, h, kind, size, is_plain, is_armed, is_repeated, ..] = bytes;
-        if let Some(&wild) = [is_plain, is_armed, is_repeated].iter().find(|&&flag| flag > 1) {
+        let [a, b, c, d, e, f, g, h, kind, size, flags @ ..] = bytes;
+        if let Some(&wild) = flags.iter().find(|&&flag| flag > 1) {
             return Err(UnknownNumber(wild.into()));
         }
+        let [is_plain, is_armed, is_repeated, is_wide, ..] = flags.map(|flag| flag == 1);
         let address = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
         let site = Site::new(address, SiteKind::try_from(kind)?, size);
-        let (is_plain, is_armed) = (is_plain == 1, is_armed == 1);
-        Ok(Site { is_plain, is_armed, is_repeated: is_repeated == 1, ..site })
+        Ok(Site { is_plain, is_armed, is_repeated, is_wide, ..site })
     }
 }
 
@@ -191,7 +195,7 @@ const _: () = {
     assert!(offset_of!(Site, address) == 0);
     assert!(offset_of!(Site, kind) == 8 && offset_of!(Site, size) == 9);
     assert!(offset_of!(Site, is_plain) == 10 && offset_of!(Site, is_armed) == 11);
-    assert!(offset_of!(Site, is_repeated) == 12);
+    assert!(offset_of!(Site, is_repeated) == 12 && offset_of!(Site, is_wide) == 13);
 };
 
 /// A patch that is a one-byte trap: where no jump to the stub fits, the handler of the trap goes there.

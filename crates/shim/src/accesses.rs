@@ -13,12 +13,14 @@ use crate::region::{own, region, setup};
 use crate::run_state::{Common, RunState};
 use crate::scheduler::Counter;
 use crate::signals::Machine;
-use crate::state::State;
+use crate::state::{State, state};
 use crate::sys::{number, sys};
+use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, Ordering::Release};
 use everypath_shim_abi::access_log::{
     AccessContext, CALL, CONTINUES, LOG_GUARD, LOG_HEAD, LOG_SIZE, LOST, MAX_LOGGED, MAX_RECORD,
+    WIDE_WORDS,
 };
 use everypath_shim_abi::address_space::{ACCESS_LOG, PAGE};
 use everypath_shim_abi::{MAX_THREADS, ModuleEntry};
@@ -68,9 +70,14 @@ pub(crate) fn begin_execution() {
     }
 }
 
+/// How often the log was full in the present step.
+static EMPTIED: Counter = Counter::new();
+const OFTEN: u64 = 32;
+
 /// A thread takes a step.
 pub(crate) fn begin_step(thread: u16, step: u32) {
     if is_armed() {
+        EMPTIED.set(0);
         LAST_STEPS[usize::from(thread) % MAX_THREADS].store(step + 1, Relaxed);
     }
 }
@@ -122,7 +129,7 @@ pub(crate) fn record_call(address: usize, length: usize, writes: bool) {
 /// Empties the log in the middle of a step: what it held becomes a log of its own, which the rest of the
 /// step continues.
 fn empty() {
-    let concurrent = crate::state::state().is_concurrent();
+    let concurrent = state().is_concurrent();
     let hash = if concurrent { pass_on() } else { [0; 2] };
     context().next.set(START as u64);
     if concurrent {
@@ -174,6 +181,12 @@ pub(crate) fn is_full(address: u64, machine: &Machine) -> bool {
     let free = usize::from(operand & 7) | usize::from(prefix & 1) << 3;
     empty();
     machine.set(free, context().next.get());
+    let times = EMPTIED.get() + 1;
+    EMPTIED.set(times);
+    // A thread that fills the log so often in one step may wait for another one.
+    if times >= OFTEN && times.is_power_of_two() && state().has_runnable_other() {
+        crate::signals::hang::probe(machine);
+    }
     true
 }
 
@@ -188,6 +201,11 @@ pub(crate) fn refuse_unseen(address: usize) {
     if is_armed() && !modules.map(|module| module.get()).any(|module| is_copy(&module)) {
         stop!("code at {address:#x} is entered in a way that --memory on does not know");
     }
+}
+
+/// The operand of an instruction that accesses more than eight bytes.
+pub(crate) fn wide_operand() -> &'static Cell<[u64; WIDE_WORDS]> {
+    &context().wide
 }
 
 /// What an instruction that is divided into a load and a store has loaded: it belongs to its thread.

@@ -219,7 +219,9 @@ extern "C" fn before_instruction(frame: usize, vectors: usize) {
         SiteKind::Load => Use::Look,
         _ => Use::Other,
     };
-    if !belongs(thread, operand, how) {
+    if site.is_wide {
+        crate::wide::access(thread, site, operand);
+    } else if !belongs(thread, operand, how) {
         crate::races::begin(thread, site, (operand, length));
         let second = load(frame + SECOND_ARGUMENT);
         begin_step(site, Accessed { operand, length, second }, rax);

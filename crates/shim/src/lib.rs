@@ -75,5 +75,6 @@ mod time;
 mod trace_hash;
 mod unwind;
 mod verify;
+mod wide;
 mod write_protect;
 mod xsave;

@@ -415,6 +415,11 @@ impl State {
         self.unjoined.get() > 0
     }
 
+    /// Whether another thread could take a step now.
+    pub(crate) fn has_runnable_other(&self) -> bool {
+        self.ready.bits() & !(1 << self.current.get()) != 0
+    }
+
     /// Whether no other thread can ever take a step in between.
     pub(crate) fn is_lonely(&self) -> bool {
         self.alive.get() == 1

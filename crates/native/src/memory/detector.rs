@@ -1,6 +1,7 @@
 //! The detector: looks for conflicting accesses in executions, as they are run.
 
 use super::conflicts::ProcessMemory;
+use super::footprint::Touch;
 use super::{Armed, Conflict, Conflicts, Footprints, Instruction, Plainness, Races, Reader};
 use crate::dependence::taken_after;
 use crate::error::Error;
@@ -8,7 +9,7 @@ use crate::execution::is_final;
 use crate::symmetry::Symmetry;
 use crate::worker::{Launch, Modules, Worker};
 use everypath_schedules::Taken;
-use everypath_shim_abi::{Command, Event, Request};
+use everypath_shim_abi::{Command, Event, Outcome, Request, address_space};
 use everypath_trace::Control;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -74,6 +75,29 @@ impl Detector {
         Ok(())
     }
 
+    /// Looks at what a thread reads again and again without a scheduling point: another one may write
+    /// that, so it counts as a conflict. What the thread writes itself, or has on its stack, it does not
+    /// wait for.
+    pub(crate) fn look_at_spin(&mut self, worker: &Worker, events: &[Event], thread: u16) {
+        let process = worker.system.owner(thread);
+        let Some(event) = events.iter().rfind(|event| event.thread == thread) else { return };
+        let Some(prepared) = worker.prepared().nth(process) else { return };
+        let reader = Reader { modules: &prepared.patches.copied, armed: &self.armed };
+        let footprints = self.footprints.get(process);
+        let touches = footprints.and_then(|of| of.last_part(event.accesses, reader));
+        let touches = touches.unwrap_or_default();
+        let is_own = |touch: &Touch| {
+            let top = address_space::stack_top(thread) as u64;
+            address_space::is_on_stack(top, touch.granule << 3)
+                || touches.iter().any(|it| it.granule == touch.granule && it.kind.writes())
+        };
+        for read in touches.iter().filter(|&touch| !is_own(touch)) {
+            let instruction = reader.instruction(read);
+            let (earlier, later) = (instruction.clone(), instruction);
+            self.conflicts.found.insert(Conflict { earlier, later, granule: read.granule });
+        }
+    }
+
     /// Forgets conflicts that are data races, if these are taken to do no harm.
     fn ignore_races(&mut self, worker: &Worker) {
         let Some(prepared) = worker.prepared().next().filter(|_| self.races == Races::Ignore)
@@ -115,11 +139,14 @@ impl Detector {
                 return Err(Error::Stopped);
             };
             let (logs, lost) = worker.access_logs(&mut seen);
+            self.add(logs)?;
+            let events = worker.events();
+            if reply.outcome == Outcome::Hang {
+                self.look_at_spin(worker, &events, reply.detail as u16);
+            }
             if lost || is_final(reply.outcome) {
                 return Ok(());
             }
-            self.add(logs)?;
-            let events = worker.events();
             let steps = taken_after(0, &events, &self.symmetry);
             self.look(worker, &events, (0, &steps))?;
             let is_new = self.conflicts.found.len() > before;

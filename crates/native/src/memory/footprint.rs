@@ -128,6 +128,15 @@ impl Footprints {
         Ok(number)
     }
 
+    /// What the last part of a log says; its other parts are passed over.
+    pub(super) fn last_part(&self, hash: LogHash, reader: Reader<'_>) -> Option<Vec<Touch>> {
+        let mut touches = Vec::new();
+        reader.parse(self.logs.get(&hash)?, &mut touches).ok()?;
+        touches.sort_unstable();
+        touches.dedup();
+        Some(touches)
+    }
+
     pub(super) fn get(&self, number: Number) -> &MemoryFootprint {
         &self.all[number as usize]
     }

@@ -72,6 +72,8 @@ pub(super) struct Operand {
     pub(super) scale: u8,
     pub(super) displacement: u64,
     pub(super) repeated: bool,
+    /// Whether it may not happen, or not to all of its bytes.
+    pub(super) is_conditional: bool,
     pub(super) size: u16,
     pub(super) kind: AccessKind,
 }
@@ -135,7 +137,11 @@ fn operand(image: &Image<'_>, instruction: &Instruction, memory: &UsedMemory) ->
     // Of what is repeated the disassembler says no size, since it depends on a register.
     let size = if repeated { instruction.memory_size() } else { memory.memory_size() };
     let size = size.size() as u16;
-    Some(Operand { base, index, scale, displacement, repeated, size, kind })
+    let is_conditional = matches!(
+        memory.access(),
+        OpAccess::CondRead | OpAccess::CondWrite | OpAccess::ReadCondWrite
+    );
+    Some(Operand { base, index, scale, displacement, repeated, is_conditional, size, kind })
 }
 
 /// Whether the processor executes it as one access that nobody comes between.

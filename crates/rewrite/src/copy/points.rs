@@ -9,7 +9,7 @@ use super::blocks::Copier;
 use crate::sites::operand as site_operand;
 use crate::stub::{self, Flags};
 use crate::{PlanError, Site, SiteKind};
-use everypath_shim_abi::access_log::{KEPT, VALUE};
+use everypath_shim_abi::access_log::{KEPT, VALUE, WIDE};
 use iced_x86::{Code, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
 
 impl Copier<'_> {
@@ -34,6 +34,7 @@ impl Copier<'_> {
             [update] if is_divisible(instruction, &update) => {
                 self.divided(instruction, update, free)?;
             }
+            [wide] if is_wide(instruction, &wide) => self.wide(instruction, wide, free)?,
             _ => {
                 for operand in &seen {
                     let kind = if operand.kind.writes() { SiteKind::Store } else { SiteKind::Load };
@@ -71,6 +72,7 @@ impl Copier<'_> {
         let mut site = Site::new(placed.ip(), kind, size);
         site.is_armed = !self.layout.everywhere;
         site.is_repeated = operand.repeated;
+        site.is_wide = is_wide(instruction, operand);
         self.call_shim(&placed, (site, how), flags)
     }
 
@@ -90,6 +92,55 @@ impl Copier<'_> {
         Ok(())
     }
 
+    /// An instruction that loads or stores more than eight bytes: it works on a copy, and the shim moves
+    /// that in steps of eight bytes. Where the shim has nothing to do, the copy is moved here; where it has
+    /// stored, it leaves in the copy what is in memory then.
+    fn wide(
+        &mut self,
+        instruction: &Instruction,
+        operand: Operand,
+        free: Gpr,
+    ) -> Result<(), PlanError> {
+        let on_copy = on_copy(instruction, WIDE);
+        let failed = |copier: &Self, error| copier.immovable(instruction.ip(), &error);
+        if operand.kind.writes() {
+            self.code.encode(&on_copy).map_err(|error| failed(self, error))?;
+            self.armed(instruction, &operand, SiteKind::Store, Flags::Live)?;
+            self.record_alone(instruction, &[operand], free);
+            return self.move_words(instruction, &operand, free, Direction::Store);
+        }
+        self.move_words(instruction, &operand, free, Direction::Load)?;
+        self.armed(instruction, &operand, SiteKind::Load, Flags::Live)?;
+        self.record_alone(instruction, &[operand], free);
+        self.code.encode(&on_copy).map_err(|error| failed(self, error))
+    }
+
+    /// Moves the words of an operand to or from its copy.
+    fn move_words(
+        &mut self,
+        instruction: &Instruction,
+        operand: &Operand,
+        free: Gpr,
+        direction: Direction,
+    ) -> Result<(), PlanError> {
+        self.code.store_context(free, KEPT);
+        for offset in (0..operand.size as u8).step_by(8) {
+            let place = Place { base: self.layout.base, offset: offset.into(), size: 8 };
+            let moving = moving(instruction, place, free, direction);
+            let moving = moving.map_err(|error| self.immovable(instruction.ip(), &error))?;
+            if direction == Direction::Store {
+                self.code.load_context(free, WIDE + offset);
+            }
+            let encoded = self.code.encode(&moving);
+            encoded.map_err(|error| self.immovable(instruction.ip(), &error))?;
+            if direction == Direction::Load {
+                self.code.store_context(free, WIDE + offset);
+            }
+        }
+        self.code.load_context(free, KEPT);
+        Ok(())
+    }
+
     /// An instruction that loads, and then stores.
     fn divided(
         &mut self,
@@ -101,26 +152,36 @@ impl Copier<'_> {
         self.armed(instruction, &operand, SiteKind::Load, Flags::Live)?;
         self.record_alone(instruction, &[Operand { kind: AccessKind::Read, ..operand }], free);
         self.code.store_context(free, KEPT);
-        let load = moving(instruction, self.layout.base, free, Direction::Load);
+        let size = instruction.memory_size().size();
+        let place = Place { base: self.layout.base, offset: 0, size };
+        let load = moving(instruction, place, free, Direction::Load);
         self.code
             .encode(&load.map_err(|error| immovable(self, error))?)
             .map_err(|error| immovable(self, error))?;
         self.code.store_context(free, VALUE);
         self.code.load_context(free, KEPT);
-        let on_copy = on_copy(instruction);
+        let on_copy = on_copy(instruction, VALUE);
         self.code.encode(&on_copy).map_err(|error| immovable(self, error))?;
         // The flags are the instruction's now.
         self.armed(instruction, &operand, SiteKind::Store, Flags::Live)?;
         self.record_alone(instruction, &[Operand { kind: AccessKind::Write, ..operand }], free);
         self.code.store_context(free, KEPT);
         self.code.load_context(free, VALUE);
-        let store = moving(instruction, self.layout.base, free, Direction::Store);
+        let store = moving(instruction, place, free, Direction::Store);
         self.code
             .encode(&store.map_err(|error| immovable(self, error))?)
             .map_err(|error| immovable(self, error))?;
         self.code.load_context(free, KEPT);
         Ok(())
     }
+}
+
+/// Whether an instruction accesses more than eight bytes, and can work on a copy of them.
+fn is_wide(instruction: &Instruction, operand: &Operand) -> bool {
+    matches!(operand.kind, AccessKind::Read | AccessKind::Write)
+        && matches!(operand.size, 16 | 32 | 64)
+        && !operand.is_conditional
+        && (0..instruction.op_count()).any(|at| instruction.op_kind(at) == OpKind::Memory)
 }
 
 /// Whether anybody looks at the flags that are set before an instruction.
@@ -142,31 +203,43 @@ fn is_divisible(instruction: &Instruction, operand: &Operand) -> bool {
         && !instruction.is_stack_instruction()
 }
 
-/// The instruction on the copy of its operand.
-fn on_copy(instruction: &Instruction) -> Instruction {
+/// The instruction on the copy of its operand, at an offset of the context.
+fn on_copy(instruction: &Instruction, copy: u8) -> Instruction {
     let mut on_copy = *instruction;
     on_copy.set_memory_base(Register::None);
     on_copy.set_memory_index(Register::None);
     on_copy.set_memory_index_scale(1);
     on_copy.set_memory_displ_size(4);
-    on_copy.set_memory_displacement64(u64::from(VALUE));
+    on_copy.set_memory_displacement64(u64::from(copy));
     on_copy.set_segment_prefix(Register::GS);
     on_copy
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Load,
     Store,
 }
 
-/// `mov free, [operand]` or `mov [operand], free`, of the operand's size.
+/// A part of an operand.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Where the module is loaded.
+    base: u64,
+    /// From the start of the operand.
+    offset: u64,
+    /// How many bytes.
+    size: usize,
+}
+
+/// `mov free, [operand]` or `mov [operand], free`, of a part of the operand.
 fn moving(
     instruction: &Instruction,
-    base: u64,
+    Place { base, offset, size }: Place,
     Gpr(free): Gpr,
     direction: Direction,
 ) -> Result<Instruction, iced_x86::IcedError> {
-    let mut displacement = instruction.memory_displacement64();
+    let mut displacement = instruction.memory_displacement64().wrapping_add(offset);
     if instruction.memory_base() == Register::RIP {
         displacement = displacement.wrapping_add(base);
     }
@@ -175,12 +248,13 @@ fn moving(
         instruction.memory_index(),
         instruction.memory_index_scale(),
         displacement.cast_signed(),
-        instruction.memory_displ_size(),
+        // A part may need one where the whole needs none; 1 is as many bytes as it takes.
+        instruction.memory_displ_size().max(1),
         false,
         Register::None,
     );
     let number = u32::from(free);
-    let (register, load, store) = match instruction.memory_size().size() {
+    let (register, load, store) = match size {
         1 => (byte_register(free), Code::Mov_r8_rm8, Code::Mov_rm8_r8),
         2 => (Register::AX + number, Code::Mov_r16_rm16, Code::Mov_rm16_r16),
         4 => (Register::EAX + number, Code::Mov_r32_rm32, Code::Mov_rm32_r32),

@@ -28,6 +28,8 @@ const TRACED: i32 = 2;
 const RED_ZONE: usize = 128;
 
 static IS_TRACING: AtomicBool = AtomicBool::new(false);
+/// Whether a thread whose state does not repeat goes on: nobody has waited long for it.
+static IS_PROBED: AtomicBool = AtomicBool::new(false);
 static INSTRUCTIONS: AtomicU32 = AtomicU32::new(0);
 static HASHES: AtomicU32 = AtomicU32::new(0);
 /// Halves of the hashes of the earlier registers and of the earlier memory.
@@ -49,6 +51,19 @@ fn flags(machine: &Machine) -> &core::cell::Cell<u64> {
 
 /// Begins to trace a thread that runs for too long.
 pub(super) fn trace(machine: &Machine) {
+    IS_PROBED.store(false, Relaxed);
+    begin(machine);
+}
+
+/// Begins to trace a thread that may spin: its execution ends if its state repeats.
+pub(crate) fn probe(machine: &Machine) {
+    if !IS_TRACING.load(Relaxed) {
+        IS_PROBED.store(true, Relaxed);
+        begin(machine);
+    }
+}
+
+fn begin(machine: &Machine) {
     if IS_TRACING.swap(true, Relaxed) {
         return;
     }
@@ -75,7 +90,12 @@ pub(super) fn is_traced(info: usize, machine: &Machine) -> bool {
         end(machine, true);
     }
     if count > MAX_INSTRUCTIONS || HASHES.load(Relaxed) > MAX_HASHES {
-        end(machine, false);
+        if !IS_PROBED.load(Relaxed) {
+            end(machine, false);
+        }
+        IS_TRACING.store(false, Relaxed);
+        flags(machine).set(flags(machine).get() & !TRAP);
+        return true;
     }
     if count.is_power_of_two() {
         keep(0, now);

@@ -17,7 +17,7 @@ use core::arch::global_asm;
 use everypath_shim_abi::address_space::{PRIVATE, SIGNAL_STACKS, SLOTS};
 use everypath_shim_abi::{LogKind, Object, Operation, Outcome};
 
-mod hang;
+pub(crate) mod hang;
 mod wait;
 
 pub(crate) use wait::{pause, suspend, timed_wait};
