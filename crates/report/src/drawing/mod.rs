@@ -333,7 +333,8 @@ impl Drawing<'_> {
             svg.element("circle", &dot);
             let tags = self.tags(number);
             let room = WORDS_FIT.saturating_sub(tags.chars().count());
-            let text = shortened(&format!("{} {}", step.actor, action(step)), room);
+            let text =
+                shortened(&format!("{} {}", self.timeline.lanes[lane].name, action(step)), room);
             let class =
                 if tags.contains("critical") || tags.contains("fault") { "bad" } else { "" };
             svg.text(
