@@ -174,12 +174,15 @@ fn assistants_use_the_checker_by_mcp() {
 import asyncio, sys
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+# The names differ between versions of the SDK.
+def either(of, new, old):
+    return getattr(of, new) if hasattr(of, new) else getattr(of, old)
 async def main():
     server = StdioServerParameters(command=sys.argv[1], args=['mcp'], cwd=sys.argv[2])
     async with stdio_client(server) as (reading, writing):
         async with ClientSession(reading, writing) as session:
             told = await session.initialize()
-            print(told.serverInfo.name)
+            print(either(told, 'server_info', 'serverInfo').name)
             print(sorted(tool.name for tool in (await session.list_tools()).tools))
             for name, arguments in [
                 ('check', {'program': './philosophers', 'options': ['--max-executions', '100']}),
@@ -189,7 +192,7 @@ async def main():
                 ('show', {'trace': 'nothing'}),
             ]:
                 result = await session.call_tool(name, arguments)
-                print('==', name, result.isError)
+                print('==', name, either(result, 'is_error', 'isError'))
                 print(result.content[0].text)
 asyncio.run(main())
 ";
