@@ -1,7 +1,7 @@
 //! `everypath test`, also `cargo everypath test`: every test of a crate as a program of its own.
 //!
 //! `cargo test --no-run` builds the test binaries; each test that they list is checked by running its
-//! binary for that test alone, on libtest's main thread. A test that fails ends with libtest's exit
+//! binary for that test alone, one at a time. A test that fails ends with libtest's exit
 //! code 101, which a check takes for a violation.
 
 use crate::cli::TestArgs;
