@@ -111,9 +111,11 @@ impl<S: System> Timed<S> {
     {
         let timed = |property: Property<S::State>| {
             let clock = Arc::clone(&self.clock);
-            Property::new(property.name.clone(), move |state: &TimedState<S::State>| {
+            let respects = property.respects_relation();
+            let timed = Property::new(property.name.clone(), move |state: &TimedState<S::State>| {
                 clock.time(Operation::Check, || property.check(&state.inner))
-            })
+            });
+            if respects { timed.respecting_relation() } else { timed }
         };
         inner.into_iter().map(timed).collect()
     }

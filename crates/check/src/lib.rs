@@ -35,7 +35,6 @@ mod finding;
 mod host;
 mod joint;
 mod launch;
-pub mod memory;
 mod observer;
 mod phases;
 mod replay;

@@ -1,7 +1,7 @@
 //! Watching a search, and stopping it.
 
-use crate::memory::memory;
-use everypath_report::grouped;
+use everypath_machine::memory;
+use everypath_report::{memory_reached, time_reached};
 use everypath_trace::{CheckConfig, Control, Seconds};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -57,16 +57,6 @@ impl Limits {
     pub fn bytes(&self) -> Option<u64> {
         self.memory.filter(|_| !self.is_over)
     }
-
-    /// The reason of a search that ended at the limit of time.
-    pub fn time_reached(seconds: f64) -> String {
-        format!("the limit of {seconds} seconds was reached")
-    }
-
-    /// The reason of a search that ended at the limit of memory.
-    pub fn memory_reached(bytes: u64) -> String {
-        format!("the memory limit of {} MiB was reached", grouped(bytes >> 20))
-    }
 }
 
 /// Whoever watches the searches of a check.
@@ -115,11 +105,11 @@ fn enforce(limits: Limits, end: &Receiver<()>) -> Option<String> {
         }
         left = left.map(|left| left.saturating_sub(tick));
         if left.is_some_and(|left| left.is_zero()) {
-            return Some(Limits::time_reached(limits.seconds.map_or(0.0, f64::from)));
+            return Some(time_reached(limits.seconds.map_or(0.0, f64::from)));
         }
         if let Some(most) = limits.bytes().filter(|most| memory().is_some_and(|used| used > *most))
         {
-            return Some(Limits::memory_reached(most));
+            return Some(memory_reached(most));
         }
     }
 }

@@ -1,8 +1,7 @@
 //! `cargo everypath`: cargo runs this program for it, with the word `everypath` first.
 
-use everypath::Catalog;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    everypath::run_as_cargo_subcommand(Catalog::built_in())
+    everypath::run_as_cargo_subcommand(everypath::built_in())
 }

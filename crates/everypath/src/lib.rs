@@ -27,37 +27,35 @@
 //! }
 //! ```
 //!
-//! The map: `cli` (the options), `commands` (one file a command), `catalog` (the models),
-//! `simulated` (those that can be simulated), `network` (topologies that people describe),
-//! `scenario` (options in a file), `beacon` (progress, for whoever asks), `watch` (limits of time and memory, Ctrl-C, the progress line),
-//! `output` (files and standard output), `exit` (exit codes). Only this crate prints, reads clocks
-//! and the environment, and exits.
+//! A crate that has models and nothing else builds sooner with `everypath-model`, which is the part of
+//! this crate without native programs.
+//!
+//! The map: `cli` (the options), `commands` (one file a command), `scenario` (options in a file). What
+//! is about models, and what prints, watches limits and exits, is in `everypath-model`.
 
-mod beacon;
-mod catalog;
 mod cli;
 mod commands;
-mod exit;
-mod network;
-mod output;
-mod result;
 mod scenario;
-mod simulated;
-mod suggest;
-mod usage;
-mod watch;
 
-pub use catalog::Catalog;
-pub use everypath_explore::{
-    Bug, Canonical, Config, EventKind, Feature, Line, Model, NodeRange, Property, Rank, Reuse,
-    SimulationRelation, Step, System, Ties, canonical,
+pub use everypath_model::{
+    Bug, Canonical, Catalog, Config, DEFECT, EventKind, Feature, HOLDS, INCONCLUSIVE, Line, Model,
+    NodeRange, Property, Rank, Reuse, SimulationRelation, Step, System, Ties, USAGE, VIOLATED,
+    canonical,
 };
-pub use exit::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 
-use everypath_explore::panic_capture;
+use everypath_model::{beacon, catalog, guarded, output, suggest, usage, watch};
+use everypath_protocols::{Aodv, Arq, Diffusion, Echo};
 use std::ffi::OsString;
-use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+
+/// The case studies that come with Everypath.
+pub fn built_in() -> Catalog {
+    Catalog::default()
+        .simulated::<Arq>()
+        .simulated::<Aodv>()
+        .simulated::<Diffusion>()
+        .simulated::<Echo>()
+}
 
 /// Runs the command line over these models and returns the exit code.
 pub fn run(catalog: Catalog) -> ExitCode {
@@ -74,23 +72,11 @@ pub fn run_as_cargo_subcommand(catalog: Catalog) -> ExitCode {
 }
 
 fn run_with(catalog: Catalog, words: Vec<OsString>) -> ExitCode {
-    panic::set_hook(Box::new(|info| {
-        // A panic in a model's code is caught and reported as a violation of the model.
-        if !panic_capture::caught(info) {
-            output::error(&format!("internal error: {info}"));
+    guarded(|| match everypath_native::doctor::stack_shortage() {
+        Some(why) => {
+            output::error(&why);
+            Ok(INCONCLUSIVE)
         }
-    }));
-    if let Some(why) = everypath_native::doctor::stack_shortage() {
-        output::error(&why);
-        return ExitCode::from(INCONCLUSIVE);
-    }
-    let command = AssertUnwindSafe(|| match commands::run(catalog, &words) {
-        Ok(code) => code,
-        Err(usage) => {
-            output::error(&usage.to_string());
-            USAGE
-        }
-    });
-    let code = panic::catch_unwind(command);
-    ExitCode::from(code.unwrap_or(DEFECT))
+        None => commands::run(catalog, &words),
+    })
 }

@@ -1,8 +1,7 @@
 //! The `everypath` command.
 
-use everypath::Catalog;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    everypath::run(Catalog::built_in())
+    everypath::run(everypath::built_in())
 }

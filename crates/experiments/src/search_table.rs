@@ -172,7 +172,7 @@ impl SearchTable {
         while (explorations.len() as u64) < most && stopped.is_none() {
             search.shuffle = shuffle.then_some(explorations.len() as u64 + 1);
             let rank = rank.map(ToString::to_string);
-            let request = Request { search: search.clone(), rank, properties: model.properties() };
+            let request = Request::new(model.as_ref(), search.clone(), rank);
             let (result, timed) = host.watched(|control| model.explore(&request, control));
             explorations.push(result);
             seconds += timed.took.as_secs_f64();

@@ -1,11 +1,22 @@
 //! Models whose type is known only to whoever made them: chosen by name, explored as one of many.
 
+use crate::confirm::violated_at_end;
+use crate::describe::describe;
 use crate::graph::Makeup;
+use crate::liveness::confirm_lasso;
+use crate::walk::draw;
 use crate::{
-    Bug, Config, Control, EventKind, Exploration, Feature, Found, Incremental, Incremented, Line,
-    Model, NodeRange, PANIC, Property, Search, Task, explore, explore_incrementally, replay,
+    Add, Bug, Canonical, Config, Control, Ended, EventKind, Exploration, Fairness, Feature, Found,
+    Incremental, Incremented, Line, Liveness, LogEntry, Model, NodeRange, PANIC, Property,
+    PropertyKind, Search, SearchOrder, SimulationRelation, StateGraph, System, Task, Validated,
+    Walk, Walked, check_liveness, explore, explore_incrementally, panic_capture, replay, validate,
+    walk,
 };
-use everypath_trace::{SearchRecord, Step, Target, Trace, TraceStep, Violation};
+use everypath_trace::{SearchRecord, Step, Trace};
+use std::sync::Arc;
+
+/// The links of a network, if it has any of its own.
+type Links = Option<Vec<(u16, u16)>>;
 
 /// What is known of a model before it is built.
 #[derive(Clone, Copy)]
@@ -24,6 +35,8 @@ pub struct ModelKind {
     pub events: &'static [EventKind],
     /// [`Model::DEFAULT_DEPTH`]
     pub default_depth: Option<u32>,
+    /// [`Model::default_links`]
+    pub default_links: fn(u32) -> Links,
     check: fn(&Config) -> Result<(), String>,
     build: fn(Config) -> Box<dyn AnyModel>,
 }
@@ -39,8 +52,9 @@ impl ModelKind {
             features: M::FEATURES,
             events: M::EVENTS,
             default_depth: M::DEFAULT_DEPTH,
+            default_links: M::default_links,
             check: M::check,
-            build: |config| Box::new(Built { model: M::build(&config), config }),
+            build: |config| Box::new(Built { model: Arc::new(M::build(&config)), config }),
         }
     }
 
@@ -56,12 +70,22 @@ impl ModelKind {
     }
 }
 
+impl Request {
+    /// All invariants of a model, by this search.
+    pub fn new(model: &dyn AnyModel, search: Search, rank: Option<String>) -> Self {
+        let is = |property: &PropertyInfo| property.kind == PropertyKind::Invariant;
+        let invariants = model.properties().into_iter().filter(is);
+        let properties = invariants.map(|property| property.name).collect();
+        Request { search, rank, properties, fairness: model.fairness() }
+    }
+}
+
 /// A model that was built, whatever its type.
 pub trait AnyModel {
     /// How it was built.
     fn config(&self) -> &Config;
-    /// The names of the properties.
-    fn properties(&self) -> Vec<String>;
+    /// The properties, of which the last is that there is no deadlock.
+    fn properties(&self) -> Vec<PropertyInfo>;
     /// The names of the ranks, and what they prefer.
     fn ranks(&self) -> Vec<(String, String)>;
     /// Explores the model for the properties of these names.
@@ -77,10 +101,43 @@ pub trait AnyModel {
     ) -> Incremented;
     /// The violation with every state on the way to it in words.
     fn describe(&self, found: &Found, search: SearchRecord) -> Result<Trace, String>;
-    /// Takes a schedule again and returns what its end violates: names of properties, and why.
-    fn recheck(&self, schedule: &[Step]) -> Result<Vec<(String, String)>, String>;
-    /// The state after a schedule, in words, and what can happen then.
+    /// Takes a schedule again, of which the steps from a number on (counted from 0) may be repeated for
+    /// ever, and returns what its end or its loop violates: names of properties, and why.
+    fn recheck(
+        &self,
+        lasso: (&[Step], Option<usize>),
+        request: &Request,
+    ) -> Result<Vec<(String, String)>, String>;
+    /// [`Model::fairness`]
+    fn fairness(&self) -> Fairness;
+    /// [`Model::is_possible`]
+    fn is_possible(&self, event: u16) -> bool;
+    /// Looks for infinite executions that violate the properties of these names.
+    fn check_liveness(&self, request: &Request, control: &Control) -> Liveness;
+    /// Walks through the model at random.
+    fn walk(&self, request: &Request, how: &Walk, control: &Control) -> Walked;
+    /// The schedule of one random walk.
+    fn draw(&self, request: &Request, how: &Walk) -> Result<Vec<Step>, String>;
+    /// The shortest way to a violation that begins with a schedule, if there is one.
+    fn explore_from(
+        &self,
+        schedule: &[Step],
+        request: &Request,
+        control: &Control,
+    ) -> Result<Option<Found>, String>;
+    /// Whether a log is a path of the model.
+    fn validate(&self, log: &[LogEntry], hidden: &[u16], limit: usize)
+    -> Result<Validated, String>;
+    /// What there is to see of the state that a schedule leads to.
     fn look(&self, schedule: &[Step]) -> Result<Look, String>;
+    /// All states and steps, within the bounds of a search, with the description of each state.
+    fn state_graph(&self, request: &Request, control: &Control) -> (StateGraph, Vec<Vec<Line>>);
+    /// The steps that belong to a sequence of edges of such a graph.
+    fn schedule(&self, graph: &StateGraph, request: &Request, path: &[u32]) -> Vec<Step>;
+    /// [`Model::actor`]
+    fn actor(&self, actor: u16) -> String;
+    /// The state of these canonical bytes in words.
+    fn describe_bytes(&self, bytes: &[u8]) -> Vec<Line>;
 }
 
 /// A state, and what can happen in it.
@@ -90,8 +147,51 @@ pub struct Look {
     pub state: Vec<Line>,
     /// The steps that are enabled, each in words.
     pub enabled: Vec<(Step, String)>,
-    /// What the state violates: names of properties, and why.
+    /// What the state, or the step to it, violates: names of properties, and why.
     pub violated: Vec<(String, String)>,
+}
+
+/// A system that begins where a schedule of another leads.
+struct From<'a, S> {
+    system: &'a S,
+    schedule: &'a [Step],
+}
+
+impl<S: System> System for From<'_, S> {
+    type State = S::State;
+
+    fn initial(&self) -> S::State {
+        let mut state = self.system.initial();
+        self.schedule.iter().for_each(|&step| self.system.take(&mut state, step));
+        state
+    }
+
+    fn enabled(&self, state: &S::State, steps: &mut Vec<Step>) {
+        self.system.enabled(state, steps);
+    }
+
+    fn take(&self, state: &mut S::State, step: Step) {
+        self.system.take(state, step);
+    }
+
+    fn restore(&self, original: &S::State, bytes: &[u8], state: &mut S::State) {
+        self.system.restore(original, bytes, state);
+    }
+
+    fn relation(&self) -> Option<&dyn SimulationRelation> {
+        self.system.relation()
+    }
+}
+
+/// What is known of a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyInfo {
+    /// Its name.
+    pub name: String,
+    /// What it speaks of.
+    pub kind: PropertyKind,
+    /// Whether a search for it may prune by the simulation relation of the model, if it has one.
+    pub respects_relation: bool,
 }
 
 /// What to explore, and how.
@@ -102,32 +202,49 @@ pub struct Request {
     pub rank: Option<String>,
     /// The names of the properties to check.
     pub properties: Vec<String>,
+    /// Which executions properties of infinite executions are asked of.
+    pub fairness: Fairness,
 }
 
 struct Built<M> {
-    model: M,
+    model: Arc<M>,
     config: Config,
 }
 
-impl<M: Model> Built<M> {
+impl<M: Model + 'static> Built<M> {
+    /// The property that there is no deadlock.
+    fn deadlock(&self) -> Property<M::State> {
+        let model = Arc::clone(&self.model);
+        Property::no_deadlock(move |state| model.may_end(state))
+    }
+
     /// Does something with a request, in the engine's terms.
     fn with_task<R>(&self, request: &Request, explore: impl FnOnce(&Task<'_, M>) -> R) -> R {
         let mut properties = self.model.properties();
+        properties.push(self.deadlock());
         properties.retain(|property| request.properties.contains(&property.name));
         let ranks = self.model.ranks();
         let rank = ranks.iter().find(|rank| Some(&rank.name) == request.rank.as_ref());
         let search = &request.search;
-        explore(&Task { system: &self.model, properties: &properties, rank, search })
+        explore(&Task { system: &*self.model, properties: &properties, rank, search })
     }
 }
 
-impl<M: Model> AnyModel for Built<M> {
+impl<M: Model + 'static> AnyModel for Built<M> {
     fn config(&self) -> &Config {
         &self.config
     }
 
-    fn properties(&self) -> Vec<String> {
-        self.model.properties().into_iter().map(|property| property.name).collect()
+    fn properties(&self) -> Vec<PropertyInfo> {
+        let mut properties = self.model.properties();
+        properties.push(self.deadlock());
+        let has_relation = self.model.relation().is_some();
+        let info = |property: Property<M::State>| PropertyInfo {
+            kind: property.kind(),
+            respects_relation: property.respects_relation() || !has_relation,
+            name: property.name,
+        };
+        properties.into_iter().map(info).collect()
     }
 
     fn ranks(&self) -> Vec<(String, String)> {
@@ -152,100 +269,137 @@ impl<M: Model> AnyModel for Built<M> {
     }
 
     fn describe(&self, found: &Found, search: SearchRecord) -> Result<Trace, String> {
-        let look = |state: &M::State, fingerprint, next: Option<Step>| {
-            let text = next.map(|step| self.model.describe_step(state, step));
-            Seen {
-                lines: self.model.describe_state(state),
-                fingerprint: format!("{fingerprint}"),
-                text,
-            }
-        };
-        let replayed =
-            replay(&self.model, &found.schedule, look).map_err(|error| error.to_string())?;
-        let mut states = replayed.seen.into_iter();
-        let mut before = states.next().ok_or("the replay saw no state")?;
-        let (initial, initial_fingerprint) = (before.lines, before.fingerprint);
-        let mut steps = Vec::new();
-        for &step in &found.schedule {
-            let text = before.text.take().unwrap_or_default();
-            let after = states.next();
-            steps.push(TraceStep {
-                step,
-                actor: self.model.actor(step.actor),
-                event: M::EVENTS[step.event as usize].name.into(),
-                text,
-                state: after.as_ref().map_or(Vec::new(), |seen| seen.lines.clone()),
-                fingerprint: after.as_ref().map(|seen| seen.fingerprint.clone()),
-                ..TraceStep::default()
-            });
-            before = after.unwrap_or_default();
-        }
-        Ok(Trace {
-            target: Target::Model { name: M::NAME.into(), config: self.config.clone() },
-            search,
-            violation: Violation {
-                property: found.property.clone(),
-                message: found.message.clone(),
-                ..Violation::default()
-            },
-            initial,
-            initial_fingerprint,
-            steps,
-            ..Trace::default()
-        })
+        describe(&*self.model, &self.config, found, search)
     }
 
-    fn look(&self, schedule: &[Step]) -> Result<Look, String> {
-        let properties = self.model.properties();
-        let mut found = Look::default();
-        let look = |state: &M::State, _, next: Option<Step>| {
-            if next.is_none() {
-                let mut enabled = Vec::new();
-                self.model.enabled(state, &mut enabled);
-                let event = |step: &Step| M::EVENTS[usize::from(step.event)].name;
-                let words = |step: Step| {
-                    let (event, actor) = (event(&step), self.model.actor(step.actor));
-                    format!("{event} at {actor}: {}", self.model.describe_step(state, step))
-                };
-                found = Look {
-                    state: self.model.describe_state(state),
-                    enabled: enabled.into_iter().map(|step| (step, words(step))).collect(),
-                    violated: violations(&properties, state),
-                };
+    fn recheck(
+        &self,
+        lasso: (&[Step], Option<usize>),
+        request: &Request,
+    ) -> Result<Vec<(String, String)>, String> {
+        let mut properties = self.model.properties();
+        properties.push(self.deadlock());
+        let (schedule, _) = lasso;
+        let disabled = &request.search.disabled;
+        let violated = violated_at_end(&*self.model, &properties, disabled, schedule)
+            .map_err(|error| error.to_string())?;
+        let name = |number: usize| properties.get(number).map_or(PANIC, |property| &property.name);
+        let mut found: Vec<(String, String)> =
+            violated.into_iter().map(|(number, why)| (name(number).to_string(), why)).collect();
+        let rules = (&request.search, &request.fairness);
+        for property in
+            properties.iter().filter(|property| property.kind() == PropertyKind::Liveness)
+        {
+            if let Ok(why) = confirm_lasso(&*self.model, property, rules, lasso) {
+                found.push((property.name.clone(), why));
             }
-        };
-        let replayed = replay(&self.model, schedule, look).map_err(|error| error.to_string())?;
-        found.violated.extend(replayed.panic.map(|message| (PANIC.to_string(), message)));
+        }
         Ok(found)
     }
 
-    fn recheck(&self, schedule: &[Step]) -> Result<Vec<(String, String)>, String> {
-        let properties = self.model.properties();
-        let mut at_end = Vec::new();
-        let look = |state: &M::State, _, next: Option<Step>| {
-            if next.is_none() {
-                at_end = violations(&properties, state);
-            }
-        };
-        let replayed = replay(&self.model, schedule, look).map_err(|error| error.to_string())?;
-        at_end.extend(replayed.panic.map(|message| (PANIC.to_string(), message)));
-        Ok(at_end)
+    fn fairness(&self) -> Fairness {
+        self.model.fairness()
     }
-}
 
-/// The properties that a state violates, and why.
-fn violations<T>(properties: &[Property<T>], state: &T) -> Vec<(String, String)> {
-    let check = |property: &Property<T>| {
-        property.check(state).err().map(|message| (property.name.clone(), message))
-    };
-    properties.iter().filter_map(check).collect()
-}
+    fn is_possible(&self, event: u16) -> bool {
+        self.model.is_possible(event)
+    }
 
-/// What a replay saw of a state.
-#[derive(Default)]
-struct Seen {
-    lines: Vec<Line>,
-    fingerprint: String,
-    /// What the next step does, if there is one.
-    text: Option<String>,
+    fn check_liveness(&self, request: &Request, control: &Control) -> Liveness {
+        self.with_task(request, |task| {
+            let rules = (task.search, &request.fairness);
+            check_liveness(task.system, task.properties, rules, control)
+        })
+    }
+
+    fn walk(&self, request: &Request, how: &Walk, control: &Control) -> Walked {
+        self.with_task(request, |task| {
+            walk(task.system, task.properties, (task.search, how), control)
+        })
+    }
+
+    fn draw(&self, request: &Request, how: &Walk) -> Result<Vec<Step>, String> {
+        panic_capture::run(|| draw(&*self.model, &request.search, how))
+    }
+
+    fn explore_from(
+        &self,
+        schedule: &[Step],
+        request: &Request,
+        control: &Control,
+    ) -> Result<Option<Found>, String> {
+        let from = From { system: &*self.model, schedule };
+        let mut properties = self.model.properties();
+        properties.push(self.deadlock());
+        properties.retain(|property| request.properties.contains(&property.name));
+        let order = SearchOrder::Bfs;
+        let search = Search { order, add: Add::Next, shuffle: None, ..request.search.clone() };
+        let task = Task { system: &from, properties: &properties, rank: None, search: &search };
+        let explored = explore(&task, control);
+        match (explored.found.into_iter().next(), explored.ended) {
+            (Some(mut found), _) => {
+                found.schedule.splice(0..0, schedule.iter().copied());
+                Ok(Some(found))
+            }
+            (None, Ended::Complete) => Ok(None),
+            (None, ended) => Err(format!("{ended:?}")),
+        }
+    }
+
+    fn validate(
+        &self,
+        log: &[LogEntry],
+        hidden: &[u16],
+        limit: usize,
+    ) -> Result<Validated, String> {
+        panic_capture::run(|| validate(&*self.model, log, hidden, limit))
+    }
+
+    fn look(&self, schedule: &[Step]) -> Result<Look, String> {
+        let mut properties = self.model.properties();
+        properties.push(self.deadlock());
+        let violated = violated_at_end(&*self.model, &properties, &[], schedule)
+            .map_err(|error| error.to_string())?;
+        let name = |number: usize| properties.get(number).map_or(PANIC, |property| &property.name);
+        let violated: Vec<(String, String)> =
+            violated.into_iter().map(|(number, why)| (name(number).to_string(), why)).collect();
+        let mut look = Look { violated, ..Look::default() };
+        replay(&*self.model, schedule, |state: &M::State, _, next| {
+            if next.is_none() {
+                let mut steps = Vec::new();
+                self.model.enabled(state, &mut steps);
+                look.state = self.model.describe_state(state);
+                let words = |step: Step| {
+                    let event = M::EVENTS[usize::from(step.event)].name;
+                    let actor = self.model.actor(step.actor);
+                    format!("{event} at {actor}: {}", self.model.describe_step(state, step))
+                };
+                look.enabled = steps.into_iter().map(|step| (step, words(step))).collect();
+            }
+        })
+        .map_err(|error| error.to_string())?;
+        Ok(look)
+    }
+
+    fn state_graph(&self, request: &Request, control: &Control) -> (StateGraph, Vec<Vec<Line>>) {
+        let mut states = Vec::new();
+        let graph = StateGraph::new(&*self.model, &request.search, control, |state| {
+            states.push(self.model.describe_state(state));
+        });
+        (graph, states)
+    }
+
+    fn schedule(&self, graph: &StateGraph, request: &Request, path: &[u32]) -> Vec<Step> {
+        graph.schedule(&*self.model, &request.search, path)
+    }
+
+    fn actor(&self, actor: u16) -> String {
+        self.model.actor(actor)
+    }
+
+    fn describe_bytes(&self, bytes: &[u8]) -> Vec<Line> {
+        let mut state = self.model.initial();
+        state.read(&mut &bytes[..]);
+        self.model.describe_state(&state)
+    }
 }

@@ -205,7 +205,8 @@ tuple!(A B C D);
 /// Implements [`Canonical`] for a struct, or for an enum, by naming its fields.
 ///
 /// An enum is written as the number of its variant followed by the variant's fields. Field types
-/// of enums must be `Default`, because a field is filled in place after its variant is known.
+/// of enums must be `Default`, because a field is filled in place after its variant is known. The items
+/// of a variant without names are given some here.
 ///
 /// ```
 /// use everypath_explore::{Canonical, canonical};
@@ -213,12 +214,12 @@ tuple!(A B C D);
 /// #[derive(Debug, Default, PartialEq)]
 /// struct Node { sequence: u32, inbox: Vec<Packet> }
 /// #[derive(Debug, Default, PartialEq)]
-/// enum Packet { #[default] Hello, Data { sequence: u32 } }
+/// enum Packet { #[default] Hello, Data { sequence: u32 }, Ack(u32) }
 ///
 /// canonical!(struct Node { sequence, inbox });
-/// canonical!(enum Packet { Hello, Data { sequence } });
+/// canonical!(enum Packet { Hello, Data { sequence }, Ack(number) });
 ///
-/// let node = Node { sequence: 7, inbox: vec![Packet::Data { sequence: 300 }, Packet::Hello] };
+/// let node = Node { sequence: 7, inbox: vec![Packet::Ack(9), Packet::Hello] };
 /// let mut bytes = Vec::new();
 /// node.write(&mut bytes);
 /// let mut copy = Node::default();
@@ -239,15 +240,18 @@ macro_rules! canonical {
             }
         }
     };
-    (enum $name:ident { $($variant:ident $({ $($field:ident),* $(,)? })?),* $(,)? }) => {
+    (enum $name:ident {
+        $($variant:ident $({ $($field:ident),* $(,)? })? $(( $($item:ident),* $(,)? ))?),* $(,)?
+    }) => {
         impl $crate::Canonical for $name {
             #[expect(unused_assignments, reason = "the last variant's number is not used again")]
             fn write(&self, bytes: &mut Vec<u8>) {
                 let mut number = 0u8;
                 $(
-                    if let $name::$variant $({ $($field),* })? = self {
+                    if let $name::$variant $({ $($field),* })? $(( $($item),* ))? = self {
                         bytes.push(number);
                         $($($crate::Canonical::write($field, bytes);)*)?
+                        $($($crate::Canonical::write($item, bytes);)*)?
                         return;
                     }
                     number += 1;
@@ -263,10 +267,16 @@ macro_rules! canonical {
                         $($(
                             let mut $field = Default::default();
                         )*)?
+                        $($(
+                            let mut $item = Default::default();
+                        )*)?
                         *self = $name::$variant $({ $($field: {
                             $crate::Canonical::read(&mut $field, bytes);
                             $field
-                        }),* })?;
+                        }),* })? $(( $({
+                            $crate::Canonical::read(&mut $item, bytes);
+                            $item
+                        }),* ))?;
                         return;
                     }
                     number += 1;

@@ -4,6 +4,7 @@ use crate::costs::{Costs, Rhythm, Stopwatch};
 use crate::frontier::Work;
 use crate::graph::{Baseline, Hint, NOWHERE, Origin};
 use crate::incremental::{Claims, Note, Past, Skip, Source};
+use crate::property::Kind;
 use crate::shuffle::shuffle;
 use crate::visited::{Rule, Shard};
 use crate::{
@@ -23,6 +24,10 @@ pub(crate) struct Rules<'a, S: System> {
     pub(crate) rule: Rule<'a>,
     /// Take one step of a state at a time, as recursive depth-first search does.
     pub(crate) one_step: bool,
+    /// The numbers of the properties that some state must satisfy and none has so far.
+    pub(crate) wanted: Vec<usize>,
+    /// Whether any property speaks of steps.
+    pub(crate) checks_steps: bool,
 }
 
 impl<S: System> Rules<'_, S> {
@@ -44,23 +49,62 @@ impl<S: System> Rules<'_, S> {
         }
     }
 
-    /// Whether `state` violates no property.
-    fn holds(&self, state: &S::State) -> bool {
-        self.properties.iter().all(|property| property.check(state).is_ok())
+    /// Whether neither `state` nor the step to it violates a property.
+    fn holds(&self, before: Option<&S::State>, state: &S::State) -> bool {
+        self.properties.iter().all(|property| property.check_from(before, state).is_ok())
     }
 
-    /// The properties that `state` violates, by number, and why.
-    pub(crate) fn violations(&self, state: &S::State) -> Vec<(usize, String)> {
-        let check = |(number, property): (usize, &Property<S::State>)| {
-            property.check(state).err().map(|message| (number, message))
+    /// The properties that `state` or the step to it violates, by number, and why.
+    pub(crate) fn violations(
+        &self,
+        before: Option<&S::State>,
+        state: &S::State,
+    ) -> Vec<(usize, String)> {
+        violations(self.properties, before, state)
+    }
+
+    /// The properties that speak of deadlocks and that a state violates in which nothing is enabled.
+    fn deadlocks(&self, state: &S::State) -> Vec<(usize, String)> {
+        deadlocks(self.properties, state)
+    }
+
+    /// Those of the wanted properties that a state satisfies.
+    #[inline]
+    pub(crate) fn witnessed(&self, state: &S::State) -> Vec<usize> {
+        let is = |number: &usize| match &self.properties[*number].kind {
+            Kind::Sometimes(is) => is(state),
+            _ => false,
         };
-        self.properties.iter().enumerate().filter_map(check).collect()
+        self.wanted.iter().copied().filter(is).collect()
     }
 
     /// Whether a state of this depth is at the bound.
     fn deepest(&self, depth: u32) -> bool {
         self.search.max_depth.is_some_and(|bound| depth >= bound)
     }
+}
+
+/// The properties that a state or the step to it violates, by number, and why.
+pub(crate) fn violations<T>(
+    properties: &[Property<T>],
+    before: Option<&T>,
+    state: &T,
+) -> Vec<(usize, String)> {
+    let check = |(number, property): (usize, &Property<T>)| {
+        property.check_from(before, state).err().map(|message| (number, message))
+    };
+    properties.iter().enumerate().filter_map(check).collect()
+}
+
+/// The properties that speak of deadlocks and that a state violates in which nothing is enabled.
+pub(crate) fn deadlocks<T>(properties: &[Property<T>], state: &T) -> Vec<(usize, String)> {
+    let stuck = |(number, property): (usize, &Property<T>)| match &property.kind {
+        Kind::Deadlock(may_end) if !may_end(state) => {
+            Some((number, "nothing can happen any more".into()))
+        }
+        _ => None,
+    };
+    properties.iter().enumerate().filter_map(stuck).collect()
 }
 
 /// What expanding a number of states produced, in order.
@@ -72,6 +116,8 @@ pub(crate) struct Expansion {
     pub(crate) records: Vec<Record>,
     /// The violations among them.
     pub(crate) breaches: Vec<Breach>,
+    /// The records whose states satisfy wanted properties, and which.
+    pub(crate) witnesses: Vec<(usize, usize)>,
     /// The ranks of the records, concatenated, in best-first search.
     ranks: Vec<i64>,
     /// Where in `ranks` that of each record ends.
@@ -109,6 +155,8 @@ pub(crate) struct Record {
     pub(crate) end: usize,
     /// The hash of the successor, if it may be stored.
     pub(crate) hash: u128,
+    /// Which event it is.
+    pub(crate) event: u16,
     pub(crate) class: Class,
 }
 
@@ -150,6 +198,7 @@ impl Expansion {
         self.bytes.clear();
         self.records.clear();
         self.breaches.clear();
+        self.witnesses.clear();
         self.ranks.clear();
         self.rank_ends.clear();
         self.dead_ends.clear();
@@ -415,11 +464,27 @@ impl<S: System> Worker<S> {
         self.expansion.more = self.end < self.steps.len();
         self.listed = self.expansion.more.then_some(job.work.node);
         if self.steps.is_empty() {
-            self.expansion.dead_ends.push(job.index);
+            self.dead_end(rules, job);
         }
         self.plan(rules, job, from..self.end);
         if !self.todo.is_empty() && !self.read {
             self.load(rules, job.bytes);
+        }
+    }
+
+    /// Notes that nothing is enabled in a state.
+    fn dead_end(&mut self, rules: &Rules<'_, S>, job: Job<'_>) {
+        self.expansion.dead_ends.push(job.index);
+        if rules.properties.iter().any(|property| matches!(property.kind, Kind::Deadlock(_))) {
+            self.load(rules, job.bytes);
+            let violations = rules.deadlocks(&self.current);
+            if !violations.is_empty() {
+                let (counts, _) = rules.split(job.bytes);
+                let out = &mut self.expansion;
+                let at = BreachAt::Enabled(job.index, out.records.len());
+                let skips = out.skips.len();
+                out.breaches.push(Breach { at, violations, counts, skips });
+            }
         }
     }
 
@@ -473,26 +538,28 @@ impl<S: System> Worker<S> {
         let Worker { current, next, steps, hints, taking, expansion, .. } = self;
         let class = if rules.deepest(job.work.depth + 1) { Class::Deepest } else { Class::Safe };
         // The last step may use up the state itself, unless more are to come.
-        let last = self.todo.last().copied().filter(|_| !expansion.more);
+        let last = self.todo.last().copied().filter(|_| !expansion.more && !rules.checks_steps);
         for &choice in &self.todo[self.next_todo..] {
             expansion.skip(job.index, (choice - self.done) as u32);
             self.done = choice + 1;
             self.next_todo += 1;
             *taking = Some(choice);
             let (step, hint) = (steps[choice], hints.get(choice).copied());
-            let state = if last == Some(choice) {
+            let (before, state) = if last == Some(choice) {
                 self.read = false;
-                &mut *current
+                (None, &mut *current)
             } else {
                 rules.system.restore(current, own, next);
-                &mut *next
+                (Some(&*current), &mut *next)
             };
             rules.system.take(state, step);
             let contains = contained || rules.search.must_contain == Some(step.event);
             let start = expansion.bytes.len();
             let choice = choice as u32;
-            let record = Record { work: job.index, choice, start, end: start, hash: 0, class };
-            expansion.record(rules, state, &Arrival { step, contains, hint }, (record, job.past));
+            let (work, event) = (job.index, step.event);
+            let record = Record { work, choice, start, end: start, hash: 0, event, class };
+            let arrival = Arrival { step, contains, hint, before };
+            expansion.record(rules, state, &arrival, (record, job.past));
             if let (Some(shard), Some(record)) = (job.shard, expansion.records.last()) {
                 shard.prefetch(record.hash);
             }
@@ -518,7 +585,7 @@ impl<S: System> Worker<S> {
                 rules.system.restore(current, own, next);
                 rules.system.take(next, step);
             });
-            let holds = watch.time(&mut costs.check, || rules.holds(next));
+            let holds = watch.time(&mut costs.check, || rules.holds(Some(current), next));
             watch.time(&mut costs.hash, || {
                 bytes.clear();
                 rules.encode(next, contained, &mut bytes);
@@ -546,6 +613,7 @@ impl<S: System> Worker<S> {
                     start: end,
                     end,
                     hash: 0,
+                    event: self.steps[choice].event,
                     class: Class::Unsafe,
                 });
                 out.rank_ends.resize(out.records.len(), out.ranks.len());
@@ -574,11 +642,13 @@ impl<S: System> Worker<S> {
 }
 
 /// How a state was arrived at.
-struct Arrival {
+struct Arrival<'a, T> {
     step: Step,
     contains: bool,
     /// What the graph knows of the step.
     hint: Option<Hint>,
+    /// The state before the step, if it is still there.
+    before: Option<&'a T>,
 }
 
 impl Expansion {
@@ -588,16 +658,20 @@ impl Expansion {
         &mut self,
         rules: &Rules<'_, S>,
         state: &S::State,
-        arrival: &Arrival,
+        arrival: &Arrival<'_, S::State>,
         (mut record, past): (Record, Option<&Past<'_>>),
     ) {
         let contains = arrival.contains;
         let hit = arrival.hint.is_some_and(|hint| hint.origin == Origin::Hit);
         // What the graph holds is safe.
-        if !hit && !rules.holds(state) {
+        if !rules.wanted.is_empty() {
+            let witnessed = rules.witnessed(state).into_iter();
+            self.witnesses.extend(witnessed.map(|property| (self.records.len(), property)));
+        }
+        if !hit && !rules.holds(arrival.before, state) {
             record.class = Class::Unsafe;
             let at = BreachAt::Record(self.records.len());
-            let violations = rules.violations(state);
+            let violations = rules.violations(arrival.before, state);
             let skips = self.skips.len();
             self.breaches.push(Breach { at, violations, counts: contains, skips });
         }
@@ -630,10 +704,10 @@ impl Expansion {
         &mut self,
         rules: &Rules<'_, S>,
         state: &S::State,
-        arrival: &Arrival,
+        arrival: &Arrival<'_, S::State>,
         (record, past): (&Record, &Past<'_>),
     ) {
-        let &Arrival { step, contains, hint } = arrival;
+        let &Arrival { step, contains, hint, .. } = arrival;
         let unasked = || Hint { origin: past.unasked(step.event), next: NOWHERE };
         let Hint { origin, next } = hint.unwrap_or_else(unasked);
         let compared = match origin {

@@ -92,11 +92,19 @@ impl Frontier {
     /// Moves the next states into `batch`.
     ///
     /// A queue gives up to `width` of them, because none of their successors comes before any of
-    /// them; the others give one.
+    /// them, and all of one depth; the others give one.
     pub(crate) fn take(&mut self, width: usize, batch: &mut Vec<Work>) {
         batch.clear();
         match self {
-            Frontier::Queue(queue) => batch.extend(queue.drain(..width.min(queue.len()))),
+            Frontier::Queue(queue) => {
+                let depth = queue.front().map(|work| work.depth);
+                // Depths do not decrease along a queue.
+                let level = match queue.get(width.min(queue.len()).saturating_sub(1)) {
+                    Some(last) if Some(last.depth) == depth => width.min(queue.len()),
+                    _ => queue.partition_point(|work| Some(work.depth) == depth),
+                };
+                batch.extend(queue.drain(..level));
+            }
             Frontier::Stack(stack) => batch.extend(stack.pop()),
             Frontier::Ranked(heap, ..) => batch.extend(heap.pop().map(|ranked| ranked.work)),
         }

@@ -10,8 +10,8 @@
 //!   rejected again.
 //! - A hit tree event is hashed all the same where the visited set does not keep fingerprints, and
 //!   one in 64 is compared with the graph, so that a graph that lies is found out.
-//! - If hardly anything is found in the graph, it is not asked any more. When exactly depends on
-//!   how many states are expanded at a time, and so on the number of threads; the outcome does not.
+//! - If hardly anything is found in the graph, it is not asked any more. In a search that goes level by
+//!   level that is decided between levels, so that it does not depend on the number of threads.
 //! - Several threads may execute a hit that one thread would not; it is not counted.
 
 use crate::costs::{Clock, Costs, Stopwatch};
@@ -415,6 +415,8 @@ impl<'a> Past<'a> {
         match note.next {
             NOWHERE => change.new += 1,
             _ if !safe => change.worse += 1,
+            // At the depth bound states are not hashed, so nothing is known of where it led.
+            _ if note.after == 0 => {}
             next if baseline.graph.print(next) == note.after => change.same += 1,
             _ => change.different += 1,
         }

@@ -11,6 +11,9 @@
 //! - [`explore()`]: the worker loop. [`Control`]: stop it, and watch it, from another thread.
 //! - [`explore_incrementally()`]: the same with the [`graph`] of an earlier version.
 //! - [`Quantities`]: whether such a graph pays.
+//! - [`liveness`]: what must happen eventually, in fair executions; [`StateGraph`]: everything at once.
+//! - [`walk()`]: random walks. [`validate()`]: whether a log is a path of a model.
+//! - [`Look`]: a state, for those who step through a model by hand.
 //! - [`replay()`]: takes a schedule again and describes every state on the way.
 //! - [`panic_capture`]: panics inside a model are findings about the model, not crashes of ours.
 //!
@@ -22,6 +25,7 @@ mod buckets;
 pub mod canonical;
 mod confirm;
 mod costs;
+mod describe;
 mod engine;
 mod expand;
 mod fingerprint;
@@ -29,6 +33,8 @@ mod frontier;
 pub mod graph;
 mod incremental;
 mod incremental_advice;
+pub mod liveness;
+mod messages;
 mod model;
 mod multiset_sketch;
 mod outcome;
@@ -36,28 +42,36 @@ pub mod panic_capture;
 mod parents;
 mod property;
 mod rank;
+mod relation_check;
 mod replay;
 mod search;
 mod shuffle;
 mod states;
 mod system;
 mod table;
+mod validate;
 mod visited;
+mod walk;
 
-pub use any_model::{AnyModel, Look, ModelKind, Request};
+pub use any_model::{AnyModel, Look, ModelKind, PropertyInfo, Request};
 pub use canonical::Canonical;
 pub use costs::{Clock, Cost, Costs};
+pub use describe::describe;
 pub use engine::{Task, explore, explore_incrementally};
 pub use everypath_trace::{Config, Control, Line, Progress, Step};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use incremental::{Change, Increment, Incremental, Incremented, Reuse};
 pub use incremental_advice::{Condition, Quantities};
-pub use model::{Bug, EventKind, Feature, Model, NodeRange};
+pub use liveness::{Edge, Fairness, Liveness, StateGraph, check_liveness};
+pub use model::{Bug, EventKind, Feature, Model, NodeRange, Packet, Transit};
 pub use multiset_sketch::MultisetSketch;
 pub use outcome::{Counts, Ended, Exploration, Found, Limit};
-pub use property::{PANIC, Property};
+pub use property::{DEADLOCK, PANIC, Property, PropertyKind};
 pub use rank::{Rank, Ties};
+pub use relation_check::NotSimulated;
 pub use replay::{ReplayError, Replayed, replay};
 pub use search::{Add, Search, SearchOrder, VisitedKind};
 pub use shuffle::GENERATOR;
 pub use system::{SimulationRelation, System};
+pub use validate::{LogEntry, Validated, validate};
+pub use walk::{Walk, WalkChoice, Walked, walk};

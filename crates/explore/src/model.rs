@@ -1,7 +1,7 @@
 //! A system with names, bugs, properties and ranks: what the command line needs of a model.
 
 use crate::graph::Makeup;
-use crate::{Property, Rank, System};
+use crate::{Fairness, Property, Rank, System};
 use everypath_trace::{Config, Line, Step};
 
 /// A protocol model that the command line can build, explore and explain.
@@ -23,6 +23,12 @@ pub trait Model: System + Sized {
     /// The depth bound when none is given; `None` explores to the end.
     const DEFAULT_DEPTH: Option<u32> = None;
 
+    /// The links of a network of so many nodes if none are asked for; `None` leaves them to
+    /// [`Model::build`].
+    fn default_links(_nodes: u32) -> Option<Vec<(u16, u16)>> {
+        None
+    }
+
     /// Builds the model. The number of nodes is within [`Model::NODES`], the bugs and features are
     /// all among [`Model::BUGS`] and [`Model::FEATURES`], links are between different nodes and
     /// each is there once, and [`Model::check`] has not objected.
@@ -42,6 +48,24 @@ pub trait Model: System + Sized {
 
     /// The properties, in the order in which they are checked.
     fn properties(&self) -> Vec<Property<Self::State>>;
+
+    /// Which executions the properties of infinite executions are asked of, unless others are asked
+    /// for: the numbers of the events that are fair.
+    fn fairness(&self) -> Fairness {
+        Fairness::default()
+    }
+
+    /// Whether an execution may end in a state in which nothing is enabled. If not, it is a deadlock
+    /// where deadlocks are looked for.
+    fn may_end(&self, _state: &Self::State) -> bool {
+        false
+    }
+
+    /// Whether an event can ever happen in a model that was built like this one. If one can that never
+    /// does, a person is told.
+    fn is_possible(&self, _event: u16) -> bool {
+        true
+    }
 
     /// What the model is made of, so that the graph of one version can be used for the next. A
     /// model that does not say cannot be explored incrementally.
@@ -66,6 +90,40 @@ pub trait Model: System + Sized {
 
     /// The description of a state, a line for each part of the system.
     fn describe_state(&self, state: &Self::State) -> Vec<Line>;
+
+    /// What is in flight in the initial state.
+    fn in_flight(&self, _initial: &Self::State) -> Vec<Packet> {
+        Vec::new()
+    }
+
+    /// What a step does to the packets in flight.
+    fn transit(&self, _before: &Self::State, _step: Step, _after: &Self::State) -> Transit {
+        Transit::default()
+    }
+}
+
+/// A packet in flight, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The actor that sent it.
+    pub from: u16,
+    /// Its receiver.
+    pub to: u16,
+    /// What it is.
+    pub text: String,
+}
+
+/// What a step does to the packets in flight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Transit {
+    /// A packet that arrives.
+    pub arrived: Option<Packet>,
+    /// A packet that is in flight once more.
+    pub duplicated: Option<Packet>,
+    /// Packets that are lost.
+    pub lost: Vec<Packet>,
+    /// Packets that are sent.
+    pub sent: Vec<Packet>,
 }
 
 /// How many nodes a model can have.

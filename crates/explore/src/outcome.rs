@@ -1,5 +1,6 @@
 //! The result of a search: counts, coverage, violations.
 
+use crate::NotSimulated;
 use everypath_trace::Step;
 
 /// The result of a search.
@@ -15,6 +16,12 @@ pub struct Exploration {
     pub checked_depth: u32,
     /// Why the search ended.
     pub ended: Ended,
+    /// How often each event was executed, by number, up to the last that was. What a graph made it
+    /// unnecessary to execute is not counted.
+    pub by_event: Vec<u64>,
+    /// For each property that some state must satisfy, in their order: its name and the steps to the
+    /// first state that does.
+    pub witnesses: Vec<(String, Option<Vec<Step>>)>,
 }
 
 /// What a search counted.
@@ -67,6 +74,9 @@ pub struct Found {
     pub message: String,
     /// The steps from the initial state.
     pub schedule: Vec<Step>,
+    /// Of a counterexample that goes on for ever: the steps from this one on (counted from 0) are
+    /// repeated.
+    pub loop_start: Option<usize>,
 }
 
 /// Why a search ended.
@@ -85,6 +95,9 @@ pub enum Ended {
     /// The graph of an earlier version is wrong about the event of this number, whose handler is
     /// said to be the same.
     Stale(u16),
+    /// The simulation relation has pruned what it must not: a step of a state that the one which is
+    /// said to simulate it cannot match.
+    NotSimulated(Box<NotSimulated>),
 }
 
 /// A limit of the engine. Time and memory are watched from outside.

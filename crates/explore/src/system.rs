@@ -11,7 +11,7 @@ use crate::{Canonical, MultisetSketch, Step};
 /// Everything must be a function of the state: no clocks, no randomness, no global variables.
 /// A violation is replayed from its schedule before it is reported, so a system that breaks this
 /// rule is found out, and the verdict is then inconclusive.
-pub trait System: Sync {
+pub trait System: Send + Sync {
     /// The working state.
     type State: Canonical + Send;
 
@@ -43,6 +43,10 @@ pub trait System: Sync {
 /// State `a` simulates state `b` if both satisfy the same properties and every step of `b` can be
 /// matched by a step of `a` into a state that again simulates. A state simulated by a visited one
 /// need not be explored. The relation must be reflexive and transitive.
+///
+/// A search uses it only if all properties [respect it](crate::Property::respecting_relation), and takes
+/// a sample of what it has pruned up again: a step that cannot be matched makes the verdict
+/// inconclusive.
 ///
 /// Canonical bytes fall into two parts: a key, at the front, that must be equal for one state to
 /// simulate another, and the rest. The engine finds states with the same key through an index and

@@ -4,10 +4,11 @@
 //! can fill different shards at the same time.
 
 use crate::buckets::{Buckets, Member};
+use crate::relation_check::Sample;
 use crate::states::States;
 use crate::system::SimulationRelation;
 use crate::table::{Key, KeyTable, Lookup, Table};
-use crate::{Canonical, Search, System, VisitedKind};
+use crate::{Canonical, Property, Search, System, VisitedKind};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// What became of a state that was shown to a visited set.
@@ -39,9 +40,17 @@ pub(crate) enum Rule<'a> {
 
 impl Rule<'_> {
     /// The rule of a search over `system`.
-    pub(crate) fn new<'a, S: System>(search: &Search, system: &'a S) -> Rule<'a> {
+    ///
+    /// The relation prunes only if all `properties` respect it: a state could be missed that one of
+    /// them tells from the one which simulates it.
+    pub(crate) fn new<'a, S: System>(
+        search: &Search,
+        system: &'a S,
+        properties: &[Property<S::State>],
+    ) -> Rule<'a> {
         let front = usize::from(search.must_contain.is_some());
-        match (search.visited, system.relation(), S::State::SIZE) {
+        let related = properties.iter().all(Property::respects_relation);
+        match (search.visited, system.relation().filter(|_| related), S::State::SIZE) {
             (VisitedKind::Hash, _, _) => Rule::Hash(front),
             (VisitedKind::Relation, Some(relation), _) => Rule::Relation(relation, front),
             (_, _, Some(size)) if size + front <= 8 => Rule::Packed(size + front),
@@ -77,6 +86,18 @@ impl Rule<'_> {
         }
     }
 
+    /// Whether one state simulates another, of which both bytes are as the engine has them.
+    pub(crate) fn simulates(&self, larger: &[u8], smaller: &[u8]) -> bool {
+        let (key, other) = (self.key_len(larger), self.key_len(smaller));
+        larger[..key] == smaller[..other]
+            && match self {
+                Rule::Relation(relation, _) => {
+                    relation.simulates(&larger[key..], &smaller[other..])
+                }
+                Rule::Equality | Rule::Hash(_) | Rule::Packed(_) => true,
+            }
+    }
+
     /// The hash, or the key, under which states are looked up.
     #[inline(always)]
     pub(crate) fn hash(&self, bytes: &[u8]) -> u128 {
@@ -109,6 +130,8 @@ pub(crate) struct Shard {
     /// What became of the states of the current batch, and how many were asked for.
     admissions: Vec<Admission>,
     asked: usize,
+    /// Some of the states that were pruned by others that simulate them.
+    pub(crate) pruned: Sample,
 }
 
 /// The shard among `shards`, a power of two, in which a state with this hash is.
@@ -171,6 +194,7 @@ impl Shard {
             depths: own_depths.then(Vec::new),
             admissions: Vec::new(),
             asked: 0,
+            pruned: Sample::default(),
         }
     }
 
@@ -292,6 +316,10 @@ impl Shard {
             if let Some(at) = members.iter().position(simulating) {
                 // A state that simulates many comes to the front, where it is found soon.
                 members.swap(at, 0);
+                if members[0].sketch != sketch || bytes(&members[0]) != rest {
+                    let whole = candidate.bytes();
+                    self.pruned.add(xxh3_64(whole), members[0].number, whole);
+                }
                 return Admission::Known;
             }
             // An equal state that was reached soon enough has been found.

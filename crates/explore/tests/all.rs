@@ -2,3 +2,6 @@
 
 mod graphs;
 mod incremental;
+mod liveness;
+mod properties;
+mod walk;

@@ -335,7 +335,8 @@ proptest! {
         let good = Property::new("good", move |state: &Cloud| match bad.contains(&state.node) {
             true => Err("bad".into()),
             false => Ok(()),
-        });
+        })
+        .respecting_relation();
         let rank = Rank::new("few", "", |state: &Cloud, tuple: &mut Vec<i64>| {
             tuple.push(-(state.packets.len() as i64));
         });

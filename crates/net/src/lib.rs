@@ -30,8 +30,8 @@ mod world;
 pub use anatomy::Anatomy;
 pub use cloud::{Cloud, Envelope};
 pub use everypath_explore::{
-    Bug, Canonical, Config, EventKind, Feature, Line, Model, MultisetSketch, NodeRange, Property,
-    Rank, SimulationRelation, Step, System, Ties, canonical,
+    Bug, Canonical, Config, EventKind, Fairness, Feature, Line, Model, MultisetSketch, NodeRange,
+    Property, Rank, SimulationRelation, Step, System, Ties, canonical,
 };
 pub use everypath_source::{Source, sources, switches};
 pub use links::{LinkError, LinkFault};
@@ -44,7 +44,7 @@ pub use protocol::{Context, Protocol, Report};
 pub use scenario::{Action, Cause, Kind, Scenario};
 pub use simulate::{Sources, Traffic};
 pub use topology::{Shape, Topology};
-pub use world::World;
+pub use world::{World, of_nodes};
 
 /// The number of a node.
 pub type NodeId = u16;

@@ -4,10 +4,10 @@ use crate::world::key_len;
 use crate::{
     Action, Bug, Cause, Cloud, Config, Context, Envelope, EventKind, Feature, Kind, Line, Model,
     MultisetSketch, NodeId, NodeRange, Options, PacketOrder, Property, Rank, Report, Scenario,
-    Step, System, World,
+    Shape, Step, System, Topology, World,
 };
-use everypath_explore::SimulationRelation;
 use everypath_explore::graph::Makeup;
+use everypath_explore::{Fairness, Packet, SimulationRelation, Transit};
 use std::time::Duration;
 
 /// A protocol over a network that delivers, delays and loses packets.
@@ -75,6 +75,11 @@ impl<P: Scenario> Network<P> {
     }
 }
 
+/// What is wrong with a packet to a node that is no neighbour: an error of the protocol.
+pub(crate) fn no_neighbour(from: NodeId, to: NodeId) -> String {
+    format!("node {from} sends a packet to node {to}, which is no neighbour")
+}
+
 /// What handlers act on in exploration: packets go into the cloud, and delays mean nothing.
 struct Outbox<'a, P: Scenario> {
     id: NodeId,
@@ -91,11 +96,9 @@ impl<P: Scenario> Context<P> for Outbox<'_, P> {
         self.neighbours
     }
 
-    /// A packet to a node that is no neighbour is dropped.
     fn send(&mut self, to: NodeId, packet: P::Packet) {
-        if self.neighbours.contains(&to) {
-            self.cloud.put(self.id, to, packet);
-        }
+        assert!(self.neighbours.contains(&to), "{}", no_neighbour(self.id, to));
+        self.cloud.put(self.id, to, packet);
     }
 
     fn broadcast(&mut self, packet: P::Packet) {
@@ -200,6 +203,12 @@ impl<P: Scenario> SimulationRelation for Network<P> {
     }
 }
 
+/// The configuration with the links that the protocol has if none are asked for.
+fn with_links<P: Scenario>(config: &Config) -> Config {
+    let links = config.links.clone().or_else(|| Network::<P>::default_links(config.nodes));
+    Config { links, ..config.clone() }
+}
+
 impl<P: Scenario> Model for Network<P> {
     const NAME: &'static str = P::NAME;
     const ABOUT: &'static str = P::ABOUT;
@@ -210,7 +219,12 @@ impl<P: Scenario> Model for Network<P> {
     const DEFAULT_DEPTH: Option<u32> = P::DEFAULT_DEPTH;
 
     fn build(config: &Config) -> Self {
-        Network::new(Options::from(config))
+        Network::new(Options::from(&with_links::<P>(config)))
+    }
+
+    fn default_links(nodes: u32) -> Option<Vec<(u16, u16)>> {
+        let nodes = NodeId::try_from(nodes).ok()?;
+        (P::SHAPE != Shape::Chain).then(|| Topology::new(P::SHAPE, nodes).links().collect())
     }
 
     fn check(config: &Config) -> Result<(), String> {
@@ -218,11 +232,23 @@ impl<P: Scenario> Model for Network<P> {
         if config.duplicate && !events.any(|event| matches!(P::action(event), Action::Duplicate)) {
             return Err("it has no event that duplicates packets".into());
         }
-        P::check(&Options::from(config))
+        P::check(&Options::from(&with_links::<P>(config)))
     }
 
     fn properties(&self) -> Vec<Property<World<P>>> {
         self.protocol.properties()
+    }
+
+    fn fairness(&self) -> Fairness {
+        self.protocol.fairness()
+    }
+
+    fn may_end(&self, world: &World<P>) -> bool {
+        self.protocol.may_end(world)
+    }
+
+    fn is_possible(&self, event: u16) -> bool {
+        !matches!(P::action(event), Action::Duplicate) || self.options.duplicate
     }
 
     fn makeup(&self) -> Option<Makeup> {
@@ -271,5 +297,53 @@ impl<P: Scenario> Model for Network<P> {
         let packets = if packets.is_empty() { "empty".into() } else { packets.join(", ") };
         lines.push(Line::new("network", packets));
         lines
+    }
+
+    fn in_flight(&self, world: &World<P>) -> Vec<Packet> {
+        world.cloud.envelopes().map(|envelope| self.packet(&envelope)).collect()
+    }
+
+    fn transit(&self, before: &World<P>, step: Step, after: &World<P>) -> Transit {
+        let Step { actor, event, param } = step;
+        let look = |kind| before.cloud.look(actor, &kind, param);
+        let (mut gone, mut sent) = (self.in_flight(before), Vec::new());
+        for packet in self.in_flight(after) {
+            match gone.iter().position(|other| *other == packet) {
+                Some(at) => {
+                    gone.remove(at);
+                }
+                None => sent.push(packet),
+            }
+        }
+        let mut transit = Transit { lost: gone, sent, ..Transit::default() };
+        match P::action(event) {
+            Action::Deliver(kind) => {
+                transit.arrived = look(kind).map(|envelope| self.packet(&envelope));
+                let own = transit
+                    .arrived
+                    .as_ref()
+                    .and_then(|packet| transit.lost.iter().position(|lost| lost == packet));
+                match own {
+                    Some(at) => {
+                        transit.lost.remove(at);
+                    }
+                    // A packet that is answered by one of its own kind is sent again.
+                    None => transit.sent.extend(transit.arrived.clone()),
+                }
+            }
+            Action::Duplicate => {
+                transit.duplicated = transit.sent.pop();
+            }
+            Action::Lose(_) | Action::Fire(_) | Action::Command | Action::Reboot => {}
+        }
+        transit
+    }
+}
+
+impl<P: Scenario> Network<P> {
+    /// A packet in words.
+    fn packet(&self, envelope: &Envelope<P::Packet>) -> Packet {
+        let text = envelope.packet.to_string();
+        Packet { from: envelope.from, to: envelope.to, text }
     }
 }

@@ -40,6 +40,14 @@ impl<N> FromIterator<N> for Nodes<N> {
     }
 }
 
+impl<N> Nodes<N> {
+    /// Adds a node, before anything was read.
+    pub(crate) fn push(&mut self, node: N) {
+        self.nodes.push(node);
+        self.changed = Changed::Several;
+    }
+}
+
 impl<N: Canonical> Nodes<N> {
     /// A node, to be changed.
     pub(crate) fn change(&mut self, id: NodeId) -> &mut N {

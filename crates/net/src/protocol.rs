@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The same handlers are explored and simulated. They change the state of their own node and act
 /// on the world through a [`Context`]; they have no clocks, sockets or randomness. When a packet
 /// arrives or a timer fires is decided from outside, and so is whether it does.
-pub trait Protocol: Sync + Sized {
+pub trait Protocol: Send + Sync + Sized {
     /// The state of one node.
     type Node: Canonical + Send;
     /// A packet; its text names it in traces.
@@ -74,7 +74,7 @@ pub trait Context<P: Protocol> {
     /// The nodes that hear it, in ascending order.
     fn neighbours(&self) -> &[NodeId];
 
-    /// Sends a packet to one neighbour.
+    /// Sends a packet to one neighbour. To any other node it is an error of the protocol: a panic.
     fn send(&mut self, to: NodeId, packet: P::Packet);
 
     /// Sends a packet to all neighbours.

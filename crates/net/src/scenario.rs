@@ -1,8 +1,8 @@
 //! The trait `Scenario`: which events, bugs, features and properties of a protocol are explored.
 
 use crate::{
-    Anatomy, Bug, Cloud, Envelope, EventKind, Feature, Line, NodeId, NodeRange, Options, Property,
-    Protocol, Rank, World,
+    Anatomy, Bug, Cloud, Envelope, EventKind, Fairness, Feature, Line, NodeId, NodeRange, Options,
+    Property, Protocol, Rank, Shape, World,
 };
 use everypath_explore::SimulationRelation;
 
@@ -17,6 +17,8 @@ pub trait Scenario: Protocol {
     const ABOUT: &'static str;
     /// How many nodes there can be.
     const NODES: NodeRange;
+    /// The topology if none is asked for.
+    const SHAPE: Shape = Shape::Chain;
     /// The bugs that can be switched on.
     const BUGS: &'static [Bug] = &[];
     /// The parts of the protocol that can be switched on and off.
@@ -52,8 +54,18 @@ pub trait Scenario: Protocol {
     /// come to the same, but then more packets would make less possible.
     fn bury(&self, _cloud: &mut Self::Cloud, _id: NodeId, _timer: &Self::Timer) {}
 
-    /// The properties.
+    /// The properties. Those [of nodes](crate::of_nodes) alone let a search prune by the relation.
     fn properties(&self) -> Vec<Property<World<Self>>>;
+
+    /// Which events are fair, by number, where properties of infinite executions are checked.
+    fn fairness(&self) -> Fairness {
+        Fairness::default()
+    }
+
+    /// Whether an execution may end in a state in which nothing can happen.
+    fn may_end(&self, _world: &World<Self>) -> bool {
+        false
+    }
 
     /// The ranks for best-first search; the first is the default.
     fn ranks(&self) -> Vec<Rank<World<Self>>> {

@@ -15,6 +15,8 @@ pub enum Shape {
     Grid,
     /// Node 0 hears all others, and they hear only it.
     Star,
+    /// Every node hears every other.
+    Mesh,
     /// Nodes at random places in a square; those within a range hear each other.
     Random {
         /// The seed of the places. The generator is `Pcg64Mcg`.
@@ -24,7 +26,7 @@ pub enum Shape {
 
 impl Shape {
     /// The shapes, as people name them.
-    pub const NAMES: [&'static str; 5] = ["chain", "ring", "grid", "star", "random"];
+    pub const NAMES: [&'static str; 6] = ["chain", "ring", "grid", "star", "mesh", "random"];
 
     /// The shape of this name; the seed matters to random networks only.
     pub fn named(name: &str, seed: u64) -> Option<Self> {
@@ -33,6 +35,7 @@ impl Shape {
             "ring" => Some(Shape::Ring),
             "grid" => Some(Shape::Grid),
             "star" => Some(Shape::Star),
+            "mesh" => Some(Shape::Mesh),
             "random" => Some(Shape::Random { seed }),
             _ => None,
         }
@@ -62,6 +65,9 @@ impl Topology {
                 Topology::of(nodes, right.chain(down))
             }
             Shape::Star => Topology::of(nodes, (1..nodes).map(|node| (0, node))),
+            Shape::Mesh => {
+                Topology::of(nodes, (0..nodes).flat_map(|b| (0..b).map(move |a| (a, b))))
+            }
             Shape::Random { seed } => random(nodes, seed),
         }
     }
@@ -180,6 +186,8 @@ mod tests {
         check(Shape::Ring, 3, &[(0, 1), (0, 2), (1, 2)]);
         check(Shape::Ring, 2, &[(0, 1)]);
         check(Shape::Star, 4, &[(0, 1), (0, 2), (0, 3)]);
+        check(Shape::Mesh, 3, &[(0, 1), (0, 2), (1, 2)]);
+        check(Shape::Mesh, 1, &[]);
         check(Shape::Grid, 4, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
         check(Shape::Grid, 5, &[(0, 1), (0, 3), (1, 2), (1, 4), (3, 4)]);
     }

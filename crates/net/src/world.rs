@@ -1,6 +1,6 @@
 //! The state of a whole network: all nodes and the packets in flight.
 
-use crate::{Canonical, Cloud, Nodes, Scenario};
+use crate::{Canonical, Cloud, Nodes, Property, Scenario};
 
 /// All nodes and the packets between them.
 ///
@@ -12,6 +12,18 @@ pub struct World<P: Scenario> {
     pub nodes: Nodes<P::Node>,
     /// The packets in flight.
     pub cloud: P::Cloud,
+}
+
+/// The invariant that `check` accepts the nodes, whatever is in flight; its error says why not.
+///
+/// Only with such properties does the [relation of a network](crate::Pool) prune: one that also looks at
+/// the packets, as [`Property::new`] may, can be violated in a state that is pruned because another has
+/// the same nodes and more packets.
+pub fn of_nodes<P: Scenario + 'static>(
+    name: impl Into<String>,
+    check: impl Fn(&[P::Node]) -> Result<(), String> + Send + Sync + 'static,
+) -> Property<World<P>> {
+    Property::new(name, move |world: &World<P>| check(&world.nodes)).respecting_relation()
 }
 
 /// The length of the key at the front of the bytes of a world.

@@ -6,7 +6,7 @@ use everypath_explore::{
 use everypath_net::{
     Action, Canonical, Cause, Cloud as _, Config, Context, EventKind, Kind, Line, Network, NodeId,
     NodeRange, Options, PacketOrder, Pool, Property, Protocol, Scenario, Step, Topology, World,
-    canonical,
+    canonical, of_nodes,
 };
 use std::fmt;
 use std::time::Duration;
@@ -113,8 +113,8 @@ impl Scenario for Flood {
     }
 
     fn properties(&self) -> Vec<Property<World<Self>>> {
-        vec![Property::new("told-once", |world: &World<Self>| {
-            match world.nodes.iter().position(|node| node.told > 1) {
+        vec![of_nodes("told-once", |nodes: &[Node]| {
+            match nodes.iter().position(|node| node.told > 1) {
                 None => Ok(()),
                 Some(id) => Err(format!("node {id} told it twice")),
             }

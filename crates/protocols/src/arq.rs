@@ -9,7 +9,7 @@
 use everypath_net::{
     Action, Anatomy, Bug, Canonical, Cause, Context, EventKind, Kind, Line, List, Network, NodeId,
     NodeRange, Options, Property, Protocol, Rank, Report, Scenario, Sources, Traffic, World,
-    canonical, sources, switches,
+    canonical, of_nodes, sources, switches,
 };
 use std::convert::Infallible;
 use std::fmt;
@@ -257,8 +257,8 @@ impl Scenario for Arq {
     }
 
     fn properties(&self) -> Vec<Property<World<Self>>> {
-        vec![Property::new("delivery", |world: &World<Self>| {
-            let (sent, received) = distinct(world);
+        vec![of_nodes("delivery", |nodes: &[Node]| {
+            let (sent, received) = distinct(nodes);
             if sent - received <= MAX_AHEAD {
                 return Ok(());
             }
@@ -272,7 +272,7 @@ impl Scenario for Arq {
 
     fn ranks(&self) -> Vec<Rank<World<Self>>> {
         let ahead = |world: &World<Self>| {
-            let (sent, received) = distinct(world);
+            let (sent, received) = distinct(&world.nodes);
             sent - received
         };
         vec![
@@ -338,8 +338,8 @@ impl Scenario for Arq {
 }
 
 /// How many distinct data packets were sent, and how many received.
-fn distinct(world: &World<Arq>) -> (i64, i64) {
-    let count = |node: NodeId| match world.nodes[node as usize] {
+fn distinct(nodes: &[Node]) -> (i64, i64) {
+    let count = |node: NodeId| match nodes[node as usize] {
         Node::Sender { distinct, .. } | Node::Receiver { distinct, .. } => i64::from(distinct),
     };
     (count(SENDER), count(RECEIVER))

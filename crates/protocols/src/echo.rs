@@ -15,7 +15,7 @@
 use everypath_net::{
     Action, Anatomy, Bug, Cause, Context, Envelope, EventKind, Kind, Line, Network, NodeId,
     NodeRange, Options, Pool, Property, Protocol, Report, Scenario, Sources, Traffic, World,
-    canonical, sources, switches,
+    canonical, of_nodes, sources, switches,
 };
 
 const INITIATOR: NodeId = 0;
@@ -206,10 +206,10 @@ impl Scenario for Echo {
     }
 
     fn properties(&self) -> Vec<Property<World<Self>>> {
-        vec![Property::new("feedback", |world: &World<Self>| {
-            let initiator = &world.nodes[INITIATOR as usize];
+        vec![of_nodes("feedback", |nodes: &[Node]| {
+            let initiator = &nodes[INITIATOR as usize];
             let missed = |node: &Node| node.broadcast < initiator.broadcast;
-            match world.nodes.iter().position(missed).filter(|_| initiator.done) {
+            match nodes.iter().position(missed).filter(|_| initiator.done) {
                 None => Ok(()),
                 Some(node) => Err(format!(
                     "node 0 decides that all have received its broadcast, but node {node} has not"

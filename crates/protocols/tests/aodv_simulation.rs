@@ -1,12 +1,15 @@
 //! AODV in time, where it can be computed by hand, and what must be true of all its runs.
 
-use everypath_net::simulate::{Arrivals, Counts, Run, Settings, simulate};
+use everypath_net::simulate::{Arrivals, Counts, Run, Settings, simulate_checked};
 use everypath_net::{Options, Shape, Topology};
 use everypath_protocols::Aodv;
 use std::time::Duration;
 
 fn run(topology: Topology, settings: &Settings) -> Run {
-    simulate::<Aodv>(&Options::new(topology), settings).unwrap()
+    let run = simulate_checked::<Aodv>(&Options::new(topology), settings, &|_| true);
+    let run = run.unwrap().unwrap();
+    assert_eq!(run.violation, None);
+    run
 }
 
 /// The first data waits for a request to go there and a reply to come back, 10 ms a link.

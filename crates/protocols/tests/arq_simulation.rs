@@ -1,6 +1,6 @@
 //! ARQ in time, where it can be computed by hand.
 
-use everypath_net::simulate::{METRICS, Run, Settings, simulate};
+use everypath_net::simulate::{METRICS, Run, Settings, simulate, simulate_checked};
 use everypath_net::{Options, Topology};
 use everypath_protocols::Arq;
 use std::time::Duration;
@@ -68,4 +68,19 @@ fn the_bug_loses_data_when_acknowledgements_are_late() {
     assert!(delivered(&["unchecked-ack"], 450) > 0.99);
     assert!(delivered(&["unchecked-ack"], 600) < 0.85);
     assert!(delivered(&[], 600) > 0.99);
+}
+
+/// The handlers that are explored are those that are simulated: what holds there holds here, and the
+/// timers of a state are those that its handlers have set.
+#[test]
+fn the_properties_are_checked_while_simulating() {
+    let run = |bugs: &[&str]| {
+        let bugs = bugs.iter().map(ToString::to_string).collect();
+        let options = Options { bugs, ..Options::new(Topology::chain(2)) };
+        let delay = Duration::from_millis(600);
+        let settings = Settings { delay, loss: 0.2, ..Settings::default() };
+        simulate_checked::<Arq>(&options, &settings, &|_| true).unwrap().unwrap().violation
+    };
+    assert_eq!(run(&[]), None);
+    assert_eq!(run(&["unchecked-ack"]).unwrap().property, "delivery");
 }

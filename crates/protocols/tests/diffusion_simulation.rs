@@ -1,12 +1,15 @@
 //! Directed diffusion in time, and what must be true of all its runs.
 
-use everypath_net::simulate::{Counts, Run, Settings, simulate};
+use everypath_net::simulate::{Counts, Run, Settings, simulate_checked};
 use everypath_net::{Options, Topology};
 use everypath_protocols::Diffusion;
 use std::time::Duration;
 
 fn run(topology: Topology, settings: &Settings) -> Run {
-    simulate::<Diffusion>(&Options::new(topology), settings).unwrap()
+    let run = simulate_checked::<Diffusion>(&Options::new(topology), settings, &|_| true);
+    let run = run.unwrap().unwrap();
+    assert_eq!(run.violation, None);
+    run
 }
 
 /// Once a path is reinforced, data takes 10 ms a link.

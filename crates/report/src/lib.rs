@@ -7,6 +7,7 @@
 //!   for other tools.
 //! - [`perfetto`], [`shiviz`]: a trace for viewers of others; [`junit`], [`sarif`], [`annotations`]:
 //!   a [`CheckResult`] for CI systems and editors.
+//! - [`itf()`]: a trace for the tools of Apalache and Quint.
 //! - [`Replications`], [`Distribution`], [`Curves`]: measurements as SVG plots.
 //! - [`grouped`], [`percent`], [`significant`]: numbers that people can read.
 
@@ -20,6 +21,7 @@ mod formats;
 #[cfg(test)]
 mod golden;
 mod graph;
+mod itf;
 pub mod native;
 mod page;
 mod plot;
@@ -33,7 +35,8 @@ pub use diagram::{mermaid, plantuml};
 pub use drawing::svg;
 pub use formats::{CheckResult, annotations, junit, perfetto, sarif, shiviz};
 pub use graph::dot;
+pub use itf::itf;
 pub use page::html;
 pub use plot::{Caption, Curve, Curves, Distribution, Replications, significant};
-pub use text::{built, grouped, heading, percent, quoted, text};
+pub use text::{built, grouped, heading, memory_reached, percent, quoted, text, time_reached};
 pub use timeline::shortened;

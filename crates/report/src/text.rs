@@ -10,7 +10,20 @@ pub fn heading(trace: &Trace) -> String {
         1 => "after 1 step".into(),
         steps => format!("after {} steps", grouped(steps as u64)),
     };
+    if trace.violation.property.is_empty() {
+        return format!("EXECUTION of {} {steps}", target(trace));
+    }
     format!("VIOLATED: {} of {} {steps}", plain(&trace.violation.property), target(trace))
+}
+
+/// The reason of a search that ended at the limit of time.
+pub fn time_reached(seconds: f64) -> String {
+    format!("the limit of {seconds} seconds was reached")
+}
+
+/// The reason of a search that ended at the limit of memory.
+pub fn memory_reached(bytes: u64) -> String {
+    format!("the memory limit of {} MiB was reached", grouped(bytes >> 20))
 }
 
 /// The counterexample: what is violated and why, each step, each state, and how to replay it.
@@ -24,11 +37,16 @@ pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
     let mut out = String::new();
     let width = widest(trace);
     push(&mut out, format_args!("{}", heading(trace)));
-    push(&mut out, format_args!("  {}", plain(&trace.violation.message)));
+    if !trace.violation.message.is_empty() {
+        push(&mut out, format_args!("  {}", plain(&trace.violation.message)));
+    }
     push(&mut out, format_args!(""));
     push(&mut out, format_args!("State 1 (initial)"));
     lines(&mut out, &trace.initial, width);
     for (number, step) in trace.steps.iter().enumerate() {
+        if trace.repeats_from == Some(number + 1) {
+            push(&mut out, format_args!("The loop, which can be repeated for ever:"));
+        }
         let (actor, event) = (plain(&step.actor), plain(&step.event));
         push(
             &mut out,
@@ -40,11 +58,17 @@ pub fn text(trace: &Trace, replay: &str, path: &str) -> String {
         }
         lines(&mut out, &step.state, width);
     }
+    if let Some(first) = trace.repeats_from {
+        push(&mut out, format_args!("Back to state {first}, before step {first}."));
+    }
     push(&mut out, format_args!(""));
     if let Target::Model { config, .. } = &trace.target
         && let Some(built) = built(config)
     {
         push(&mut out, format_args!("Built with {built}."));
+    }
+    if trace.violation.property.is_empty() {
+        return out;
     }
     push(&mut out, format_args!("Found by {}.", search(trace)));
     push(&mut out, format_args!("Replay it: {replay} {}", quoted(path)));

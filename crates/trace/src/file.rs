@@ -210,6 +210,7 @@ mod tests {
                 text: "the timer fires".into(),
                 preempts: true,
             }],
+            repeats_from: Some(1),
         }
     }
 

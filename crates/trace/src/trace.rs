@@ -25,7 +25,7 @@ pub struct Trace {
     /// Why it came to this, if that is known: of native programs.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
     pub explanation: Option<Explanation>,
-    /// What was sent from one party to another, in the order of sending: of native programs.
+    /// What was sent from one party to another, in the order of sending.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub messages: Vec<Message>,
     /// Lock holds and waits, by where they begin.
@@ -40,6 +40,9 @@ pub struct Trace {
     /// The schedule that the search found, if `steps` is a minimised one.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub found: Vec<FoundStep>,
+    /// The number of a step, counted from 1: it and all that come after it can be repeated for ever.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub repeats_from: Option<usize>,
 }
 
 /// One step of the schedule that the search found, before that was minimised.
@@ -206,6 +209,12 @@ pub struct SearchRecord {
     pub must_contain: Option<String>,
     /// The events that were switched off.
     pub disabled: Vec<String>,
+    /// The events that were assumed to be weakly fair.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub weakly_fair: Vec<String>,
+    /// The events that were assumed to be strongly fair.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub strongly_fair: Vec<String>,
 }
 
 /// The generator behind a shuffle; its name pins its output on every machine.

@@ -8,7 +8,7 @@
 //! The correct store compares the number of the lease (a fencing token) with the highest it has
 //! seen. The guide, `docs/guide/your-own-model.md`, walks through this file.
 
-use everypath::{
+use everypath_model::{
     Bug, Catalog, Config, EventKind, Line, Model, NodeRange, Property, Rank, Step, System,
     canonical,
 };
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 /// One call gives the model the whole command line.
 fn main() -> ExitCode {
-    everypath::run(Catalog::of::<Lease>())
+    everypath_model::run(Catalog::of::<Lease>())
 }
 
 /// The lock service, the store and the clients.

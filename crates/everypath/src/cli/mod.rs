@@ -1,16 +1,12 @@
 //! The options, as `--help` shows them.
 
 mod check;
-mod graph;
-mod simulate;
 
 pub(crate) use check::CheckArgs;
-pub(crate) use graph::GraphArgs;
-pub(crate) use simulate::SimulateArgs;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use everypath_explore::{Add, SearchOrder, VisitedKind};
-use everypath_trace::{ByteSize, Seconds};
+use clap::{Args, Parser, Subcommand};
+use everypath_model::cli::{ModelArgs, OutputArgs, SimulateArgs};
+use everypath_trace::Seconds;
 use std::path::PathBuf;
 
 /// A model checker for networked programs: explores every path, not just the likely ones.
@@ -70,168 +66,6 @@ pub(crate) struct DoctorArgs {
     /// List all syscalls: modelled, passed to the kernel, or refused (which is inconclusive) and why
     #[arg(long)]
     pub(crate) syscalls: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  everypath model arq --bug unchecked-ack --strategy bfs --max-depth 10
-  everypath model arq --bug unchecked-ack --strategy befs --rank 1
-  everypath model arq --bug unchecked-ack --strategy dfs --shuffle --seed 7 --replications 100
-  everypath model arq --bug unchecked-ack --keep-going --must-contain lose-data
-  everypath model aodv --topology ring --nodes 4 --feature rerr --feature hello --max-depth 8
-  everypath model aodv --bug delete-route --save-graph aodv.graph
-  everypath model aodv --load-graph aodv.graph --save-graph aodv.graph
-  everypath model arq --events
-  everypath model arq --rank list")]
-pub(crate) struct ModelArgs {
-    /// The model's name
-    pub(crate) name: String,
-
-    #[command(flatten)]
-    pub(crate) build: BuildArgs,
-
-    /// Let the network duplicate packets, any number of times
-    #[arg(long)]
-    pub(crate) duplicate: bool,
-
-    /// Search strategy: breadth-first, depth-first, recursive depth-first, best-first
-    #[arg(long, value_enum, default_value_t = StrategyName::Bfs)]
-    pub(crate) strategy: StrategyName,
-
-    /// When duplicates are removed: as states are generated, or as they are explored
-    #[arg(long, value_enum, default_value_t = AddName::Next)]
-    pub(crate) add: AddName,
-
-    /// Shuffle the enabled events of every state (see --seed)
-    #[arg(long)]
-    pub(crate) shuffle: bool,
-
-    /// The rank (heuristic) of befs; `list` lists the ranks [default: the model's first]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) rank: Option<String>,
-
-    /// The visited set: by simulation relation (equality, if the model has none), by equality, or by
-    /// 128-bit fingerprint
-    #[arg(long, value_enum, default_value_t = VisitedName::Relation)]
-    pub(crate) visited: VisitedName,
-
-    /// Check only this property (repeatable) [default: all]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) property: Vec<String>,
-
-    /// Count only violations whose path contains this event
-    #[arg(long, value_name = "EVENT")]
-    pub(crate) must_contain: Option<String>,
-
-    /// Switch an event off (repeatable)
-    #[arg(long, value_name = "EVENT")]
-    pub(crate) disable: Vec<String>,
-
-    /// Repeat the search with R consecutive seeds and print minimum, maximum and average
-    #[arg(long, value_name = "R", default_value_t = 1, allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub(crate) replications: u32,
-
-    /// List the model's events and exit
-    #[arg(long)]
-    pub(crate) events: bool,
-
-    #[command(flatten)]
-    pub(crate) common: CommonArgs,
-
-    #[command(flatten)]
-    pub(crate) graph: GraphArgs,
-
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-/// How a model is built, to be explored or simulated.
-#[derive(Debug, Args)]
-pub(crate) struct BuildArgs {
-    /// Number of nodes
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) nodes: Option<u32>,
-
-    /// The topology: chain, ring, grid, star, random (see --seed), or file:PATH with a link, two
-    /// numbers of nodes, on each line [default: chain]
-    #[arg(long, value_name = "SHAPE")]
-    pub(crate) topology: Option<String>,
-
-    /// Switch a bug on (repeatable)
-    #[arg(long, value_name = "NAME")]
-    pub(crate) bug: Vec<String>,
-
-    /// Switch on the features that are named, and no others (repeatable) [default: the
-    /// model's choice]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) feature: Vec<String>,
-}
-
-/// Where the result goes.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct OutputArgs {
-    /// Write the result as JSON (`-` for standard output, which then carries nothing else)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-
-    /// Write the result as JUnit XML
-    #[arg(long, value_name = "FILE")]
-    pub(crate) junit: Option<PathBuf>,
-
-    /// Write the result as SARIF, with violations at their source lines
-    #[arg(long, value_name = "FILE")]
-    pub(crate) sarif: Option<PathBuf>,
-
-    /// Where to write the counterexample
-    #[arg(long, value_name = "FILE", default_value = "everypath-trace.json")]
-    pub(crate) trace: PathBuf,
-
-    /// Print nothing but errors
-    #[arg(long)]
-    pub(crate) quiet: bool,
-}
-
-/// Options that every exploration of a model has.
-#[derive(Debug, Args)]
-pub(crate) struct CommonArgs {
-    /// Check executions of up to N steps [default: the model's own bound, if it needs one]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_depth: Option<u32>,
-
-    /// Stop when N states are stored
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_states: Option<u64>,
-
-    /// Stop after N executions
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_executions: Option<u64>,
-
-    /// Stop after S seconds
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) max_seconds: Option<Seconds>,
-
-    /// Stop when this much memory is used, such as 500M or 8G [default: nine tenths of what is free]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
-    pub(crate) max_memory: Option<ByteSize>,
-
-    /// The seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
-    pub(crate) seed: u64,
-
-    /// Worker threads; any number gives the same result [default: all cores]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
-
-    /// Continue after a violation and count them all
-    #[arg(long)]
-    pub(crate) keep_going: bool,
 }
 
 #[derive(Debug, Args)]
@@ -371,6 +205,10 @@ pub(crate) struct ShowForms {
     #[arg(long)]
     pub(crate) plantuml: bool,
 
+    /// In the Informal Trace Format, for the tools of Apalache and Quint
+    #[arg(long, value_name = "FILE")]
+    pub(crate) itf: Option<PathBuf>,
+
     /// As a graph of the happens-before order, for Graphviz
     #[arg(long)]
     pub(crate) dot: bool,
@@ -382,57 +220,6 @@ pub(crate) struct ShowForms {
     /// As a log with vector clocks, for ShiViz
     #[arg(long, value_name = "FILE")]
     pub(crate) shiviz: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StrategyName {
-    Bfs,
-    Dfs,
-    DfsRecursive,
-    Befs,
-}
-
-impl From<StrategyName> for SearchOrder {
-    fn from(name: StrategyName) -> SearchOrder {
-        match name {
-            StrategyName::Bfs => SearchOrder::Bfs,
-            StrategyName::Dfs => SearchOrder::Dfs,
-            StrategyName::DfsRecursive => SearchOrder::DfsRecursive,
-            StrategyName::Befs => SearchOrder::Befs,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AddName {
-    Next,
-    Current,
-}
-
-impl From<AddName> for Add {
-    fn from(name: AddName) -> Add {
-        match name {
-            AddName::Next => Add::Next,
-            AddName::Current => Add::Current,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum VisitedName {
-    Relation,
-    Equality,
-    Hash,
-}
-
-impl From<VisitedName> for VisitedKind {
-    fn from(name: VisitedName) -> VisitedKind {
-        match name {
-            VisitedName::Relation => VisitedKind::Relation,
-            VisitedName::Equality => VisitedKind::Equality,
-            VisitedName::Hash => VisitedKind::Hash,
-        }
-    }
 }
 
 #[cfg(test)]

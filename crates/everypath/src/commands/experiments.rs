@@ -1,13 +1,13 @@
 //! `everypath experiments`: the papers' tables, ours beside theirs.
 
 use crate::cli::ExperimentsArgs;
-use crate::commands::plot_folder::PlotFolder;
 use crate::output::{self, Json};
 use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::{Watch, clock};
 use crate::{HOLDS, INCONCLUSIVE};
 use everypath_experiments::{About, ExperimentError, Host, Rows, Timed, all};
+use everypath_model::commands::plot_folder::PlotFolder;
 use serde_json::json;
 
 /// Runs the experiments of these names, or all.
@@ -55,8 +55,12 @@ pub(crate) fn run(args: &ExperimentsArgs) -> Result<u8, Usage> {
             }
             Err(error) => return Err(Usage::new(error.to_string())),
         };
-        if let (Some(plots), Some(svg)) = (&plots, experiment.plot(&rows)) {
-            plots.put(name, &svg)?;
+        match (&plots, experiment.plot(&rows)) {
+            (Some(plots), Some(svg)) => plots.put(name, &svg)?,
+            (Some(_), None) => {
+                output::warning(&format!("{name} is a table; there is no plot of it"))
+            }
+            (None, _) => {}
         }
         results.push(json!({"name": name, "source": source, "rows": rows}));
         if let Some(stopped) = stopped {

@@ -4,27 +4,21 @@ mod check;
 mod doctor;
 mod experiments;
 mod mcp;
-mod model;
-mod plot_folder;
 mod replay;
 mod serve;
 mod shell;
 mod show;
-mod simulate;
 mod test;
 
-use crate::catalog::Catalog;
 use crate::cli::{Cli, Command};
 use crate::output;
 use crate::scenario::{self, Expanded};
 use crate::usage::Usage;
 use crate::{HOLDS, USAGE};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
-use everypath_trace::{Trace, file};
+use everypath_model::Catalog;
+use everypath_model::commands::{model, read_trace, replay_command, simulate, with_models};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 /// Parses the command line and runs the command; returns the exit code.
 pub(crate) fn run(catalog: Catalog, words: &[OsString]) -> Result<u8, Usage> {
@@ -75,34 +69,5 @@ pub(crate) fn run(catalog: Catalog, words: &[OsString]) -> Result<u8, Usage> {
 
 /// The options, with the models of this catalog in the help text.
 fn command(catalog: &Catalog) -> clap::Command {
-    let command = Cli::command().mut_subcommand("model", |model| {
-        let examples = model.get_after_help().map(ToString::to_string).unwrap_or_default();
-        model.after_help(format!("{}\n{examples}", catalog.overview()))
-    });
-    command.mut_subcommand("simulate", |simulate| simulate.hide(!catalog.simulates()))
-}
-
-/// The command that replays traces, with the name under which this program was started.
-fn replay_command() -> String {
-    let path = std::env::args_os().next().map(PathBuf::from);
-    let name = path.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
-    name.unwrap_or_else(|| "everypath".into()) + " replay"
-}
-
-/// No trace is larger: the longest executions have some hundred thousand steps.
-const MAX_TRACE: u64 = 1 << 30;
-
-/// Reads a trace file.
-fn read_trace(path: &Path) -> Result<Trace, Usage> {
-    let read = || -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        match File::open(path)?.take(MAX_TRACE + 1).read_to_end(&mut bytes)? as u64 {
-            0..=MAX_TRACE => Ok(bytes),
-            _ => Err(io::Error::other(format!("it is larger than {} MiB", MAX_TRACE >> 20))),
-        }
-    };
-    let bytes =
-        read().map_err(|error| Usage::new(format!("cannot read {}: {error}", path.display())))?;
-    file::from_bytes(&bytes)
-        .map_err(|error| Usage::new(format!("cannot read {}: {error}", path.display())))
+    with_models(Cli::command(), catalog)
 }

@@ -5,7 +5,7 @@ use crate::cli::{ShowArgs, ShowForms};
 use crate::output::OutputFile;
 use crate::usage::Usage;
 use crate::{HOLDS, output};
-use everypath_report::{dot, html, mermaid, perfetto, plantuml, quoted, shiviz, svg, text};
+use everypath_report::{dot, html, itf, mermaid, perfetto, plantuml, quoted, shiviz, svg, text};
 use everypath_trace::Trace;
 use std::path::Path;
 
@@ -37,6 +37,7 @@ enum Form {
     Svg,
     Perfetto,
     Shiviz,
+    Itf,
 }
 
 impl Form {
@@ -50,6 +51,7 @@ impl Form {
             Form::Svg => svg(trace).into_bytes(),
             Form::Perfetto => perfetto(trace),
             Form::Shiviz => shiviz(trace).into_bytes(),
+            Form::Itf => itf(trace).into_bytes(),
         }
     }
 }
@@ -61,6 +63,7 @@ fn files(forms: &ShowForms) -> Result<Vec<(Form, OutputFile)>, Usage> {
         (Form::Svg, "--svg", &forms.svg),
         (Form::Perfetto, "--perfetto", &forms.perfetto),
         (Form::Shiviz, "--shiviz", &forms.shiviz),
+        (Form::Itf, "--itf", &forms.itf),
     ];
     let asked: Vec<(Form, &str, &Path)> = named
         .into_iter()

@@ -88,8 +88,7 @@ impl<'a> Subject<'a> {
             keep_going: searched.keep_going,
             ..setup.search()?
         };
-        let properties = model.properties();
-        let request = Request { search, rank: rank.map(ToString::to_string), properties };
+        let request = Request::new(model.as_ref(), search, rank.map(ToString::to_string));
         let makeup = model.makeup().unwrap_or_default();
         Ok(Subject { host, kind: setup.kind()?, model, request, makeup })
     }

@@ -1,11 +1,12 @@
 //! The event loop of the discrete-event simulation.
 
+use super::check::{Check, Checker, Flying};
 use super::medium::{Event, Medium};
 use super::random::{Random, Stream};
 use super::settings::nanos;
 use super::timers::Turn;
-use super::{Arrivals, Nanos, Run, Settings, Sources, Traffic};
-use crate::{NodeId, Options};
+use super::{Arrivals, Nanos, Run, Settings, Sources, Traffic, Violation};
+use crate::{Envelope, NodeId, Nodes, Options, Scenario};
 use everypath_explore::panic_capture;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -31,7 +32,28 @@ pub fn simulate_while<P: Traffic>(
     settings: &Settings,
     go_on: &dyn Fn(u64) -> bool,
 ) -> Result<Option<Run>, Panicked> {
-    let mut simulation = Simulation::<P>::new(options, settings);
+    run(Simulation::<P>::new(options, settings), go_on)
+}
+
+/// The same for a protocol that can be explored: its properties are checked after every event, and so
+/// is that [`Protocol::timers`](crate::Protocol::timers) agrees with what was set.
+///
+/// The first violation is part of the result; the run goes on.
+pub fn simulate_checked<P: Scenario + Traffic>(
+    options: &Options,
+    settings: &Settings,
+    go_on: &dyn Fn(u64) -> bool,
+) -> Result<Option<Run>, Panicked> {
+    let checker = Checker::<P>::new(options);
+    let check = |nodes: Nodes<P::Node>, flying: Flying<'_, P>| checker.check(nodes, flying);
+    let simulation = Simulation::<P>::new(options, settings);
+    run(Simulation { check: Some(&check), ..simulation }, go_on)
+}
+
+fn run<P: Traffic>(
+    mut simulation: Simulation<'_, P>,
+    go_on: &dyn Fn(u64) -> bool,
+) -> Result<Option<Run>, Panicked> {
     match panic_capture::run(|| simulation.go(go_on)) {
         Ok(finished) => Ok(finished.then(|| simulation.finish())),
         Err(message) => Err(Panicked {
@@ -71,7 +93,10 @@ impl std::error::Error for Panicked {}
 struct Simulation<'a, P: Traffic> {
     protocol: P,
     settings: &'a Settings,
-    nodes: Vec<P::Node>,
+    nodes: Nodes<P::Node>,
+    /// What is checked after every event, until the first violation.
+    check: Option<Check<'a, P>>,
+    violation: Option<Violation>,
     medium: Medium<'a, P>,
     pairs: Vec<(NodeId, NodeId)>,
     arrivals: Random,
@@ -92,7 +117,9 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         Simulation {
             protocol,
             settings,
-            nodes: Vec::new(),
+            nodes: Nodes::from_iter([]),
+            check: None,
+            violation: None,
             medium: Medium::new(&options.topology, settings),
             pairs,
             arrivals: Random::new(settings.seed, Stream::Arrivals),
@@ -108,6 +135,7 @@ impl<'a, P: Traffic> Simulation<'a, P> {
             let node = self.protocol.start(&mut self.medium.port(id));
             self.nodes.push(node);
         }
+        (0..self.nodes.len() as NodeId).for_each(|id| self.review(id));
         self.prepare();
         for pair in 0..self.pairs.len() {
             let phase = match self.settings.arrivals {
@@ -154,20 +182,56 @@ impl<'a, P: Traffic> Simulation<'a, P> {
     fn receive(&mut self, id: NodeId, from: NodeId, packet: P::Packet) {
         self.medium.meter.counts.arrived += 1;
         self.enter(id);
-        let node = &mut self.nodes[usize::from(id)];
+        let node = self.nodes.change(id);
         self.protocol.receive(node, from, packet, &mut self.medium.port(id));
+        self.review(id);
     }
 
     fn fire(&mut self, id: NodeId, timer: P::Timer) {
         self.enter(id);
-        let node = &mut self.nodes[usize::from(id)];
+        let node = self.nodes.change(id);
         self.protocol.fire(node, timer, &mut self.medium.port(id));
+        self.review(id);
     }
 
     fn command(&mut self, id: NodeId, command: P::Command) {
         self.enter(id);
-        let node = &mut self.nodes[usize::from(id)];
+        let node = self.nodes.change(id);
         self.protocol.command(node, command, &mut self.medium.port(id));
+        self.review(id);
+    }
+
+    /// Checks what must be true after an event at a node.
+    fn review(&mut self, id: NodeId) {
+        let Some(check) = self.check else { return };
+        let active = self.protocol.timers(&self.nodes[usize::from(id)]);
+        let violated = if self.medium.timers[usize::from(id)].are(active) {
+            let nodes = std::mem::replace(&mut self.nodes, Nodes::from_iter([]));
+            let queue = &self.medium.queue;
+            let flying = || -> Vec<Envelope<P::Packet>> {
+                let packet = |event: &Event<P>| match event {
+                    Event::Arrive { from, to, packet } => {
+                        Some(Envelope { from: *from, to: *to, packet: packet.clone() })
+                    }
+                    _ => None,
+                };
+                queue.iter().filter_map(packet).collect()
+            };
+            let (nodes, violated) = check(nodes, &flying);
+            self.nodes = nodes;
+            violated
+        } else {
+            let message = format!(
+                "the timers that are active in the state of node {id} are not those that its handlers \
+                 have set"
+            );
+            Some(("timers".into(), message))
+        };
+        if let Some((property, message)) = violated {
+            let time = Duration::from_nanos(self.medium.now);
+            self.violation = Some(Violation { property, message, node: id, time });
+            self.check = None;
+        }
     }
 
     /// Everyone is asked what must come before data, and will be again.
@@ -209,8 +273,9 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         self.medium.timers[usize::from(id)].clear();
         self.medium.meter.rebooted(id);
         self.enter(id);
-        let node = &mut self.nodes[usize::from(id)];
+        let node = self.nodes.change(id);
         self.protocol.reboot(node, &mut self.medium.port(id));
+        self.review(id);
         self.schedule_failure();
     }
 
@@ -224,7 +289,8 @@ impl<'a, P: Traffic> Simulation<'a, P> {
     fn finish(self) -> Run {
         let under_way = |event: &&Event<P>| matches!(event, Event::Arrive { .. });
         let in_flight = self.medium.queue.iter().filter(under_way).count() as u64;
-        self.medium.meter.finish(self.settings.duration, in_flight)
+        let run = self.medium.meter.finish(self.settings.duration, in_flight);
+        Run { violation: self.violation, ..run }
     }
 }
 

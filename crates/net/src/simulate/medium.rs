@@ -6,6 +6,7 @@ use super::random::{Random, Stream};
 use super::settings::nanos;
 use super::timers::Timers;
 use super::{Nanos, Settings};
+use crate::network::no_neighbour;
 use crate::{Context, NodeId, Protocol, Report, Topology};
 use std::time::Duration;
 
@@ -117,15 +118,11 @@ impl<P: Protocol> Context<P> for Port<'_, '_, P> {
         self.medium.topology.neighbours(self.id)
     }
 
-    /// A packet to a node that is no neighbour is dropped.
     fn send(&mut self, to: NodeId, packet: P::Packet) {
+        let near = self.neighbours().binary_search(&to).is_ok();
+        assert!(near, "{}", no_neighbour(self.id, to));
         self.medium.meter.transmitted(P::is_data(&packet));
-        if self.neighbours().binary_search(&to).is_ok() {
-            self.medium.carry(self.id, to, packet);
-        } else {
-            self.medium.meter.counts.sent += 1;
-            self.medium.meter.counts.lost += 1;
-        }
+        self.medium.carry(self.id, to, packet);
     }
 
     /// One transmission, however many hear it; each may lose it on its own.

@@ -1,6 +1,6 @@
 //! The counters of a running simulation.
 
-use super::Nanos;
+use super::{Nanos, Violation};
 use crate::{NodeId, Report};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,6 +18,8 @@ pub struct Run {
     pub discoveries: Vec<u64>,
     /// Over how many links data came, by how many data did.
     pub hops: BTreeMap<u16, u64>,
+    /// The first violation, if properties were checked.
+    pub violation: Option<Violation>,
 }
 
 /// What is counted in a run.
@@ -154,6 +156,7 @@ impl Meter {
             delays: self.delays,
             discoveries: self.discoveries,
             hops: self.hops,
+            violation: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Discrete-event simulation of the handlers that are explored.
 //!
 //! - [`simulate`]: one run of a protocol under [`Settings`]; a [`Run`] is what was measured.
+//!   [`simulate_checked`]: the same with its properties checked.
 //! - [`Traffic`]: what a protocol says in order to be simulated; [`Sources`]: who sends to whom.
 //! - [`METRICS`]: what a network engineer wants to know of a run. [`Summary`]: of several runs.
 //! - [`GENERATOR`]: the name of all randomness; the same seed gives the same run everywhere.
@@ -11,6 +12,7 @@
 //! Links are independent of each other: no packet waits for another, and none collides. What is
 //! measured is what the protocol does, not what a radio would.
 
+mod check;
 mod engine;
 mod medium;
 mod meter;
@@ -22,7 +24,8 @@ mod summary;
 mod timers;
 mod traffic;
 
-pub use engine::{Panicked, simulate, simulate_while};
+pub use check::Violation;
+pub use engine::{Panicked, simulate, simulate_checked, simulate_while};
 pub use meter::{Counts, Run};
 pub use metrics::{METRICS, Metric, Unit};
 pub use random::GENERATOR;

@@ -51,6 +51,13 @@ impl<T: Ord> Timers<T> {
         self.0.remove(timer);
     }
 
+    /// Whether these are the active timers.
+    pub(super) fn are(&self, timers: impl Iterator<Item = T>) -> bool {
+        let mut count = 0;
+        let known = timers.inspect(|_| count += 1).all(|timer| self.0.contains_key(&timer));
+        known && count == self.0.len()
+    }
+
     /// Stops all timers.
     pub(super) fn clear(&mut self) {
         self.0.clear();

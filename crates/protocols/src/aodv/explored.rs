@@ -4,7 +4,7 @@ use super::{Aodv, Command, DELETE_ROUTE, HELLO, Node, Packet, REBOOT_FORGETS, RE
 use super::{STALE_SEQNO, Timer, WAIT};
 use everypath_net::{
     Action, Anatomy, Bug, Cause, Cloud, Envelope, EventKind, Feature, Kind, Line, NodeId,
-    NodeRange, Pool, Property, Rank, Scenario, World, sources, switches,
+    NodeRange, Pool, Property, Rank, Scenario, World, of_nodes, sources, switches,
 };
 
 type AodvWorld = World<Aodv>;
@@ -70,7 +70,9 @@ impl Scenario for Aodv {
             Timer::BroadcastId { .. } | Timer::Neighbour(_) | Timer::Hello => true,
             Timer::Route(destination) => *destination == self.destination,
             Timer::Request(_) => false,
-            Timer::Wait => valid_to(world, self.destination).all(|(_, route)| route.next != id),
+            Timer::Wait => {
+                valid_to(&world.nodes, self.destination).all(|(_, route)| route.next != id)
+            }
         }
     }
 
@@ -86,7 +88,7 @@ impl Scenario for Aodv {
 
     fn properties(&self) -> Vec<Property<AodvWorld>> {
         let destination = self.destination;
-        vec![Property::new("loop-free", move |world: &AodvWorld| loop_free(world, destination))]
+        vec![of_nodes("loop-free", move |nodes: &[Node]| loop_free(nodes, destination))]
     }
 
     fn ranks(&self) -> Vec<Rank<AodvWorld>> {
@@ -96,9 +98,13 @@ impl Scenario for Aodv {
             Rank::new("2", "next hops with the oldest and longest routes", move |world, b| {
                 b.push(discord(world, d));
             }),
-            Rank::new("3", "most valid routes to the destination, then 1", move |world, b| {
-                b.extend([valid_to(world, d).count() as i64, valid(world)]);
-            }),
+            Rank::new(
+                "3",
+                "most valid routes to the destination, then 1",
+                move |world: &AodvWorld, b| {
+                    b.extend([valid_to(&world.nodes, d).count() as i64, valid(world)]);
+                },
+            ),
             Rank::new("4", "most RREP packets", |world, b| b.push(replies(world))),
             Rank::new("5", "most RREP packets, then 1", |world, b| {
                 b.extend([replies(world), valid(world)]);
@@ -127,22 +133,22 @@ impl Scenario for Aodv {
 }
 
 /// The valid routes to a destination, with the nodes that have them.
-fn valid_to(world: &AodvWorld, destination: NodeId) -> impl Iterator<Item = (NodeId, &Route)> {
-    let nodes = (0..).zip(&world.nodes[..]).filter(move |(id, _)| *id != destination);
+fn valid_to(nodes: &[Node], destination: NodeId) -> impl Iterator<Item = (NodeId, &Route)> {
+    let nodes = (0..).zip(nodes).filter(move |(id, _)| *id != destination);
     nodes.filter_map(move |(id, node)| Some((id, node.valid_route(destination)?)))
 }
 
 /// Pairs of valid routes to a destination: that of a node, and that of its next hop.
-fn hops(world: &AodvWorld, destination: NodeId) -> impl Iterator<Item = (NodeId, &Route, &Route)> {
-    valid_to(world, destination).filter_map(move |(id, route)| {
-        let next = world.nodes[route.next as usize].valid_route(destination)?;
+fn hops(nodes: &[Node], destination: NodeId) -> impl Iterator<Item = (NodeId, &Route, &Route)> {
+    valid_to(nodes, destination).filter_map(move |(id, route)| {
+        let next = nodes[route.next as usize].valid_route(destination)?;
         Some((id, route, next))
     })
 }
 
 /// Along a path the routes get fresher, or shorter and equally fresh.
-fn loop_free(world: &AodvWorld, destination: NodeId) -> Result<(), String> {
-    for (id, route, next) in hops(world, destination) {
+fn loop_free(nodes: &[Node], destination: NodeId) -> Result<(), String> {
+    for (id, route, next) in hops(nodes, destination) {
         if route.sequence > next.sequence
             || route.sequence == next.sequence && route.hops <= next.hops
         {
@@ -168,10 +174,10 @@ fn valid(world: &AodvWorld) -> i64 {
 
 /// How much older and longer the routes of next hops are, all together.
 fn discord(world: &AodvWorld, destination: NodeId) -> i64 {
-    if valid_to(world, destination).next().is_none() {
+    if valid_to(&world.nodes, destination).next().is_none() {
         return i64::MIN;
     }
-    let pairs = hops(world, destination).map(|(_, route, next)| {
+    let pairs = hops(&world.nodes, destination).map(|(_, route, next)| {
         i64::from(route.sequence) - i64::from(next.sequence) + i64::from(next.hops)
             - i64::from(route.hops)
     });

@@ -3,7 +3,7 @@
 use super::{CACHE_TIMEOUT, Command, Diffusion, Gradient, NEGATIVE, Node, Packet, REBOOT, Timer};
 use everypath_net::{
     Action, Anatomy, Bug, Cause, Cloud, Envelope, EventKind, Feature, Kind, Line, NodeId,
-    NodeRange, Pool, Property, Rank, Scenario, Ties, World, sources, switches,
+    NodeRange, Pool, Property, Rank, Scenario, Ties, World, of_nodes, sources, switches,
 };
 
 type DiffusionWorld = World<Diffusion>;
@@ -77,7 +77,7 @@ impl Scenario for Diffusion {
     }
 
     fn properties(&self) -> Vec<Property<DiffusionWorld>> {
-        vec![Property::new("loop-free", |world: &DiffusionWorld| match round_trip(world) {
+        vec![of_nodes("loop-free", |nodes: &[Node]| match round_trip(nodes) {
             None => Ok(()),
             Some((a, b)) => Err(format!(
                 "the reinforced path leads from node {a} to node {b} and back to node {a}"
@@ -88,18 +88,25 @@ impl Scenario for Diffusion {
     /// With the last of equals first, long chains take many times as many events.
     fn ranks(&self) -> Vec<Rank<DiffusionWorld>> {
         let ranks = [
-            Rank::new("1", "most gradients", |world, b| b.push(gradients(world).count() as i64)),
-            Rank::new("2", "most reinforced gradients, then 1", |world, b| {
-                let reinforced = gradients(world).filter(|(_, gradient)| gradient.reinforced);
-                b.extend([reinforced.count() as i64, gradients(world).count() as i64]);
+            Rank::new("1", "most gradients", |world: &DiffusionWorld, b| {
+                b.push(gradients(&world.nodes).count() as i64);
             }),
-            Rank::new("3", "most positive reinforcements", |world, b| b.push(positive(world))),
-            Rank::new("4", "most positive reinforcements, then 1", |world, b| {
-                b.extend([positive(world), gradients(world).count() as i64]);
+            Rank::new("2", "most reinforced gradients, then 1", |world: &DiffusionWorld, b| {
+                let reinforced =
+                    gradients(&world.nodes).filter(|(_, gradient)| gradient.reinforced);
+                b.extend([reinforced.count() as i64, gradients(&world.nodes).count() as i64]);
             }),
-            Rank::new("5", "most samples in data caches", |world, b| b.push(samples(world))),
-            Rank::new("6", "most samples in data caches, then 1", |world, b| {
-                b.extend([samples(world), gradients(world).count() as i64]);
+            Rank::new("3", "most positive reinforcements", |world: &DiffusionWorld, b| {
+                b.push(positive(world));
+            }),
+            Rank::new("4", "most positive reinforcements, then 1", |world: &DiffusionWorld, b| {
+                b.extend([positive(world), gradients(&world.nodes).count() as i64]);
+            }),
+            Rank::new("5", "most samples in data caches", |world: &DiffusionWorld, b| {
+                b.push(samples(world));
+            }),
+            Rank::new("6", "most samples in data caches, then 1", |world: &DiffusionWorld, b| {
+                b.extend([samples(world), gradients(&world.nodes).count() as i64]);
             }),
         ];
         ranks.into_iter().map(|rank| rank.with_ties(Ties::First)).collect()
@@ -133,8 +140,8 @@ impl Scenario for Diffusion {
 }
 
 /// All gradients, with the nodes that have them.
-fn gradients(world: &DiffusionWorld) -> impl Iterator<Item = (NodeId, &Gradient)> {
-    let nodes = (0..).zip(&world.nodes[..]);
+fn gradients(nodes: &[Node]) -> impl Iterator<Item = (NodeId, &Gradient)> {
+    let nodes = (0..).zip(nodes);
     nodes.flat_map(|(id, node)| node.gradients.iter().map(move |gradient| (id, gradient)))
 }
 
@@ -149,9 +156,9 @@ fn positive(world: &DiffusionWorld) -> i64 {
 }
 
 /// Two nodes, neighbours on a reinforced path, such that another leads back.
-fn round_trip(world: &DiffusionWorld) -> Option<(NodeId, NodeId)> {
+fn round_trip(nodes: &[Node]) -> Option<(NodeId, NodeId)> {
     let links = || {
-        let reinforced = gradients(world).filter(|(_, gradient)| gradient.reinforced);
+        let reinforced = gradients(nodes).filter(|(_, gradient)| gradient.reinforced);
         reinforced.map(|(from, gradient)| (from, gradient.to))
     };
     // Most states have less than two reinforced gradients.

@@ -108,7 +108,13 @@ impl Observer for Watching<'_> {
         limits: Limits,
         run: &mut dyn FnMut(&Control),
     ) -> Option<String> {
-        let watch = Watch::of(limits, self.quiet, self.give_up);
+        let seconds = limits.seconds.map(f64::from);
+        let watch = Watch::new(seconds, limits.bytes(), self.quiet);
+        let mut watch = watch.giving_up(self.give_up, limits.time());
+        if limits.is_over {
+            // What a stopped search used is not given back at once.
+            watch = watch.with_any_memory();
+        }
         let line = match search {
             Search::Executions => executed,
             Search::Histories => explored,

@@ -1,0 +1,391 @@
+//! `everypath model`: explore a protocol model.
+
+mod covered;
+mod graph;
+mod increment;
+mod interactive;
+mod other;
+mod report;
+mod walks;
+
+use crate::catalog::{Catalog, Entry};
+use crate::cli::{AddName, ModelArgs, StrategyName, VisitedName};
+use crate::network::Asked;
+use crate::output::{self, Formats, Json, OutputFile};
+use crate::suggest;
+use crate::usage::Usage;
+use crate::watch::{Stopped, Watch};
+use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
+use everypath_explore::{
+    AnyModel, Config, DEADLOCK, Ended, Exploration, Fairness, GENERATOR, Liveness, PropertyKind,
+    Request, Search, VisitedKind, Walk, Walked,
+};
+use everypath_report::CheckResult;
+use everypath_trace::{Control, SearchRecord, ShuffleRecord, Verdict, file};
+use graph::{GraphPlan, Session};
+use report::Report;
+use std::thread;
+use std::time::Duration;
+
+/// Explores a model and reports what was found.
+pub fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
+    let entry = catalog.find(&args.name)?;
+    if args.events {
+        output::print(&list(entry.kind.events.iter().map(|event| (event.name, event.about))));
+        return Ok(HOLDS);
+    }
+    let asked = Asked::new(entry, &args.build, entry.kind.nodes)?;
+    let seed = args.common.seed;
+    let duplicate = args.duplicate;
+    let model = entry.build(Config { duplicate, ..asked.with_links(seed) })?;
+    if args.rank.as_deref() == Some("list") {
+        let ranks = model.ranks();
+        output::print(&list(ranks.iter().map(|(name, about)| (name.as_str(), about.as_str()))));
+        return Ok(HOLDS);
+    }
+    let plan = Plan::new(entry, model.as_ref(), args)?;
+    let formats = Formats::new(args.output.junit.as_deref(), args.output.sarif.as_deref())?;
+    let common = &args.common;
+    if let Some(warning) = asked.warning(seed).filter(|_| !args.output.quiet) {
+        output::warning(&warning);
+    }
+    let graph = GraphPlan::new(entry, model.as_ref(), args)?;
+    let seconds = common.max_seconds.map(f64::from).or(graph.as_ref().and_then(GraphPlan::seconds));
+    let watch = Watch::new(seconds, common.max_memory.map(|size| size.0), args.output.quiet);
+    if let Some(done) = other::run(entry, model.as_ref(), (&plan, &args.other), &watch) {
+        return done;
+    }
+    let runs = match &graph {
+        Some(graph) => graph.run(&plan, model.as_ref(), &watch)?,
+        None => plan.run(model.as_ref(), &watch),
+    };
+    let report = Report::new(entry, model.as_ref(), &plan, &runs);
+    let code = finish(&plan, &report, args.output.quiet)?;
+    let path = plan.trace.path();
+    let result = CheckResult {
+        target: &report.json.target,
+        verdict: report.verdict,
+        text: report.json.reason.as_deref().unwrap_or(report.json.coverage.kind),
+        seconds: report.json.stats.seconds,
+        trace: report.trace.as_ref(),
+        trace_file: &path,
+    };
+    formats.write(&result, matches!(plan.json, Json::Stdout))?;
+    if let Some(json) = report.json.incremental.filter(|_| args.graph.pilot && !args.output.quiet)
+        && !matches!(plan.json, Json::Stdout)
+    {
+        output::print(&increment::pilot(&json));
+    }
+    Ok(code)
+}
+
+/// Writes and prints the report.
+fn finish(plan: &Plan, report: &Report, quiet: bool) -> Result<u8, Usage> {
+    if let Some(trace) = &report.trace {
+        plan.trace.write_or_say(&file::to_bytes(trace))?;
+    }
+    plan.json.write(&report.json)?;
+    if !quiet && !matches!(plan.json, Json::Stdout) {
+        output::print(&report.text);
+    }
+    Ok(match report.verdict {
+        Verdict::Holds => HOLDS,
+        Verdict::Violated => VIOLATED,
+        Verdict::Inconclusive => INCONCLUSIVE,
+    })
+}
+
+/// Names and what they mean, in two columns.
+fn list<'a>(items: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
+    let width = items.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
+    items.map(|(name, about)| format!("{name:width$}  {about}\n")).collect()
+}
+
+/// A request that was checked.
+struct Plan {
+    request: Request,
+    seed: u64,
+    replications: u32,
+    /// The names that belong to the numbers in the request.
+    record: SearchRecord,
+    /// How the model was built.
+    config: Config,
+    /// The topology as it was asked for.
+    topology: Option<String>,
+    /// The names of the properties of infinite executions.
+    liveness: Vec<String>,
+    /// The walks, if the model is not searched.
+    walk: Option<Walk>,
+    trace: OutputFile,
+    json: Json,
+}
+
+/// One finished search.
+struct Run {
+    exploration: Exploration,
+    took: Duration,
+    stopped: Option<Stopped>,
+    record: SearchRecord,
+    /// What an incremental search has left besides.
+    session: Option<Session>,
+    /// What the check of infinite executions has counted.
+    liveness: Option<Liveness>,
+    /// What random walks have counted.
+    walked: Option<Walked>,
+}
+
+impl Plan {
+    /// Checks the whole request before any work starts.
+    fn new(entry: &Entry, model: &dyn AnyModel, args: &ModelArgs) -> Result<Plan, Usage> {
+        let common = &args.common;
+        if args.strategy == StrategyName::DfsRecursive && args.add == AddName::Current {
+            return Err(Usage::new(
+                "--add current does not go with --strategy dfs-recursive, which removes \
+                 duplicates as it generates them; use --strategy dfs",
+            ));
+        }
+        let rank = choose_rank(entry, model, args)?;
+        let must_contain =
+            args.must_contain.as_deref().map(|name| entry.event(name)).transpose()?;
+        let disabled =
+            args.disable.iter().map(|name| entry.event(name)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(event) = must_contain.filter(|event| disabled.contains(event)) {
+            let name = entry.kind.events[event as usize].name;
+            return Err(Usage::new(format!(
+                "--must-contain {name} and --disable {name} exclude each other; drop one of them"
+            )));
+        }
+        let walk = walks::plan(entry, args)?;
+        let properties = choose_properties(entry, model, args)?;
+        let visited = choose_visited(model, &properties, args)?;
+        let fairness = choose_fairness(entry, model, args)?;
+        let names = |events: &[u16]| -> Vec<String> {
+            events.iter().map(|&event| entry.kind.events[event as usize].name.into()).collect()
+        };
+        let search = Search {
+            order: args.strategy.into(),
+            add: args.add.into(),
+            shuffle: None,
+            visited,
+            max_depth: common.max_depth.or(entry.kind.default_depth),
+            max_states: common.max_states,
+            max_executions: common.max_executions,
+            keep_going: common.keep_going,
+            must_contain,
+            disabled,
+            threads: threads(common.threads),
+        };
+        let record = SearchRecord {
+            strategy: args.strategy.name().into(),
+            add: search.add.to_string(),
+            visited: search.visited.to_string(),
+            max_depth: search.max_depth,
+            shuffle: args
+                .shuffle
+                .then(|| ShuffleRecord { generator: GENERATOR.into(), seed: common.seed }),
+            rank: rank.clone(),
+            must_contain: args.must_contain.clone(),
+            disabled: args.disable.clone(),
+            weakly_fair: names(&fairness.weak),
+            strongly_fair: names(&fairness.strong),
+        };
+        let trace = OutputFile::new("--trace", &args.output.trace)?;
+        if args.output.json.as_deref() == Some(&args.output.trace) && !trace.is_special() {
+            return Err(Usage::new("--json and --trace name the same file; choose two"));
+        }
+        Ok(Plan {
+            request: Request { search, rank, properties, fairness },
+            seed: common.seed,
+            replications: args.replications,
+            record,
+            config: model.config().clone(),
+            topology: args.build.topology.clone(),
+            liveness: of_kind(model, PropertyKind::Liveness),
+            walk,
+            trace,
+            json: Json::new(args.output.json.as_deref())?,
+        })
+    }
+
+    /// Runs all replications, or as many as the limits allow.
+    fn run(&self, model: &dyn AnyModel, watch: &Watch<'_>) -> Vec<Run> {
+        let mut runs = Vec::new();
+        if let Some(walk) = &self.walk {
+            return vec![self.walk(walk, model, watch)];
+        }
+        for (request, record) in self.requests() {
+            let (explored, took, stopped) = watch.run(|control| {
+                let mut exploration = model.explore(&request, control);
+                let liveness = self.check_liveness(model, &request, (&mut exploration, control));
+                (exploration, liveness)
+            });
+            let (exploration, liveness) = explored;
+            let (session, walked) = (None, None);
+            runs.push(Run { exploration, took, stopped, record, session, liveness, walked });
+            if stopped.is_some() {
+                break;
+            }
+        }
+        runs
+    }
+
+    /// Walks through the model.
+    fn walk(&self, walk: &Walk, model: &dyn AnyModel, watch: &Watch<'_>) -> Run {
+        let (walked, took, stopped) = watch.run(|control| model.walk(&self.request, walk, control));
+        Run {
+            exploration: walked.exploration.clone(),
+            took,
+            stopped,
+            record: self.record.clone(),
+            session: None,
+            liveness: None,
+            walked: Some(walked),
+        }
+    }
+
+    /// Checks the properties of infinite executions, if there are any and nothing else is violated.
+    fn check_liveness(
+        &self,
+        model: &dyn AnyModel,
+        request: &Request,
+        (exploration, control): (&mut Exploration, &Control),
+    ) -> Option<Liveness> {
+        let lives = |name: &String| self.liveness.contains(name);
+        let wanted = request.properties.iter().any(lives);
+        if !wanted || exploration.ended != Ended::Complete {
+            return None;
+        }
+        let mut liveness = model.check_liveness(request, control);
+        exploration.ended = liveness.ended.clone();
+        for found in liveness.found.drain(..) {
+            let number = request.properties.iter().position(|name| *name == found.property);
+            if let Some(count) = number.and_then(|at| exploration.counts.by_property.get_mut(at)) {
+                *count += 1;
+            }
+            exploration.counts.violations += 1;
+            exploration.found.push(found);
+        }
+        Some(liveness)
+    }
+
+    /// The searches, with their records.
+    fn requests(&self) -> impl Iterator<Item = (Request, SearchRecord)> {
+        (0..u64::from(self.replications)).map(|number| {
+            let mut record = self.record.clone();
+            if let Some(shuffle) = &mut record.shuffle {
+                shuffle.seed = self.seed.wrapping_add(number);
+            }
+            let request = Request {
+                search: Search {
+                    shuffle: record.shuffle.as_ref().map(|shuffle| shuffle.seed),
+                    ..self.request.search.clone()
+                },
+                rank: self.request.rank.clone(),
+                properties: self.request.properties.clone(),
+                fairness: self.request.fairness.clone(),
+            };
+            (request, record)
+        })
+    }
+}
+
+/// The names of the properties of a kind.
+fn of_kind(model: &dyn AnyModel, kind: PropertyKind) -> Vec<String> {
+    let properties = model.properties().into_iter();
+    properties.filter(|property| property.kind == kind).map(|property| property.name).collect()
+}
+
+fn threads(asked: Option<u16>) -> usize {
+    match asked {
+        Some(threads) => threads.into(),
+        None => thread::available_parallelism().map_or(1, usize::from),
+    }
+}
+
+fn choose_rank(
+    entry: &Entry,
+    model: &dyn AnyModel,
+    args: &ModelArgs,
+) -> Result<Option<String>, Usage> {
+    let ranks = model.ranks();
+    match &args.rank {
+        None if args.strategy != StrategyName::Befs => Ok(None),
+        None => ranks.into_iter().next().map(|(name, _)| Some(name)).ok_or_else(|| {
+            Usage::new(format!(
+                "{} has no ranks, so --strategy befs cannot be used",
+                entry.kind.name
+            ))
+        }),
+        Some(name) => {
+            let what = format!("rank of {}", entry.kind.name);
+            suggest::find(&what, name, ranks.iter().map(|(name, _)| name.as_str()))?;
+            if args.strategy != StrategyName::Befs {
+                return Err(Usage::new(format!(
+                    "--rank {name} needs --strategy befs; the other strategies do not rank states"
+                )));
+            }
+            Ok(Some(name.clone()))
+        }
+    }
+}
+
+/// The properties to check: those that are asked for, else all. Deadlocks are looked for only if that
+/// is asked for.
+fn choose_properties(
+    entry: &Entry,
+    model: &dyn AnyModel,
+    args: &ModelArgs,
+) -> Result<Vec<String>, Usage> {
+    let asked = &args.property;
+    let known: Vec<String> = model.properties().into_iter().map(|property| property.name).collect();
+    let what = format!("property of {}", entry.kind.name);
+    for name in asked {
+        suggest::find(&what, name, known.iter().map(String::as_str))?;
+    }
+    let wanted = |name: &String| match name.as_str() {
+        DEADLOCK => args.deadlock || asked.contains(name),
+        _ => asked.is_empty() || asked.contains(name),
+    };
+    let chosen = known.into_iter().filter(wanted).collect();
+    if args.strategy.walks() {
+        return walks::without_liveness(model, chosen, args);
+    }
+    Ok(chosen)
+}
+
+/// How visited states are recognised: by the relation, if all properties respect it.
+fn choose_visited(
+    model: &dyn AnyModel,
+    chosen: &[String],
+    args: &ModelArgs,
+) -> Result<VisitedKind, Usage> {
+    let properties = model.properties();
+    let beyond = properties
+        .iter()
+        .find(|property| !property.respects_relation && chosen.contains(&property.name));
+    match (args.visited, beyond) {
+        (None, None) => Ok(VisitedKind::Relation),
+        (None, Some(_)) => Ok(VisitedKind::Equality),
+        (Some(VisitedName::Relation), Some(property)) => Err(Usage::new(format!(
+            "--visited relation prunes states that property {} tells apart, for it looks at more than \
+             the nodes; leave --visited out, or check other properties with --property",
+            property.name
+        ))),
+        (Some(visited), _) => Ok(visited.into()),
+    }
+}
+
+/// Which events are fair: those that are asked for, else those that the model names.
+fn choose_fairness(
+    entry: &Entry,
+    model: &dyn AnyModel,
+    args: &ModelArgs,
+) -> Result<Fairness, Usage> {
+    let events = |names: &[String]| -> Result<Vec<u16>, Usage> {
+        names.iter().map(|name| entry.event(name)).collect()
+    };
+    if args.weakly_fair.is_empty() && args.strongly_fair.is_empty() {
+        return Ok(model.fairness());
+    }
+    Ok(Fairness { weak: events(&args.weakly_fair)?, strong: events(&args.strongly_fair)? })
+}
