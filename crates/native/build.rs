@@ -1,4 +1,5 @@
-//! Builds the shim, which this crate embeds: the checker is one self-contained file.
+//! Builds the shim, and what takes the place of ThreadSanitizer's runtime. This crate embeds both: the
+//! checker is one self-contained file.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,9 +9,10 @@ use std::process::Command;
 fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates' folder");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let manifest = ["shim/Cargo.toml", "shim/Cargo.lock"];
+    let manifest = ["shim/Cargo.toml", "shim/Cargo.lock", "tsan/Cargo.toml", "tsan/build.rs"];
     let sources = [
         "shim/src",
+        "tsan/src",
         "shim-abi/src",
         "commtree/src",
         "dependence/src",
@@ -23,7 +25,7 @@ fn main() {
     let target = out.join("shim");
     let mut cargo = Command::new(env::var_os("CARGO").expect("cargo sets CARGO"));
     cargo
-        .args(["build", "--release", "--locked", "--manifest-path"])
+        .args(["build", "--release", "--locked", "--workspace", "--manifest-path"])
         .arg(crates.join("shim/Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)
@@ -34,6 +36,9 @@ fn main() {
         .env_remove("CARGO_BUILD_TARGET");
     let status = cargo.status().expect("cargo can be run");
     assert!(status.success(), "the shim cannot be built");
-    let library = target.join("release/libeverypath_shim.so");
-    println!("cargo::rustc-env=EVERYPATH_SHIM={}", library.display());
+    for (variable, library) in
+        [("EVERYPATH_SHIM", "libeverypath_shim.so"), ("EVERYPATH_TSAN", "libeverypath_tsan.so")]
+    {
+        println!("cargo::rustc-env={variable}={}", target.join("release").join(library).display());
+    }
 }

@@ -73,7 +73,7 @@ fn fmt(root: &Path) -> Result<()> {
 
 fn clippy(root: &Path) -> Result<()> {
     run(root, "cargo clippy --workspace --all-targets --locked -- -D warnings")?;
-    let shim = "--manifest-path crates/shim/Cargo.toml --release --locked";
+    let shim = "--manifest-path crates/shim/Cargo.toml --workspace --release --locked";
     run(root, &format!("cargo clippy {shim} -- -D warnings"))
 }
 

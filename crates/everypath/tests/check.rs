@@ -664,7 +664,7 @@ fn a_stale_trace_is_set_aside() {
 fn programs_with_a_sanitizer_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("empty.c"), "int main(void) { return 0; }\n").unwrap();
-    for (option, name) in [("address", "AddressSanitizer"), ("thread", "ThreadSanitizer")] {
+    for (option, name) in [("address", "AddressSanitizer"), ("leak", "LeakSanitizer")] {
         let mut cc = Command::new("cc");
         cc.arg(format!("-fsanitize={option}")).args(["-o", "empty", "empty.c"]);
         if !cc.current_dir(folder.path()).status().unwrap().success() {

@@ -45,6 +45,8 @@ impl Loaded {
         let is_shim = is_shim(&path);
         let bytes: Arc<[u8]> = if is_shim {
             crate::shim::SHIM.into()
+        } else if path == Path::new(preload::TSAN_PATH) {
+            crate::shim::TSAN.into()
         } else if path.is_absolute() {
             std::fs::read(&path)
                 .map_err(|error| Error::Module { path: path.clone(), error })?

@@ -247,12 +247,23 @@ fn is_privileged(path: &Path, mode: u32) -> bool {
         || rustix::fs::getxattr(path, c"security.capability", &mut value).is_ok()
 }
 
+/// The library of ThreadSanitizer's runtime that a program asks for, if it does.
+pub(crate) fn thread_sanitizer(path: &Path) -> io::Result<Option<String>> {
+    let needed = dynamic(&fs::read(path)?).map_err(io::Error::other)?;
+    let mut needed = needed.into_iter().flat_map(|(_, needed)| needed);
+    Ok(needed.find(|name| name.starts_with(THREAD_SANITIZER)))
+}
+
+/// The name of ThreadSanitizer's runtime, up to its version. Something else takes its place.
+const THREAD_SANITIZER: &str = "libtsan.so";
+
 /// The sanitizer whose runtime a program contains, or asks for.
 fn sanitizer(bytes: &[u8], needed: &[String]) -> Option<&'static str> {
+    const LINKED_STATICALLY: &str = "/";
     const RUNTIMES: [(&str, &str, &str); 5] = [
         ("libasan.so", "__asan_init", "AddressSanitizer"),
         ("libhwasan.so", "__hwasan_init", "HWAddressSanitizer"),
-        ("libtsan.so", "__tsan_init", "ThreadSanitizer"),
+        (LINKED_STATICALLY, "__tsan_init", "ThreadSanitizer and its static runtime"),
         ("liblsan.so", "__lsan_init", "LeakSanitizer"),
         ("libmsan.so", "__msan_init", "MemorySanitizer"),
     ];

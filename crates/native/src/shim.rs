@@ -8,6 +8,9 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 /// The library that is preloaded into programs.
 pub(crate) static SHIM: &[u8] = include_bytes!(env!("EVERYPATH_SHIM"));
 
+/// The library that takes the place of ThreadSanitizer's runtime.
+pub(crate) static TSAN: &[u8] = include_bytes!(env!("EVERYPATH_TSAN"));
+
 /// A file in memory that is gone with the last process that has it open.
 pub(crate) fn memory_file(name: &CStr) -> io::Result<File> {
     // SAFETY: the name is a C string. JUSTIFICATION: std has no anonymous files.
@@ -23,6 +26,21 @@ pub(crate) fn memory_file(name: &CStr) -> io::Result<File> {
 pub(crate) fn file() -> io::Result<File> {
     let mut file = memory_file(c"everypath-shim")?;
     file.write_all(SHIM)?;
+    Ok(file)
+}
+
+/// What takes the place of ThreadSanitizer's runtime, in a file: a library of this name.
+pub(crate) fn tsan_file(name: &str) -> io::Result<File> {
+    let mut library = TSAN.to_vec();
+    let own = c"libtsan.so.2".to_bytes();
+    // Versions differ in one digit.
+    if let Some(at) = library.windows(own.len()).position(|found| found == own)
+        && name.len() == own.len()
+    {
+        library[at..at + own.len()].copy_from_slice(name.as_bytes());
+    }
+    let mut file = memory_file(c"everypath-tsan")?;
+    file.write_all(&library)?;
     Ok(file)
 }
 

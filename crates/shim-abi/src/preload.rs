@@ -6,6 +6,14 @@
 /// The path of the shim for the loader: the descriptor [`SHIM`](crate::reserved_fds::SHIM).
 pub const SHIM_PATH: &str = "/proc/self/fd/199";
 
+/// The path of what takes the place of ThreadSanitizer's runtime: the descriptor
+/// [`TSAN`](crate::reserved_fds::TSAN).
+pub const TSAN_PATH: &str = "/proc/self/fd/193";
+
+/// What is loaded before everything else in a program that asks for that runtime. The loader takes the
+/// second library for it, by its name.
+pub const WITH_TSAN: (&str, &str) = ("LD_PRELOAD", "/proc/self/fd/199:/proc/self/fd/193");
+
 /// Variables of the loader with their values.
 pub const LOADER: [(&str, &str); 2] = [
     ("LD_PRELOAD", SHIM_PATH),
@@ -48,6 +56,8 @@ mod tests {
     #[test]
     fn the_loader_finds_the_shim_at_its_descriptor() {
         assert_eq!(SHIM_PATH, format!("/proc/self/fd/{}", reserved_fds::SHIM));
+        assert_eq!(TSAN_PATH, format!("/proc/self/fd/{}", reserved_fds::TSAN));
+        assert_eq!(WITH_TSAN.1, format!("{SHIM_PATH}:{TSAN_PATH}"));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! The checker puts each file there between `fork` and `exec`; the shim maps the files before `main`
 //! and closes all descriptors but [`FILES`]. The numbers lie above what a loader opens by itself.
 
+/// What takes the place of ThreadSanitizer's runtime, which the loader opens by
+/// [`TSAN_PATH`](crate::preload::TSAN_PATH); only of programs that ask for that.
+pub const TSAN: i32 = 193;
 /// Memory that the processes of a closed system share.
 pub const SHARED_STATE: i32 = 194;
 /// The region of the first process, for the other processes of a closed system.

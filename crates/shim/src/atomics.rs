@@ -405,15 +405,17 @@ fn look(operand: usize, length: usize, site: &Site) {
     if skips(thread, operand, now) {
         return;
     }
-    let again = last_site == site.address && found == now;
+    // Several words may be looked at by one instruction, in a loop or in a function.
+    let place = site.address ^ (operand as u64).rotate_left(32);
+    let again = last_site == place && found == now;
     if again && times >= LOOKS {
         spin(Operation::Load(Attempt::Repeated), objects::bytes(operand, length));
     } else {
         glance(Operation::Load(Attempt::First), objects::bytes(operand, length));
     }
     let now = value(operand, site.size);
-    let times = if last_site == site.address && found == now { times + 1 } else { 1 };
+    let times = if last_site == place && found == now { times + 1 } else { 1 };
     note_look(thread, operand, now);
     rust_rwlock::note_look(operand, now);
-    thread.looked.set([site.address, now, times]);
+    thread.looked.set([place, now, times]);
 }

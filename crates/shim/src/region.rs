@@ -35,6 +35,8 @@ pub(crate) fn open() -> bool {
     sys!(number::CLOSE, reserved_fds::TREES);
     sys!(number::CLOSE, reserved_fds::REGION);
     sys!(number::CLOSE, reserved_fds::SHIM);
+    // Most programs have none.
+    let _ = sys!(number::CLOSE, reserved_fds::TSAN);
     MAPPED.store(REGION, Ordering::Relaxed);
     own().version.get() == VERSION
 }

@@ -4,9 +4,11 @@ use super::Module;
 use super::debug::Debug;
 use super::frame::Frame;
 use super::table::Table;
-use object::{Object, ObjectSegment, SegmentFlags, SymbolKind, elf};
+use everypath_shim_abi::preload;
+use object::{Object, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind, elf};
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A module and what was found out about it so far.
@@ -19,6 +21,32 @@ pub(super) struct Loaded {
     functions: OnceCell<Table>,
     variables: OnceCell<Table>,
     debug: OnceCell<Option<Debug>>,
+    instrumentation: Instrumentation,
+}
+
+/// Whether a module was built with `-fsanitize=thread`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Instrumentation {
+    None,
+    /// It was: its atomic accesses are calls, and all others plain.
+    ThreadSanitizer,
+    /// It has the functions that these calls lead to.
+    Runtime,
+}
+
+impl Instrumentation {
+    fn of(module: &Module, file: &object::File<'_>) -> Self {
+        let is_called = |symbol: &object::Symbol<'_, '_>| {
+            symbol.is_undefined() && symbol.name() == Ok("__tsan_func_entry")
+        };
+        if module.path == Path::new(preload::TSAN_PATH) {
+            Instrumentation::Runtime
+        } else if file.dynamic_symbols().any(|symbol| is_called(&symbol)) {
+            Instrumentation::ThreadSanitizer
+        } else {
+            Instrumentation::None
+        }
+    }
 }
 
 impl Loaded {
@@ -27,6 +55,7 @@ impl Loaded {
         let start = file.segments().map(|segment| segment.address()).min()?;
         let ends = file.segments().map(|segment| segment.address().saturating_add(segment.size()));
         let range = start..ends.max()?;
+        let instrumentation = Instrumentation::of(&module, &file);
         let name = match module.path.file_name() {
             Some(name) => name.to_string_lossy().into_owned(),
             None => module.path.display().to_string(),
@@ -39,6 +68,7 @@ impl Loaded {
             functions: OnceCell::new(),
             variables: OnceCell::new(),
             debug: OnceCell::new(),
+            instrumentation,
         })
     }
 
@@ -53,6 +83,11 @@ impl Loaded {
 
     /// Whether the instruction at an address of the file is certainly not atomic.
     pub(super) fn is_plain(&self, offset: u64) -> bool {
+        match self.instrumentation {
+            Instrumentation::None => {}
+            Instrumentation::ThreadSanitizer => return true,
+            Instrumentation::Runtime => return false,
+        }
         let debug = self.debug.get_or_init(|| Debug::new(&self.file(), &self.bytes));
         let functions = debug.as_ref().and_then(|debug| debug.functions(offset));
         functions.is_some_and(|(language, names)| language.is_plain(&names))

@@ -29,12 +29,12 @@ use everypath_trace::Control;
 use everypath_trace::Violation;
 use process::{Process, Start};
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -125,6 +125,8 @@ pub(crate) struct Modules {
     known: Mutex<Vec<Arc<Prepared>>>,
     /// Programs of which the loader was asked whether it loads the shim.
     preloading: Mutex<BTreeSet<PathBuf>>,
+    /// Of each program, what takes the place of ThreadSanitizer's runtime, if it asks for that.
+    sanitized: Mutex<BTreeMap<PathBuf, Option<Arc<File>>>>,
 }
 
 /// The modules and their patches.
@@ -140,6 +142,20 @@ pub(crate) struct Prepared {
 }
 
 impl Modules {
+    /// What takes the place of ThreadSanitizer's runtime in a program.
+    fn thread_sanitizer(&self, program: &Path) -> Result<Option<Arc<File>>, Error> {
+        let mut known = self.sanitized.lock().expect("nobody panics while holding it");
+        if let Some(known) = known.get(program) {
+            return Ok(known.clone());
+        }
+        let failed = |error| Error::Start { path: program.into(), error };
+        let name = crate::program::thread_sanitizer(program).map_err(failed)?;
+        let file = name.map(|name| crate::shim::tsan_file(&name).map(Arc::new));
+        let file = file.transpose().map_err(failed)?;
+        known.insert(program.into(), file.clone());
+        Ok(file)
+    }
+
     fn prepare(&self, region: &Mapping, arming: Arming<'_>) -> Result<Arc<Prepared>, Error> {
         let mut known = self.known.lock().expect("nobody panics while holding it");
         let count = region.module_count.get() as usize;
@@ -272,6 +288,7 @@ impl Worker {
             arguments: &launch.arguments,
             files: [trees, found.as_raw_fd()],
             shared: shared.as_ref().map(|memory| [memory.as_raw_fd(), first_region]),
+            tsan: None,
         };
         // The first one comes last: it keeps the state that all of them start from.
         let mut others = Vec::new();

@@ -34,6 +34,8 @@ pub(super) struct Start<'a> {
     pub(super) files: [RawFd; 2],
     /// What it shares with others.
     pub(super) shared: Option<[RawFd; 2]>,
+    /// What takes the place of ThreadSanitizer's runtime, if it asks for that.
+    pub(super) tsan: Option<RawFd>,
 }
 
 impl Process {
@@ -41,6 +43,8 @@ impl Process {
     pub(super) fn start(region: Mapping, start: Start<'_>) -> Result<Self, Error> {
         let shim = shim::file()
             .map_err(|error| Error::System { what: "keep the shim in memory", error })?;
+        let tsan = start.modules.thread_sanitizer(start.program)?;
+        let start = Start { tsan: tsan.as_ref().map(AsRawFd::as_raw_fd), ..start };
         let [trees, found] = start.files;
         let files = [region.file().as_raw_fd(), shim.as_raw_fd(), trees, found];
         loader::ensure(&start, files)?;
@@ -161,13 +165,14 @@ fn spawn(start: &Start<'_>, files: [RawFd; 4]) -> io::Result<Child> {
 
 /// How a file is started that gets these files.
 pub(super) fn command(file: &Path, start: &Start<'_>, files: [RawFd; 4]) -> std::process::Command {
-    let (launch, shared) = (start.launch, start.shared);
+    let (launch, shared, tsan) = (start.launch, start.shared, start.tsan);
     let mut command = std::process::Command::new(file);
     let checker = std::process::id();
     command
         .env_clear()
         .envs(launch.environment.iter().cloned())
         .envs(preload::LOADER)
+        .envs(tsan.map(|_| preload::WITH_TSAN))
         .env(preload::TUNABLES_VARIABLE, tunables(&launch.environment))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -179,7 +184,7 @@ pub(super) fn command(file: &Path, start: &Start<'_>, files: [RawFd; 4]) -> std:
     }
     // SAFETY: between fork and exec, only system calls are made.
     // JUSTIFICATION: std cannot hand over descriptors, fix addresses or tie the child's life to ours.
-    unsafe { command.pre_exec(move || prepare_child(files, shared, checker)) };
+    unsafe { command.pre_exec(move || prepare_child(files, shared, tsan, checker)) };
     command
 }
 
@@ -195,6 +200,7 @@ fn tunables(environment: &[(OsString, OsString)]) -> OsString {
 fn prepare_child(
     [region, shim, trees, found]: [RawFd; 4],
     shared: Option<[RawFd; 2]>,
+    tsan: Option<RawFd>,
     checker: u32,
 ) -> io::Result<()> {
     let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
@@ -211,6 +217,9 @@ fn prepare_child(
         check(libc::dup2(region, reserved_fds::REGION))?;
         check(libc::dup2(shim, reserved_fds::SHIM))?;
         check(libc::dup2(trees, reserved_fds::TREES))?;
+        if let Some(tsan) = tsan {
+            check(libc::dup2(tsan, reserved_fds::TSAN))?;
+        }
         if let Some([system, first]) = shared {
             check(libc::dup2(system, reserved_fds::SHARED_STATE))?;
             check(libc::dup2(first, reserved_fds::FIRST_REGION))?;
