@@ -21,6 +21,7 @@ mod network_programs;
 mod pages;
 mod peers;
 mod properties;
+mod published_bugs;
 mod races;
 mod real_programs;
 mod rust_locks;
