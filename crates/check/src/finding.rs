@@ -180,8 +180,8 @@ fn unseen_assumption(unseen: &[String]) -> Option<String> {
     };
     (!unseen.is_empty()).then(|| {
         format!(
-            "functions that could not be copied access no memory that other threads access without \
-             a lock: {named}{more}"
+            "what could not be recorded accesses no memory that other threads access without a \
+             lock: {named}{more}"
         )
     })
 }

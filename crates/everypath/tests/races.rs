@@ -146,6 +146,16 @@ fn threads_that_spin_on_memory_let_others_run() {
     assert_eq!(result["violation"]["property"], "assertion", "{result}");
 }
 
+/// What cannot be recorded is no reason to give up, but the verdict says that it was not seen.
+#[test]
+fn steps_with_too_many_accesses_are_named() {
+    let programs = programs(&["computes.c"]);
+    let (code, result) = programs.check("-- ./computes");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+    let unseen = result["coverage"]["unseen_code"].as_array().unwrap();
+    assert!(unseen.iter().any(|it| it == "steps with millions of accesses"), "{result}");
+}
+
 #[test]
 fn accesses_that_a_lock_orders_are_no_steps() {
     let programs = programs(&["locked_update.c"]);

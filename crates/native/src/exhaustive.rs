@@ -92,8 +92,7 @@ fn explore_once(
     if team.has_unarmed() {
         return Ok((Explored::default(), team.unarmed()));
     }
-    let mut explored =
-        Explored { sites: team.sites(), unseen: team.unseen(), ..Explored::default() };
+    let mut explored = Explored { sites: team.sites(), ..Explored::default() };
     let mut searching = Searching { exhaustive, help: comparison.as_ref() };
     let mut finished = searching.search(exhaustive.reduction, &mut team, &mut explored);
     if matches!(finished, Ok(SearchEnd::NeedsSourceSets)) {
@@ -106,6 +105,7 @@ fn explore_once(
         Err(Stop::Failed(error)) => return Err(error),
     }
     let unarmed = team.unarmed();
+    explored.unseen = team.unseen();
     if let Some(comparison) = comparison
         && explored.holds()
         && unarmed.is_empty()

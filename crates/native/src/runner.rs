@@ -66,8 +66,6 @@ pub(crate) struct Performed {
     pub(crate) notices: Vec<Notice>,
     /// How many messages to peers were answered without asking them.
     pub(crate) hits: u64,
-    /// Whether it accessed more memory than could be recorded.
-    pub(crate) is_unseen: bool,
 }
 
 impl Performed {
@@ -243,7 +241,6 @@ impl<'a> Runner<'a> {
                 unexpected: None,
                 notices: Vec::new(),
                 hits: 0,
-                is_unseen: false,
             };
             news.push((order, performed));
         }
@@ -266,7 +263,6 @@ impl<'a> Runner<'a> {
             unexpected: (!expected).then(|| Execution::of(&self.worker, &self.reply, 0)),
             notices: self.worker.notices(),
             hits: 0,
-            is_unseen: false,
         })
     }
 

@@ -37,6 +37,8 @@ pub(crate) struct Conflicts {
     /// The words of locks of Rust's standard library, by process: which bytes of which granule.
     lock_words: BTreeMap<(usize, u64), u8>,
     pub(crate) found: BTreeSet<Conflict>,
+    /// Whether a step was met whose log is not known.
+    pub(crate) is_incomplete: bool,
 }
 
 impl Conflicts {
@@ -58,6 +60,10 @@ impl Conflicts {
                 let (thread, process) = (event.thread, owner(event.thread));
                 let memory = processes.get_mut(process).ok_or(BadLog)?;
                 let footprint = memory.footprints.number(event.accesses, memory.reader)?;
+                let Some(footprint) = footprint else {
+                    self.is_incomplete = true;
+                    continue;
+                };
                 for touch in memory.footprints.get(footprint).of_locks() {
                     *self.lock_words.entry((process, touch.granule)).or_default() |= touch.mask;
                 }

@@ -29,6 +29,8 @@ pub(crate) struct Detector {
     conflicts: Conflicts,
     /// Which accesses are certainly not atomic, if somebody asked.
     plainness: Option<Plainness>,
+    /// Whether a process could not pass on all logs.
+    has_lost: bool,
 }
 
 impl Detector {
@@ -41,11 +43,16 @@ impl Detector {
             footprints: (0..=launch.companions.len()).map(|_| Footprints::default()).collect(),
             conflicts: Conflicts::default(),
             plainness: None,
+            has_lost: false,
         })
     }
 
-    /// Adds logs that processes have passed on.
-    pub(crate) fn add(&mut self, logs: Vec<(usize, Vec<u64>)>) -> Result<(), Error> {
+    /// Adds logs that processes have passed on, and whether some were lost.
+    pub(crate) fn add(
+        &mut self,
+        (logs, lost): (Vec<(usize, Vec<u64>)>, bool),
+    ) -> Result<(), Error> {
+        self.has_lost |= lost;
         for (process, words) in logs {
             let footprints = self.footprints.get_mut(process).ok_or_else(damaged)?;
             footprints.add(&words).map_err(|_| damaged())?;
@@ -71,6 +78,9 @@ impl Detector {
         let owner = |thread| worker.system.owner(thread);
         let looked = self.conflicts.look(events, steps, &mut processes, owner);
         looked.map_err(|_| damaged())?;
+        if self.conflicts.is_incomplete && !self.has_lost {
+            return Err(damaged());
+        }
         self.ignore_races(worker);
         Ok(())
     }
@@ -117,6 +127,11 @@ impl Detector {
         self.conflicts.found.iter().filter(is_new).cloned().collect()
     }
 
+    /// What was not seen, in words: a step may access more than can be recorded.
+    pub(crate) fn unseen(&self) -> Option<String> {
+        self.conflicts.is_incomplete.then(|| "steps with millions of accesses".into())
+    }
+
     /// Whether there are such conflicts.
     pub(crate) fn has_unarmed(&self) -> bool {
         self.conflicts.found.iter().any(|conflict| !self.armed.knows(conflict))
@@ -138,13 +153,13 @@ impl Detector {
             let Some(reply) = worker.ask_unless(command, control)? else {
                 return Err(Error::Stopped);
             };
-            let (logs, lost) = worker.access_logs(&mut seen);
+            let logs = worker.access_logs(&mut seen);
             self.add(logs)?;
             let events = worker.events();
             if reply.outcome == Outcome::Hang {
                 self.look_at_spin(worker, &events, reply.detail as u16);
             }
-            if lost || is_final(reply.outcome) {
+            if is_final(reply.outcome) {
                 return Ok(());
             }
             let steps = taken_after(0, &events, &self.symmetry);

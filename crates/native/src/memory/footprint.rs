@@ -105,10 +105,15 @@ impl Footprints {
         Ok(())
     }
 
-    /// The number of the footprint with a hash; its log is read, if nobody has.
-    pub(super) fn number(&mut self, hash: LogHash, reader: Reader<'_>) -> Result<Number, BadLog> {
+    /// The number of the footprint with a hash; its log is read, if nobody has. None if the log was too
+    /// long to be kept.
+    pub(super) fn number(
+        &mut self,
+        hash: LogHash,
+        reader: Reader<'_>,
+    ) -> Result<Option<Number>, BadLog> {
         if let Some(&number) = self.numbers.get(&hash) {
-            return Ok(number);
+            return Ok(Some(number));
         }
         // A log may continue another one, and that the next: not by recursion, they may be many.
         let mut touches = Vec::new();
@@ -118,14 +123,14 @@ impl Footprints {
                 touches.extend(&self.get(known).touches);
                 break;
             }
-            let log = self.logs.get(&part).ok_or(BadLog)?;
+            let Some(log) = self.logs.get(&part) else { return Ok(None) };
             next = reader.parse(log, &mut touches)?;
         }
         self.logs.remove(&hash);
         let number = Number::try_from(self.all.len()).map_err(|_| BadLog)?;
         self.all.push(MemoryFootprint::new(touches));
         self.numbers.insert(hash, number);
-        Ok(number)
+        Ok(Some(number))
     }
 
     /// What the last part of a log says; its other parts are passed over.
