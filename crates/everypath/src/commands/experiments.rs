@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ExperimentsArgs) -> Result<u8, Usage> {
         match (&plots, experiment.plot(&rows)) {
             (Some(plots), Some(svg)) => plots.put(name, &svg)?,
             (Some(_), None) => {
-                output::warning(&format!("{name} is a table; there is no plot of it"))
+                output::warning(&format!("{name} is a table; there is no plot of it"));
             }
             (None, _) => {}
         }

@@ -35,13 +35,15 @@ impl Plainness {
     pub(crate) fn mark(&self, sites: &mut [Site], is_armed: impl Fn(u64) -> bool) {
         let Some(symbols) = &self.0 else { return };
         let of = |kind| sites.iter().filter(move |site| site.kind == kind).map(|site| site.address);
-        // An instruction that loads and then stores, and is not locked, is not atomic in any language.
+        // An instruction that loads and then stores, and is not locked, is not atomic as a whole; its
+        // parts may be, if a compiler has merged them.
         let loads: BTreeSet<u64> = of(SiteKind::Load).collect();
         let divided: BTreeSet<u64> = of(SiteKind::Store).filter(|at| loads.contains(at)).collect();
         for site in sites.iter_mut() {
             site.is_plain = matches!(site.kind, SiteKind::Load | SiteKind::Store)
                 && is_armed(site.address)
-                && (divided.contains(&site.address) || symbols.is_plain(site.address));
+                && (divided.contains(&site.address) && !symbols.is_atomic(site.address)
+                    || symbols.is_plain(site.address));
         }
     }
 }

@@ -83,6 +83,13 @@ impl Symbols {
         module.is_some_and(|module| module.is_plain(address.wrapping_sub(module.base)))
     }
 
+    /// Whether debug information says that an instruction belongs to an atomic access. A compiler may
+    /// merge a relaxed load and a relaxed store into one instruction.
+    pub(crate) fn is_atomic(&self, address: u64) -> bool {
+        let module = self.modules.iter().find(|module| module.contains(address));
+        module.is_some_and(|module| module.is_atomic(address.wrapping_sub(module.base)))
+    }
+
     /// The variable at an address of data: `name`, `name+8`, or the place in the module.
     pub fn variable(&self, address: u64) -> Option<String> {
         self.modules.iter().find(|module| module.contains(address))?.variable(address)

@@ -93,6 +93,13 @@ impl Loaded {
         functions.is_some_and(|(language, names)| language.is_plain(&names))
     }
 
+    /// Whether the instruction at an address of the file belongs to an atomic access.
+    pub(super) fn is_atomic(&self, offset: u64) -> bool {
+        let debug = self.debug.get_or_init(|| Debug::new(&self.file(), &self.bytes));
+        let functions = debug.as_ref().and_then(|debug| debug.functions(offset));
+        functions.is_some_and(|(_, names)| names.iter().any(|name| name.contains("atomic")))
+    }
+
     pub(super) fn frames(&self, address: u64) -> Vec<Frame> {
         let offset = address.wrapping_sub(self.base);
         let empty = Frame {
