@@ -23,12 +23,13 @@ const TEST_LIMIT: &str = "35m";
 const VIOLATED: i32 = 1;
 
 /// All steps, in order: what fails fast comes first.
-pub const STEPS: [Step; 7] = [
+pub const STEPS: [Step; 8] = [
     Step { name: "fmt", about: "the format of all sources", run: fmt },
     Step { name: "clippy", about: "lints, none allowed", run: clippy },
     Step { name: "doc", about: "rustdoc, without warnings", run: doc },
     Step { name: "tidy", about: "the rules that no compiler checks", run: tidy },
     Step { name: "readme", about: "the first command of the README finds a deadlock", run: readme },
+    Step { name: "faults", about: "checks that are killed, signalled and starved", run: faults },
     Step { name: "bench", about: "comparison with other tools, small version", run: bench },
     Step { name: "test", about: "all tests, within 35 minutes", run: test },
 ];
@@ -36,9 +37,13 @@ pub const STEPS: [Step; 7] = [
 impl Step {
     /// Runs the step; an error says which command failed.
     pub fn run(&self) -> Result<()> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has a parent")?;
-        (self.run)(root).with_context(|| format!("step {} failed", self.name))
+        (self.run)(root()?).with_context(|| format!("step {} failed", self.name))
     }
+}
+
+/// The folder of the project.
+pub fn root() -> Result<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has a parent")
 }
 
 /// Runs a command, words separated by spaces, in the folder.
@@ -99,6 +104,17 @@ fn readme(root: &Path) -> Result<()> {
         VIOLATED => Ok(()),
         code => bail!("expected exit code {VIOLATED}, a violation; got {code}"),
     }
+}
+
+fn faults(root: &Path) -> Result<()> {
+    run_faults(root, crate::faults::ROUNDS, 1)
+}
+
+/// Builds the command line and runs so many rounds of faults with it.
+pub fn run_faults(root: &Path, rounds: u64, seed: u64) -> Result<()> {
+    run(root, "cargo build --quiet --release --locked --package everypath")?;
+    let everypath = root.join("target/release/everypath");
+    crate::faults::faults(&everypath, &root.join("programs"), rounds, seed)
 }
 
 fn bench(root: &Path) -> Result<()> {

@@ -4,12 +4,14 @@
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
-use xtask::ci::{STEPS, Step};
+use xtask::ci::{STEPS, Step, root, run_faults};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy         the rules that no compiler checks
        cargo xtask ci [STEP…]   all that must hold before a change lands, or these steps of it
-       cargo xtask ci --list    the steps";
+       cargo xtask ci --list    the steps
+       cargo xtask faults [ROUNDS [SEED]]
+                                checks that are killed, signalled, flooded and starved";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +28,9 @@ fn main() -> ExitCode {
             .map(|name| named(name))
             .collect::<Result<Vec<_>>>()
             .and_then(|steps| ci(steps.into_iter())),
+        ["faults"] => named("faults").and_then(Step::run),
+        ["faults", rounds] => faults(rounds, "1"),
+        ["faults", rounds, seed] => faults(rounds, seed),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -38,6 +43,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn faults(rounds: &str, seed: &str) -> Result<()> {
+    run_faults(root()?, rounds.parse()?, seed.parse()?)
 }
 
 fn named(name: &str) -> Result<&'static Step> {

@@ -7,7 +7,7 @@ use crate::finding::Found;
 use crate::sources::excerpts;
 use everypath_native::{
     Ending, Error, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed, Sampler,
-    explain, minimise, replay,
+    explain, find_allocations, minimise, replay,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -127,14 +127,23 @@ fn simplest(
 ) -> (Replayed, Violation, Vec<FoundStep>) {
     let simpler = minimise(launch, &found.execution).and_then(|schedule| replay(launch, &schedule));
     // What cannot be made simpler was repeated already and is told as it is.
-    let Ok(simpler) = simpler else { return (found, violation, Vec::new()) };
-    match Names::new(&simpler).ending(&launch.setup) {
-        Ending::Violated(same) if same.property == violation.property => {
+    let (mut simplest, violation, steps) = match simpler {
+        Ok(simpler) if let Some(same) = violated_alike(launch, &simpler, &violation) => {
             let is_other = simpler.execution.schedule != found.execution.schedule;
             let steps = if is_other { Names::new(&found).found() } else { Vec::new() };
             (simpler, same, steps)
         }
         _ => (found, violation, Vec::new()),
+    };
+    find_allocations(launch, &mut simplest);
+    (simplest, violation, steps)
+}
+
+/// What an execution violates, if it is the same property.
+fn violated_alike(launch: &Launch, replayed: &Replayed, known: &Violation) -> Option<Violation> {
+    match Names::new(replayed).ending(&launch.setup) {
+        Ending::Violated(same) if same.property == known.property => Some(same),
+        _ => None,
     }
 }
 

@@ -143,6 +143,7 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
             Some(IdleName::Violation) => IdleMode::Violation,
         },
         memory: config.sees_memory(),
+        leaks: config.leaks,
         exit_code: config.exit_code,
         kills: config.kill,
         spurious: config.spurious,

@@ -43,6 +43,7 @@ mod sample;
 mod sandbox;
 mod search;
 mod sources;
+mod suggestions;
 
 pub use check::Check;
 pub use emission::Emission;

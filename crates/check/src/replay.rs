@@ -6,7 +6,7 @@ use crate::finding::Early;
 use crate::host::Host;
 use crate::launch::{DEFAULT_STEPS, alone, launch, open};
 use everypath_native::{
-    Armed, Choice, Ending, Environment, Error, Launch, Names, Standing, schedule,
+    Armed, Choice, Ending, Environment, Error, Launch, Names, Standing, find_allocations, schedule,
 };
 use everypath_trace::{Control, Target, Trace};
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl<'a> Replay<'a> {
             return different(error.to_string(), None);
         }
         let launch = Launch { control: control.clone(), ..self.launch.clone() };
-        let replayed = match everypath_native::replay(&launch, &self.schedule) {
+        let mut replayed = match everypath_native::replay(&launch, &self.schedule) {
             Ok(replayed) => replayed,
             Err(error) => {
                 let internal_error = matches!(error, Error::Defect(_));
@@ -86,6 +86,7 @@ impl<'a> Replay<'a> {
                 };
             }
         };
+        find_allocations(&launch, &mut replayed);
         let names = Names::new(&replayed);
         let violation = match names.ending(&self.launch.setup) {
             Ending::Violated(violation) => violation,

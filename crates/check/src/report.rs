@@ -6,6 +6,7 @@ use crate::failure_file::FailureFile;
 use crate::finding::{Confirmation, Counted, Found};
 use crate::launch;
 use crate::sample::Sample;
+use crate::suggestions::suggestions;
 use everypath_machine::peak_memory;
 use everypath_native::ExitCodes;
 use everypath_trace::{CheckConfig, Coverage, Explanation, Progress, RacesName, Trace, Verdict};
@@ -57,6 +58,9 @@ pub struct Report {
     /// The externally visible failures of a program, or what becomes of them.
     #[serde(flatten)]
     pub emission: Option<Emission>,
+    /// Which options would help, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
     /// What was counted.
     pub stats: Stats,
     /// The counterexample.
@@ -267,6 +271,7 @@ impl Report {
                 (None, Some(emission)) if !emission.is_judged => emission.failures.len() as u64,
                 (None, _) => 0,
             },
+            suggestions: suggestions(config, &found),
             stats: Stats::of(&found),
             cut_short: found.cut_short,
             did_not_happen: found.did_not_happen,

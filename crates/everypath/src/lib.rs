@@ -46,6 +46,7 @@ pub use everypath_model::{
 use everypath_model::{beacon, catalog, guarded, output, suggest, usage, watch};
 use everypath_protocols::{Aodv, Arq, Diffusion, Echo};
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The case studies that come with Everypath.
@@ -55,6 +56,12 @@ pub fn built_in() -> Catalog {
         .simulated::<Aodv>()
         .simulated::<Diffusion>()
         .simulated::<Echo>()
+}
+
+/// The words of the command line that a scenario file stands for, with a program: options, `--`, the
+/// program and its arguments. An error says what is wrong, and where.
+pub fn scenario_words(path: &Path, text: &str) -> Result<Vec<OsString>, String> {
+    scenario::words(path, text).map_err(|usage| usage.to_string())
 }
 
 /// Runs the command line over these models and returns the exit code.

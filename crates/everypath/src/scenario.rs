@@ -45,15 +45,8 @@ pub(crate) fn expand(
         return Err(Usage::new("give either a scenario file or a program after `--`, not both"));
     }
     let text = read(path)?;
-    let mut scenario = Scenario::new(path, &text, given);
-    scenario.read()?;
-    let Scenario { options, program, arguments, folder, .. } = scenario;
-    let Some(program) = program else {
-        return Err(Usage::new(format!(
-            "{}: no program is named; add a line such as program = \"./server\"",
-            path.display()
-        )));
-    };
+    let Scenario { options, program, arguments, folder, .. } = Scenario::of(path, &text, given)?;
+    let program = program.unwrap_or_default();
     // The program comes last, and options after the name of the command.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let command = words.iter().position(|word| word == "check").unwrap_or(0) + 1;
@@ -63,6 +56,19 @@ pub(crate) fn expand(
     all.extend(["--".into(), program.into()]);
     all.extend(arguments);
     Ok(Some(Expanded { words: all, folder }))
+}
+
+/// The words that a scenario file stands for: options, `--`, the program and its arguments.
+pub(crate) fn words(path: &Path, text: &str) -> Result<Vec<OsString>, Usage> {
+    let line = ["everypath".into(), "check".into(), path.as_os_str().to_os_string()];
+    let matches = Cli::command().try_get_matches_from(line);
+    let matches = matches.map_err(|error| Usage::new(error.to_string()))?;
+    let given = matches.subcommand_matches("check").expect("it is the command");
+    let Scenario { options, program, arguments, .. } = Scenario::of(path, text, given)?;
+    let mut words = options;
+    words.extend(["--".into(), program.unwrap_or_default().into()]);
+    words.extend(arguments);
+    Ok(words)
 }
 
 fn read(path: &Path) -> Result<String, Usage> {
@@ -91,6 +97,19 @@ struct Scenario<'a> {
 }
 
 impl<'a> Scenario<'a> {
+    /// The scenario in a text, which names a program.
+    fn of(path: &'a Path, text: &'a str, given: &'a ArgMatches) -> Result<Self, Usage> {
+        let mut scenario = Scenario::new(path, text, given);
+        scenario.read()?;
+        match scenario.program {
+            Some(_) => Ok(scenario),
+            None => Err(Usage::new(format!(
+                "{}: no program is named; add a line such as program = \"./server\"",
+                path.display()
+            ))),
+        }
+    }
+
     fn new(path: &'a Path, text: &'a str, given: &'a ArgMatches) -> Self {
         let check = Cli::command().find_subcommand("check").expect("it is a command").clone();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -6,6 +6,7 @@ mod check;
 mod classics;
 mod closed;
 mod command_line;
+mod counterexamples;
 mod crates;
 mod doctor;
 mod faults;

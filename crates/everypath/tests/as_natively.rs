@@ -160,3 +160,47 @@ fn a_server_may_ask_somebody_before_it_listens() {
         }
     }
 }
+
+/// A program that listens may wait for others, but not for itself: both ends were in it, and that was
+/// taken for a server without clients.
+#[test]
+fn who_waits_for_itself_is_not_idle() {
+    let programs = programs(&["own_ends.c"]);
+    for options in ["", "--reduction none", "--strategy random --max-executions 20"] {
+        violates(&programs, &format!("{options} -- ./own_ends"), "idle");
+    }
+    holds(&programs, "-- ./own_ends serving");
+}
+
+/// A block that nothing points to when the program exits, in one order of two threads.
+#[test]
+fn leaks_are_found_if_somebody_asks() {
+    let programs = programs(&["leaks.c", "no_leaks.rs"]);
+    holds(&programs, "-- ./leaks");
+    for options in ["--leaks", "--leaks --backend threads", "--leaks --restart fork"] {
+        violates(&programs, &format!("{options} -- ./leaks"), "leak");
+    }
+    let said = programs.everypath("check --leaks -- ./leaks");
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(said.contains("a block of 40 bytes is not freed, and nothing points to it"), "{said}");
+    assert!(said.contains("replace at "), "{said}");
+    for fine in ["./leaks kept", "./leaks buffered", "./no_leaks"] {
+        holds(&programs, &format!("--leaks -- {fine}"));
+    }
+    violates(&programs, "--leaks -- ./no_leaks cycle", "leak");
+    let refused = programs.everypath("check --leaks --with ./leaks -- ./leaks");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
+/// Instructions that give random numbers give the same one in every execution.
+#[test]
+fn random_numbers_of_the_processor_repeat() {
+    let programs = programs(&["random.c"]);
+    let line = "3 9e3779b97f4a7c15 7f4a7c15 7c15\n";
+    std::fs::write(programs.folder.path().join("expected"), line.repeat(2)).unwrap();
+    for options in ["", "--memory off", "--strategy random --max-executions 20"] {
+        let check = format!("{options} --expect-stdout expected -- ./random");
+        let (code, result) = programs.check(&check);
+        assert_eq!(code, 0, "{check}: {result}");
+    }
+}

@@ -5,11 +5,13 @@ use crate::dependence::taken;
 use crate::describe::Names;
 use crate::error::Error;
 use crate::execution::is_final;
+use crate::minimise::MAX_LENGTH;
 use crate::replay::{Replayed, replay};
 use crate::runner::{Runner, Stop};
+use crate::symbols::StepOrigin;
 use crate::symmetry::Symmetry;
 use crate::worker::Launch;
-use everypath_schedules::critical_step::{Critical, Judgement, critical};
+use everypath_schedules::critical_step::{Critical, Judgement, Rival, critical, reversed};
 use everypath_shim_abi::{Outcome, Setup};
 use everypath_trace::Explanation;
 
@@ -23,10 +25,10 @@ const SLACK: u32 = 1000;
 /// the watchdog, again and again.
 pub fn explain(launch: &Launch, failing: &Replayed) -> Result<Option<Explanation>, Error> {
     let execution = &failing.execution;
-    if execution.outcome == Outcome::Hang || execution.events.is_empty() {
+    let steps = execution.events.len() as u64;
+    if execution.outcome == Outcome::Hang || steps == 0 || steps > MAX_LENGTH {
         return Ok(None);
     }
-    let steps = execution.events.len() as u64;
     let beginnings = u64::from(steps.ilog2()) + 1;
     let executions = (MAX_STEPS / steps / beginnings).clamp(20, MAX_EXECUTIONS);
     let max_steps = launch.setup.max_steps.min((steps as u32).saturating_add(SLACK));
@@ -62,6 +64,11 @@ fn in_words(launch: &Launch, failing: &Replayed, found: &Critical) -> Result<Exp
     };
     let (Some(good), Some(rival)) = (&found.good, found.rival) else { return Ok(explanation) };
     let good = replay(launch, good)?;
+    let critical = (found.steps - 1, rival);
+    let Some((critical, rival)) = pair([failing, &good], &Symmetry::of(launch), critical) else {
+        return Ok(explanation);
+    };
+    explanation.critical_step = critical + 1;
     let there = good.execution.events.get(rival.in_good);
     // After the critical step a thread may do something else than it would have.
     let here = rival.in_failing.filter(|&at| {
@@ -73,7 +80,27 @@ fn in_words(launch: &Launch, failing: &Replayed, found: &Critical) -> Result<Exp
         Some(at) => Names::new(failing).racing_step(at, Some(at + 1)),
         None => Names::new(&good).racing_step(rival.in_good, None),
     };
-    let first = Names::new(failing).racing_step(found.steps - 1, Some(found.steps));
+    let first = Names::new(failing).racing_step(critical, Some(critical + 1));
     explanation.race = [first, second].into_iter().flatten().collect();
     Ok(explanation)
+}
+
+/// A pair of steps whose order differs between the two executions, by their places in the failing and
+/// the good one: those of the critical step, unless one of them counts references. Such counts are
+/// modified on the way to whatever matters, and their order decides nothing that a person would look for.
+fn pair(
+    [failing, good]: [&Replayed; 2],
+    symmetry: &Symmetry,
+    (critical, rival): (usize, Rival),
+) -> Option<(usize, Rival)> {
+    let counts = |of: &Replayed, at: usize| {
+        of.places.get(at).is_some_and(|place| place.origin == StepOrigin::ReferenceCount)
+    };
+    if !counts(failing, critical) && !counts(good, rival.in_good) {
+        return Some((critical, rival));
+    }
+    let steps = [failing, good].map(|of| taken(&of.execution.events, symmetry));
+    reversed([&steps[0], &steps[1]], critical, |in_failing, in_good| {
+        !counts(failing, in_failing) && !counts(good, in_good)
+    })
 }

@@ -5,7 +5,8 @@ use crate::memory::Armed;
 use crate::panics::Panic;
 use crate::worker::Worker;
 use everypath_shim_abi::{
-    Choice, Event, Notice, OperationKind, Outcome, Phase, Reply, ThreadEntry, Waiting, text,
+    Choice, Event, Notice, Operation, OperationKind, Outcome, Phase, Reply, ThreadEntry, Waiting,
+    text,
 };
 use everypath_trace::Progress;
 use everypath_trace::Violation;
@@ -250,10 +251,7 @@ impl Execution {
         let pairs = self.events.iter().zip(&other.events);
         let differ = |a: &Event, b: &Event| a.without_accesses() != b.without_accesses();
         if let Some((at, (a, b))) = pairs.enumerate().find(|(_, (a, b))| differ(a, b)) {
-            let say = |event: &Event| {
-                format!("thread {} {} on {}", event.thread, event.kind(), event.object)
-            };
-            return Some(format!("step {}: {} became {}", at + 1, say(a), say(b)));
+            return Some(format!("step {}: {}", at + 1, changed(a, b)));
         }
         if self.events.len() != other.events.len() {
             return Some(format!("{} steps became {}", self.events.len(), other.events.len()));
@@ -268,5 +266,42 @@ impl Execution {
             [("output", &self.stdout, &other.stdout), ("error", &self.stderr, &other.stderr)];
         let differs = streams.into_iter().find(|(_, a, b)| a != b);
         differs.map(|(name, ..)| format!("what was written to standard {name}"))
+    }
+}
+
+/// What is not as it was in one step of two executions of the same schedule.
+fn changed(was: &Event, is: &Event) -> String {
+    let who = |event: &Event| format!("{} of thread {}", event.kind(), event.thread);
+    if (was.thread, was.kind()) != (is.thread, is.kind()) {
+        return format!("{} became {}", who(was), who(is));
+    }
+    match (was.operation(), is.operation()) {
+        _ if was.object != is.object => {
+            format!("{} was on {}, and is on {}", who(was), was.object, is.object)
+        }
+        (Operation::Output(before), Operation::Output(now)) if before != now => {
+            let thread = was.thread;
+            format!("thread {thread} wrote {before} bytes of output, and then {now}")
+        }
+        _ => format!("{} had another result", who(was)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changed;
+    use everypath_shim_abi::{Event, Object, Operation};
+
+    #[test]
+    fn differences_are_told_in_what_differs() {
+        let output = |length| Event::new(3, Operation::Output(length), Object::NONE);
+        let said = changed(&output(20), &output(22));
+        assert_eq!(said, "thread 3 wrote 20 bytes of output, and then 22");
+        let join = |at| Event::new(1, Operation::Join, Object::memory(0, at));
+        assert_eq!(changed(&join(16), &join(32)), "join of thread 1 was on 0x10, and is on 0x20");
+        assert_eq!(changed(&join(16), &output(1)), "join of thread 1 became output of thread 3");
+        let mut more = join(16);
+        more.alternatives = 2;
+        assert_eq!(changed(&join(16), &more), "join of thread 1 had another result");
     }
 }

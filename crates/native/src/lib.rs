@@ -89,7 +89,7 @@ pub use memory::{Armed, Conflict, Instruction, NotAnAccess, Races};
 pub use minimise::minimise;
 pub use partition::{PartitionError, partitions};
 pub use program::{Program, ProgramError};
-pub use replay::{Replayed, Stack, Standing, replay, stand};
+pub use replay::{Place, Replayed, Stack, Standing, find_allocations, replay, stand};
 pub use sample::{Sampler, Sampling, sample};
 pub use schedule::{NotAChoice, schedule};
 pub use shim::anonymous_file;
@@ -102,7 +102,7 @@ pub use everypath_shim_abi::syscalls;
 pub use everypath_perturb::{BadRules, Budget, Direction, Multiplicities, Rules};
 pub use everypath_shim_abi::{
     Backend, Choice, Crossing, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_LOOKS,
-    MAX_OUTPUT, MAX_PORTS, Outcome, Restart, Setup, TimeMode,
+    MAX_OUTPUT, MAX_PORTS, Outcome, Restart, Setup, TIMEOUT, TimeMode,
 };
 
 /// The generator behind sampled schedules, as traces name it.

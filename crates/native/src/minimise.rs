@@ -10,6 +10,8 @@ use everypath_shim_abi::{Choice, GOES_ON, Outcome, Phase, Setup};
 /// two.
 const MAX_ATTEMPTS: u64 = 10_000;
 const MAX_STEPS: u64 = 10_000_000;
+/// Longer executions are not minimised.
+pub(crate) const MAX_LENGTH: u64 = 20_000;
 /// How many are tried if each takes a process of its own.
 const MAX_PROCESSES: u64 = 300;
 /// How many more steps than the original a simpler execution may have.
@@ -18,12 +20,13 @@ const SLACK: u32 = 1000;
 /// Looks for a simpler execution that fails in the same way; its schedule.
 ///
 /// Which one is found depends on the execution only. A program that hangs is left as it is: every
-/// attempt would take as long as the watchdog.
+/// attempt would take as long as the watchdog. So is one that spins without end: what matters of it is
+/// the cycle.
 pub fn minimise(launch: &Launch, failing: &Execution) -> Result<Vec<Choice>, Error> {
-    if failing.outcome == Outcome::Hang || failing.schedule.is_empty() {
+    let steps = failing.schedule.len() as u64;
+    if failing.outcome == Outcome::Hang || steps == 0 || steps > MAX_LENGTH {
         return Ok(failing.schedule.clone());
     }
-    let steps = failing.schedule.len() as u64;
     let most = if launch.fresh { MAX_PROCESSES } else { MAX_ATTEMPTS };
     let attempts = (MAX_STEPS / steps).clamp(100, most);
     let max_steps = launch.setup.max_steps.min((steps as u32).saturating_add(SLACK));

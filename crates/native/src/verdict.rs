@@ -31,6 +31,7 @@ pub(crate) enum Property {
     DoubleFree,
     InvalidFree,
     HeapOverflow,
+    Leak,
     /// Two threads access the same memory, one of them to write, one not atomically, and nothing orders
     /// them.
     DataRace,
@@ -71,6 +72,7 @@ impl Property {
             Property::DoubleFree => "double free",
             Property::InvalidFree => "invalid free",
             Property::HeapOverflow => "heap overflow",
+            Property::Leak => "leak",
             Property::DataRace => "data race",
             Property::UseAfterFree => "use after free",
             Property::Deadlock => "deadlock",
@@ -101,6 +103,7 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
             Some(HeapMisuse::InvalidFree) => Property::InvalidFree,
             Some(HeapMisuse::Overflow) => Property::HeapOverflow,
             Some(HeapMisuse::UseAfterFree) => Property::UseAfterFree,
+            Some(HeapMisuse::Leak) => Property::Leak,
             None => return Decision::Undecided(Doubt::Defect),
         },
         Outcome::DataRace if frees(execution) => Property::UseAfterFree,

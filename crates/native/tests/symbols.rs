@@ -114,7 +114,7 @@ fn functions_lines_and_variables_of_rust() {
     let frames = symbols.frames(lock.address, false);
     assert!(frames[0].to_string().starts_with("core::sync::atomic::"), "{}", frames[0]);
     let own = format!("bank::account::withdraw at bank.rs:{}", line(BANK, "account.lock()"));
-    assert_eq!(shown(interesting(&frames)), [own]);
+    assert_eq!(shown(&interesting(&frames)), [own]);
 }
 
 /// What `stack.c` says about itself.

@@ -2,11 +2,14 @@
 
 use crate::chart::Chart;
 use crate::text::{grouped, heading, plain, push, quoted};
-use everypath_trace::{Explanation, RacingStep, Trace};
+use everypath_trace::{Explanation, RacingStep, Trace, TraceStep};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-/// How wide the message of a deadlock is: of many threads it is a long sentence.
+/// How wide a message that names all threads is: of many it is a long sentence.
 const WIDTH: usize = 80;
+/// More steps that switch threads or choose an outcome are not shown.
+const MOST_SHOWN: usize = 120;
 
 /// The counterexample: what is violated and why, the `shown` steps that matter most one a line, its
 /// messages, its critical step, the stacks of its threads at the end, and how to replay it.
@@ -14,26 +17,14 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     let mut out = String::new();
     push(&mut out, format_args!("{}{}", heading(trace), switches(trace)));
     let message = plain(&trace.violation.message);
-    let lines =
-        if trace.violation.property == "deadlock" { wrapped(&message) } else { vec![message] };
+    let names_threads = matches!(trace.violation.property.as_str(), "deadlock" | "idle");
+    let lines = if names_threads { wrapped(&message) } else { vec![message] };
     lines.iter().for_each(|line| push(&mut out, format_args!("  {line}")));
     push(&mut out, format_args!(""));
-    let chosen = steps_that_matter(trace, shown);
-    let hidden = trace.steps.len() - chosen.len();
-    let mut next = 0;
-    let actors = trace.steps.iter().map(|step| plain(&step.actor).chars().count());
-    let width = actors.max().unwrap_or(0);
-    let digits = trace.steps.len().to_string().len();
-    for number in chosen {
-        fold(&mut out, number - next);
-        next = number + 1;
-        let step = &trace.steps[number];
-        let (actor, text) = (plain(&step.actor), plain(&step.text));
-        let mark = if step.preempts { '*' } else { ' ' };
-        push(&mut out, format_args!("  {:digits$}{mark} {actor:width$}  {text}", number + 1));
-    }
-    fold(&mut out, trace.steps.len() - next);
-    if hidden > 0 {
+    let cycle = Cycle::of(trace, shown);
+    let chosen = steps_that_matter(trace, cycle, shown);
+    list(&mut out, trace, cycle, &chosen);
+    if chosen.len() < trace.steps.len() {
         push(&mut out, format_args!("  (everypath show {} prints all steps)", quoted(path)));
     }
     push(&mut out, format_args!(""));
@@ -44,11 +35,10 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
         explain(&mut out, explanation);
         push(&mut out, format_args!(""));
     }
-    let end = trace.steps.last().map_or(&trace.initial, |step| &step.state);
     push(&mut out, format_args!("At the end:"));
-    let width = end.iter().map(|line| plain(&line.part).chars().count()).max().unwrap_or(0);
-    for line in end {
-        let (part, text) = (plain(&line.part), plain(&line.text));
+    let end = end(trace, &out);
+    let width = end.iter().map(|(part, _)| part.chars().count()).max().unwrap_or(0);
+    for (part, text) in end {
         push(&mut out, format_args!("  {part:width$}  {text}"));
     }
     push(&mut out, format_args!(""));
@@ -60,11 +50,43 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     out
 }
 
+/// The steps, one a line.
+fn list(out: &mut String, trace: &Trace, cycle: Option<Cycle>, chosen: &BTreeSet<usize>) {
+    let mut next = 0;
+    let actors = trace.steps.iter().map(|step| plain(&step.actor).chars().count());
+    let width = actors.max().unwrap_or(0);
+    let digits = trace.steps.len().to_string().len();
+    for &number in chosen {
+        fold(out, trace, next..number);
+        next = number + 1;
+        if let Some(Cycle { period, .. }) = cycle.filter(|cycle| cycle.start == number) {
+            let steps = if period == 1 {
+                "This step repeats".into()
+            } else {
+                format!("These {period} steps repeat")
+            };
+            push(out, format_args!("  {steps} without end:"));
+        }
+        let step = &trace.steps[number];
+        let (actor, text) = (plain(&step.actor), plain(&step.text));
+        let mark = if step.preempts { '*' } else { ' ' };
+        push(out, format_args!("  {:digits$}{mark} {actor:width$}  {text}", number + 1));
+    }
+    match cycle {
+        Some(Cycle { start, period }) => {
+            let rounds = (trace.steps.len() - start) / period - 1;
+            push(out, format_args!("  … {} more rounds", grouped(rounds as u64)));
+        }
+        None => fold(out, trace, next..trace.steps.len()),
+    }
+}
+
 /// The numbers of the steps to show, from 0 and in order: the critical step and the one that races
-/// with it, preemptions with the step before each, outcomes that were chosen, then the last ones.
-fn steps_that_matter(trace: &Trace, shown: usize) -> BTreeSet<usize> {
-    let count = trace.steps.len();
-    if count <= shown {
+/// with it, preemptions with the step before each, outcomes that were chosen, the cycle of a livelock;
+/// and the last ones that are the program's own.
+fn steps_that_matter(trace: &Trace, cycle: Option<Cycle>, shown: usize) -> BTreeSet<usize> {
+    let count = cycle.map_or(trace.steps.len(), |cycle| cycle.start + cycle.period);
+    if shown == usize::MAX {
         return (0..count).collect();
     }
     let explained = trace.explanation.iter().flat_map(|explanation| {
@@ -73,29 +95,81 @@ fn steps_that_matter(trace: &Trace, shown: usize) -> BTreeSet<usize> {
     });
     let mut chosen: BTreeSet<usize> =
         explained.filter_map(|number| number.checked_sub(1)).filter(|&at| at < count).collect();
-    // At least a third of them are the last ones, which say how it ended.
-    let room = |chosen: &BTreeSet<usize>| chosen.len() + 2 <= shown - shown / 3;
-    for (at, step) in trace.steps.iter().enumerate().rev() {
+    if let Some(Cycle { start, period }) = cycle {
+        chosen.extend(start..start + period);
+    }
+    // The last of more preemptions than that, and at least a third of what is usually shown is the end.
+    let room = |chosen: &BTreeSet<usize>| chosen.len() < shown.max(MOST_SHOWN) - shown / 3;
+    for (at, step) in trace.steps[..count].iter().enumerate().rev() {
         if (step.preempts || step.step.param != 0) && room(&chosen) {
             chosen.extend([at.saturating_sub(usize::from(step.preempts)), at]);
         }
     }
-    for at in (0..count).rev() {
-        if chosen.len() >= shown {
+    let least = chosen.len() + shown / 3;
+    for (at, step) in trace.steps[..count].iter().enumerate().rev() {
+        if chosen.len() >= shown.max(least) {
             break;
         }
-        chosen.insert(at);
+        if !step.runtime {
+            chosen.insert(at);
+        }
     }
     chosen
 }
 
-/// Says how many steps are left out in one place.
-fn fold(out: &mut String, steps: usize) {
-    match steps {
-        0 => {}
-        1 => push(out, format_args!("  … 1 step")),
-        _ => push(out, format_args!("  … {} steps", grouped(steps as u64))),
+/// The steps that a livelock repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cycle {
+    /// Where it is first seen, from 0.
+    start: usize,
+    period: usize,
+}
+
+impl Cycle {
+    /// The cycle at the end of a livelock, if its steps can be shown.
+    fn of(trace: &Trace, shown: usize) -> Option<Self> {
+        if trace.violation.property != "livelock" || shown == usize::MAX {
+            return None;
+        }
+        let steps = &trace.steps;
+        // Of the last ones of very many, no source lines are known.
+        let same = |a: &TraceStep, b: &TraceStep| {
+            let texts = a.text.starts_with(&b.text) || b.text.starts_with(&a.text);
+            a.step == b.step && texts
+        };
+        let repeats = |at: usize, period: usize| same(&steps[at], &steps[at + period]);
+        let is_period = |period: &usize| {
+            let seen = (4 * period).max(64);
+            seen <= steps.len()
+                && (steps.len() - seen..steps.len() - period).all(|at| repeats(at, *period))
+        };
+        let period = (1..=shown).find(is_period)?;
+        let start = (0..steps.len() - period).rev().find(|&at| !repeats(at, period));
+        Some(Cycle { start: start.map_or(0, |at| at + 1), period })
     }
+}
+
+/// Says how many steps are left out in one place, and whether all of them are of libraries.
+fn fold(out: &mut String, trace: &Trace, steps: Range<usize>) {
+    let whose =
+        if trace.steps[steps.clone()].iter().all(|step| step.runtime) { "runtime " } else { "" };
+    match steps.len() {
+        0 => {}
+        1 => push(out, format_args!("  … 1 {whose}step")),
+        count => push(out, format_args!("  … {} {whose}steps", grouped(count as u64))),
+    }
+}
+
+/// What is said of the end; of objects with a number only if these were mentioned before.
+fn end(trace: &Trace, mentioned: &str) -> Vec<(String, String)> {
+    let end = trace.steps.last().map_or(&trace.initial, |step| &step.state);
+    let is_mentioned = |part: &str| {
+        let rest = mentioned.match_indices(part).map(|(at, _)| &mentioned[at + part.len()..]);
+        let mut whole = rest.filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+        !part.contains('#') || whole.next().is_some()
+    };
+    let lines = end.iter().map(|line| (plain(&line.part), plain(&line.text)));
+    lines.filter(|(part, _)| is_mentioned(part)).collect()
 }
 
 /// A sentence in lines, broken between words.
@@ -165,7 +239,7 @@ fn switches(trace: &Trace) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use everypath_trace::{SearchRecord, Step, Target, TraceStep, Violation};
+    use everypath_trace::{Line, SearchRecord, Step, Target, Violation};
 
     fn trace(steps: usize) -> Trace {
         let step = |at: usize| TraceStep {
@@ -207,8 +281,49 @@ mod tests {
     fn a_trace_of_preemptions_alone_still_shows_its_end() {
         let mut trace = trace(1000);
         trace.steps.iter_mut().for_each(|step| step.preempts = true);
-        let chosen = steps_that_matter(&trace, 30);
-        assert_eq!((chosen.len(), chosen.last()), (30, Some(&999)));
-        assert_eq!(steps_that_matter(&trace, 2000).len(), 1000);
+        let chosen = steps_that_matter(&trace, None, 30);
+        assert_eq!((chosen.len(), chosen.last()), (120, Some(&999)));
+        assert_eq!(steps_that_matter(&trace, None, usize::MAX).len(), 1000);
+    }
+
+    #[test]
+    fn steps_of_the_runtime_are_folded() {
+        let mut trace = trace(40);
+        trace.steps[20..38].iter_mut().for_each(|step| step.runtime = true);
+        let said = text(&trace, "everypath replay", "trace.json", 30);
+        assert!(said.contains("  20  main  does 20\n  … 18 runtime steps\n  39  main"), "{said}");
+        assert!(said.contains("   1  main  does 1\n"), "{said}");
+        assert!(said.contains("(everypath show trace.json prints all steps)"), "{said}");
+        let all = text(&trace, "everypath replay", "trace.json", usize::MAX);
+        assert!(all.contains("  21  main  does 21\n") && !all.contains("runtime"), "{all}");
+    }
+
+    #[test]
+    fn of_a_livelock_the_cycle_is_shown() {
+        let mut trace = trace(90_014);
+        trace.violation.property = "livelock".into();
+        for (at, step) in trace.steps.iter_mut().enumerate().skip(14) {
+            let place = if at < 20_000 { ", look at spin.c:7" } else { "" };
+            step.text = ["loads word a", "yields"][at % 2].to_string() + place;
+        }
+        let said = text(&trace, "everypath replay", "trace.json", 30);
+        let cycle = "  These 2 steps repeat without end:\n     15  main  loads word a, look at spin.c:7\n     16  main  yields, look at spin.c:7\n  … 44,999 more rounds\n";
+        assert!(said.contains(cycle), "{said}");
+        assert!(said.contains("does 14\n"), "{said}");
+    }
+
+    #[test]
+    fn objects_are_explained_if_they_are_mentioned() {
+        let mut trace = trace(2);
+        trace.steps[0].text = "locks mutex #1".into();
+        trace.steps[1].text = "locks mutex #12".into();
+        let part = |number| Line::new(format!("mutex #{number}"), "is in a block");
+        trace.steps[1].state = vec![part(1), part(2), part(12)];
+        let said = text(&trace, "everypath replay", "trace.json", 30);
+        assert!(
+            said.contains("  mutex #1   is in a block\n  mutex #12  is in a block\n"),
+            "{said}"
+        );
+        assert!(!said.contains("mutex #2"), "{said}");
     }
 }

@@ -167,19 +167,32 @@ pub fn quoted(path: &str) -> String {
     }
 }
 
+/// Smaller shares are not told apart.
+const SMALLEST: f64 = 0.0001;
+
 /// A probability or a share with two digits that matter.
 ///
 /// ```
 /// let percent = everypath_report::percent;
 /// assert_eq!([percent(0.0), percent(0.123), percent(1.0)], ["0 %", "12 %", "100 %"]);
 /// assert_eq!([percent(0.0123), percent(0.000_056_7)], ["1.2 %", "0.0057 %"]);
+/// assert_eq!([percent(1e-9), percent(0.999_999_9)], ["less than 0.0001 %", "99.9999 %"]);
+/// assert_eq!([percent(0.997_219), percent(0.992)], ["99.72 %", "99 %"]);
 /// ```
 pub fn percent(probability: f64) -> String {
     let percent = probability * 100.0;
+    if percent > 0.0 && percent < SMALLEST {
+        return format!("less than {SMALLEST} %");
+    }
+    // Certain is only what is.
+    if percent < 100.0 && percent > 99.5 {
+        let parts = if percent > 99.99 { 1e4 } else { 1e2 };
+        return format!("{} %", (percent * parts).floor() / parts);
+    }
     let digits = if percent >= 10.0 || percent == 0.0 {
         0
     } else {
-        (1.0 - percent.log10().floor()).clamp(0.0, 12.0) as usize
+        (1.0 - percent.log10().floor()).clamp(0.0, 5.0) as usize
     };
     format!("{percent:.digits$} %")
 }

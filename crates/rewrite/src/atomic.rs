@@ -8,6 +8,7 @@ pub(crate) fn kind(instruction: &Instruction) -> Option<SiteKind> {
     match instruction.mnemonic() {
         Mnemonic::Pause => return Some(SiteKind::Pause),
         Mnemonic::Mfence => return Some(SiteKind::Fence),
+        Mnemonic::Rdrand | Mnemonic::Rdseed => return Some(SiteKind::Random),
         _ => {}
     }
     let thread_local = matches!(instruction.memory_segment(), Register::FS | Register::GS);

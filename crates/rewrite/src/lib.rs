@@ -17,6 +17,7 @@
 //!     the functions that wait on its condition variables and notify,
 //!   - `rwlocks`: the loads that decide whether a read-write lock is tried,
 //!   - `usage`: whether the result of an atomic instruction is used.
+//! - `random`: what takes the place of instructions that give random numbers.
 //! - `stub`: the code that calls the shim at a site.
 //! - `in_place`: patches of the sites alone, and nothing else of the module.
 //! - `copy`: copies of whole functions, which record all that they access.
@@ -38,6 +39,7 @@ mod in_place;
 mod landing_pads;
 mod libc_calls;
 mod locks;
+mod random;
 mod rwlocks;
 mod sites;
 mod statics;

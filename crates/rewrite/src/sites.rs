@@ -22,7 +22,9 @@ pub(crate) fn operand(kind: SiteKind, instruction: &Instruction) -> (stub::Opera
     if kind.is_call() {
         return (stub::Operand::FirstArgument, size_of::<u32>() as u8);
     }
-    if matches!(instruction.mnemonic(), Mnemonic::Pause | Mnemonic::Mfence) {
+    if matches!(kind, SiteKind::Pause | SiteKind::Random)
+        || instruction.mnemonic() == Mnemonic::Mfence
+    {
         return (stub::Operand::None, 0);
     }
     let size = instruction.memory_size().size();

@@ -19,6 +19,7 @@
 
 use crate::PlanError;
 use crate::in_place::JUMP_SIZE;
+use crate::random;
 use everypath_shim_abi::StubFrame;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, FlowControl, IcedError, Instruction, InstructionBlock,
@@ -69,7 +70,10 @@ pub(crate) fn write(
     let mut stub = Stub { address, bytes: Vec::new() };
     stub.call_shim((site, operand), number, entry, flags)?;
     for instruction in moved.iter().filter(|moved| moved.mnemonic() != Mnemonic::Pause) {
-        stub.encode(instruction, instruction.ip())?;
+        match random::replacement(instruction) {
+            Some(bytes) => stub.bytes.extend(bytes),
+            None => stub.encode(instruction, instruction.ip())?,
+        }
     }
     let distance = distance(stub.end() + JUMP_SIZE as u64, last.next_ip())
         .ok_or(PlanError::TooFar { trampolines: address, address: site.ip() })?;

@@ -9,6 +9,7 @@ use crate::executor::{Alternative, Executed, ExecutionEnd, Executor, Taken};
 use crate::reduction::Reduction;
 use crate::search::{ScheduleSearch, SearchEnd};
 use everypath_dependence::{Choice, Footprint, Part, Relation};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// The verdict on one execution.
@@ -166,6 +167,44 @@ fn rival(failing: &[Taken], good: &[Taken]) -> Option<Rival> {
     let in_failing = failing.iter().enumerate().filter(|(_, step)| by_thread(step));
     let in_failing = in_failing.map(|(at, _)| at).nth(taken_before);
     Some(Rival { in_good, in_failing })
+}
+
+/// Beyond so many steps, pairs are not looked for.
+const MAX_PAIRED: usize = 5000;
+
+/// The first pair of dependent steps, from a step of the failing execution on, that come in the other
+/// order in the good one, and that `wanted` takes: by their places in the failing and the good one.
+pub fn reversed(
+    [failing, good]: [&[Taken]; 2],
+    from: usize,
+    wanted: impl Fn(usize, usize) -> bool,
+) -> Option<(usize, Rival)> {
+    if failing.len().max(good.len()) > MAX_PAIRED {
+        return None;
+    }
+    let (names, good_names) = (by_thread(failing), by_thread(good));
+    let place = |names: &[(u16, usize)], name| names.iter().position(|&other| other == name);
+    (from..failing.len()).find_map(|at| {
+        let there = place(&good_names, names[at])?;
+        let rival = (0..there).find_map(|in_good| {
+            let in_failing = place(&names, good_names[in_good]);
+            let comes_first = in_failing.is_none_or(|other| other > at);
+            let is_pair = comes_first && depends(&good[in_good].footprint, &good[there].footprint);
+            (is_pair && wanted(at, in_good)).then_some(Rival { in_good, in_failing })
+        });
+        Some((at, rival?))
+    })
+}
+
+/// Each step as the how many-th of its thread.
+fn by_thread(steps: &[Taken]) -> Vec<(u16, usize)> {
+    let mut counts: BTreeMap<u16, usize> = BTreeMap::new();
+    let number = |step: &Taken| {
+        let count = counts.entry(step.choice.thread).or_default();
+        *count += 1;
+        (step.choice.thread, *count)
+    };
+    steps.iter().map(number).collect()
 }
 
 fn depends(earlier: &Footprint, later: &Footprint) -> bool {

@@ -36,6 +36,9 @@ pub struct ThreadEntry {
     pub far: Object,
     /// One more than the process whose end that is; 0 if it is not known.
     pub across: u16,
+    /// The call that allocated the block of the heap in which the object lies, by its number; 0 if there
+    /// is none, or if nobody replays the execution.
+    pub allocation: u32,
     /// Instruction pointer, stack pointer and frame pointer.
     pub registers: [u64; 3],
     /// The top of its stack.

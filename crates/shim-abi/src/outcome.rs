@@ -63,6 +63,8 @@ pub enum HeapMisuse {
     Overflow,
     /// A block was accessed that had been freed.
     UseAfterFree,
+    /// A block is in use at the end, and nothing points to it.
+    Leak,
 }
 
 impl HeapMisuse {
@@ -73,6 +75,7 @@ impl HeapMisuse {
             HeapMisuse::InvalidFree,
             HeapMisuse::Overflow,
             HeapMisuse::UseAfterFree,
+            HeapMisuse::Leak,
         ];
         all.into_iter().find(|&misuse| misuse as i32 == detail)
     }

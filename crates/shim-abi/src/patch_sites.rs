@@ -26,6 +26,8 @@ pub enum SiteKind {
     Store,
     /// A fence: `mfence`, or a locked instruction that leaves a word of the stack as it is.
     Fence,
+    /// `rdrand` or `rdseed`, in whose place a constant is loaded.
+    Random,
     /// `lock cmpxchg` that locks a mutex of Rust's standard library.
     Lock,
     /// The start of a function that locks one, which its first argument points to; or where such an
@@ -60,7 +62,7 @@ pub enum SiteKind {
 
 impl SiteKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [SiteKind; 22] = [
+    pub const ALL: [SiteKind; 23] = [
         SiteKind::CompareExchange,
         SiteKind::Exchange,
         SiteKind::FetchModify,
@@ -69,6 +71,7 @@ impl SiteKind {
         SiteKind::LoadCall,
         SiteKind::Store,
         SiteKind::Fence,
+        SiteKind::Random,
         SiteKind::Lock,
         SiteKind::LockCall,
         SiteKind::Unlock,
@@ -106,6 +109,7 @@ impl SiteKind {
             | SiteKind::Load
             | SiteKind::Store
             | SiteKind::Fence
+            | SiteKind::Random
             | SiteKind::Lock
             | SiteKind::Unlock
             | SiteKind::ReadLock

@@ -92,6 +92,8 @@ pub struct Setup {
     pub log: bool,
     /// For tests of the shim itself: a certain syscall that does not exist makes it fault.
     pub defective: bool,
+    /// Whether leaks of the heap are looked for when an execution ends.
+    pub leaks: bool,
     /// The call of the heap, counted from the start, at which an execution ends; 0 is none.
     pub heap_stop: u32,
     /// The exit code that counts as success.

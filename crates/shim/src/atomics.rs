@@ -256,6 +256,8 @@ fn begin_step(site: &Site, accessed: Accessed, rax: u64) {
         SiteKind::Fence => {
             point(Operation::Fence, objects::whole_process());
         }
+        // What follows loads a constant.
+        SiteKind::Random => {}
         SiteKind::Lock if finds_free => rust_mutex::before_taking(operand),
         SiteKind::Lock => compare_exchange(operand, site, rax),
         SiteKind::LockCall => {

@@ -322,6 +322,7 @@ fn describe_own() {
             holder: crate::sync::holder(thread),
             far,
             across,
+            allocation: crate::heap::allocation_of(thread.object.get()),
             registers: match at {
                 _ if process_faults::is_one(thread) => [0; 3],
                 [0, ..] => thread.context.registers(),

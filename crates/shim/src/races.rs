@@ -38,6 +38,7 @@ impl Access {
             SiteKind::Pause
             | SiteKind::LoadCall
             | SiteKind::Fence
+            | SiteKind::Random
             | SiteKind::Lock
             | SiteKind::LockCall
             | SiteKind::Unlock

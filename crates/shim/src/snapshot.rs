@@ -121,6 +121,18 @@ fn for_each_span(state: &State, mut each: impl FnMut(Span)) {
     }
 }
 
+/// Calls `each` for everything that is not on the heap and may point there: static variables, the live
+/// stacks of threads, and their thread-local variables.
+pub(crate) fn for_each_root(state: &State, mut each: impl FnMut(Span)) {
+    fixed().for_each(&mut each);
+    for thread in state.own_threads().filter(|thread| thread.is_alive()) {
+        each(live_stack(thread));
+        if thread.number.get() != multi_process::main_thread() && thread.tcb.get() != 0 {
+            each(storage(thread));
+        }
+    }
+}
+
 /// Calls `each` for every span of the program's own memory.
 pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
     fixed().for_each(&mut each);

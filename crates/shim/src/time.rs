@@ -42,6 +42,7 @@ fn read(clock: i32) -> u64 {
     let thread = state().current();
     let reads = thread.clock_reads.get() + 1;
     thread.clock_reads.set(reads);
+    crate::scheduler::note_clock_read();
     if reads > PATIENCE {
         stand_back(Operation::Yield, Object::NONE);
         thread.clock_reads.set(PATIENCE / 2);

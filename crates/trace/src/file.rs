@@ -163,6 +163,7 @@ mod tests {
                 after: vec![1],
                 fault: Some("loss".into()),
                 timeout: true,
+                runtime: false,
             }],
             explanation: Some(Explanation {
                 critical_step: 1,
@@ -320,7 +321,7 @@ for path in sys.argv[2:]:
             "joint": true, "emit": "f.json", "reference": "./right", "against": "g.json",
             "peer": ["./peer 1"], "peer-ready": 80, "peer-patience": 2.5, "peer-quiet": 0.25, "peer-connections": 7,
             "cache": "linear", "peer-tree": "destination", "verify-peers": true, "chunks": true,
-            "tcp-faults": "refuse=1,eintr=2", "spurious": 2, "kill": 1, "partition": "a:b=1",
+            "tcp-faults": "refuse=1,eintr=2", "leaks": true, "spurious": 2, "kill": 1, "partition": "a:b=1",
             "udp-multiply": "1,0,2", "udp-window": 3, "udp-direction": "send",
             "udp-send-multiply": "1,2", "udp-receive-multiply": "1,0", "udp-send-window": 2,
             "udp-receive-window": 4, "udp-budget": "loss=1", "udp-at": ["7000 window=2"],

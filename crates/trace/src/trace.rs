@@ -279,6 +279,10 @@ pub struct TraceStep {
     /// Whether a time-out fired in this step.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub timeout: bool,
+    /// Whether a library or the runtime of the language took it on the way to something else: of native
+    /// programs.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub runtime: bool,
 }
 
 /// One line of a state in words: whose part of the state, and what it is.

@@ -83,6 +83,18 @@ pub fn awaits_clients(k: &impl Host, thread: &impl Thread) -> bool {
     any
 }
 
+/// Whether a blocked thread waits only for what its own process would have to send: at sockets and
+/// pipes whose other ends it has as well.
+pub fn awaits_own_process(k: &impl Host, thread: &impl Thread) -> bool {
+    let (mut any, mut all) = (false, true);
+    each_watched(k, thread.task().want.get(), &mut |number| {
+        let end = k.object(number);
+        any = true;
+        all &= object::partner(end).is_some() && end.owner.get() == end.across.get();
+    });
+    any && all
+}
+
 /// Calls `each` with every object that a wait is about, by number.
 fn each_watched(k: &impl Host, want: Want, each: &mut dyn FnMut(usize)) {
     each_wanted(k, want, &mut |number, _| each(number));

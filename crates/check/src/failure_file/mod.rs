@@ -133,19 +133,24 @@ impl FailureFile {
                 path.display()
             ))
         };
-        let text = fs::read_to_string(path).map_err(|error| {
+        let bytes = fs::read(path).map_err(|error| {
             CheckError::options(format!("--against {}: {error}", path.display()))
         })?;
-        let file: FailureFile = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+        FailureFile::from_bytes(&bytes).map_err(|why| wrong(&why))
+    }
+
+    /// Reads what [`FailureFile::to_bytes`] wrote; or why it is no such file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let file: FailureFile = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         if file.format != FORMAT {
-            return Err(wrong(&format_args!("it has the format {}", file.format)));
+            return Err(format!("it has the format {}", file.format));
         }
         let ends = |behaviour: &Behaviour| {
             let events = behaviour.events.iter().zip(0..);
             events.into_iter().all(|(event, at)| event.past.iter().all(|&before| before < at))
         };
         if !file.behaviours.iter().all(ends) {
-            return Err(wrong(&"an event names one that does not come before it"));
+            return Err("an event names one that does not come before it".into());
         }
         Ok(file)
     }

@@ -1,7 +1,8 @@
 //! What a trace says of an execution besides its steps in words: stacks, objects, lock holds and waits,
 //! the happens-before order, and which lines of the sources are worth an excerpt.
 
-use super::{Names, fault, kind_of_object, what};
+use super::Names;
+use super::operations::{fault, kind_of_object, what};
 use crate::dependence::taken;
 use crate::schedule::recorded;
 use crate::symbols::Frame;
@@ -37,7 +38,7 @@ impl Names<'_> {
             step.timeout = event.outcome == TIMEOUT && event.phase == Phase::Resume;
             step.after = before.get(at).cloned().unwrap_or_default();
             step.stack =
-                self.replayed.places.get(at).map(|stack| frames(stack)).unwrap_or_default();
+                self.replayed.places.get(at).map(|place| frames(&place.frames)).unwrap_or_default();
         }
     }
 
@@ -105,8 +106,9 @@ impl Names<'_> {
     pub fn source_lines(&self) -> BTreeMap<String, SourceLines> {
         let ends = self.replayed.stacks.iter().map(|stack| &stack.frames);
         let mut files: BTreeMap<String, SourceLines> = BTreeMap::new();
-        for frame in self.replayed.places.iter().chain(ends).flatten() {
-            if let (Some(file), Some(line), false) = (&frame.file, frame.line, frame.is_foreign()) {
+        let steps = self.replayed.places.iter().map(|place| &place.frames);
+        for frame in steps.chain(ends).flatten() {
+            if let (Some(file), Some(line), true) = (&frame.file, frame.line, frame.is_own()) {
                 let of_file = files.entry(file.clone()).or_default();
                 of_file.directory.clone_from(&frame.directory);
                 of_file.lines.insert(line);

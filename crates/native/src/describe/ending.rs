@@ -64,6 +64,9 @@ impl Names<'_> {
                 format!("{who} accesses memory that was freed{place}: {}", execution.text)
             }
             Property::DataRace | Property::UseAfterFree => self.race(),
+            Property::Leak => {
+                format!("a block {} is not freed, and nothing points to it", execution.text)
+            }
             Property::Deadlock => self.deadlock(),
             Property::Idle => {
                 format!("no network input can arrive any more: {}", self.deadlock())

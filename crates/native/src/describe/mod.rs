@@ -3,25 +3,33 @@
 
 mod details;
 mod ending;
+mod operations;
 mod stuck;
 
 pub use details::SourceLines;
 pub use ending::Ending;
 
-use crate::replay::{HeapCall, Replayed, Stack};
+use crate::execution::Execution;
+use crate::replay::{HeapCall, Place, Replayed, Stack};
 use crate::schedule::recorded;
+use crate::symbols::StepOrigin;
 use everypath_shim_abi::{
-    Completion, Delivered, Delivery, DescriptorUse, Event, Fault, NetworkChange, Object,
-    ObjectKind, Operation, OperationKind, Outcome, Phase, TIMEOUT, ThreadEntry, Waiting, text,
+    Completion, DescriptorUse, Event, NetworkChange, Object, ObjectKind, Operation, OperationKind,
+    Outcome, Phase, TIMEOUT, ThreadEntry, Waiting, text,
 };
 use everypath_trace::{Line, Message, RacingStep, TraceStep};
-use std::collections::BTreeMap;
+use operations::{delivery, fault, kind_of_object, resumes, verb, what, with_outcome};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of threads and objects in an execution.
 pub struct Names<'a> {
     replayed: &'a Replayed,
-    /// What kind of thing each object without a name is, and the how many-th of its kind.
+    /// Variables by their names, and of other objects the how many-th of its kind each is.
     objects: BTreeMap<Object, String>,
+    /// What kind of thing each object without a name is.
+    kinds: BTreeMap<Object, &'static str>,
+    /// The steps that ask for a lock and have to wait for it.
+    blocked: BTreeSet<usize>,
 }
 
 impl<'a> Names<'a> {
@@ -29,19 +37,25 @@ impl<'a> Names<'a> {
     pub fn new(replayed: &'a Replayed) -> Self {
         let mut objects: BTreeMap<Object, String> = replayed.variables.iter().cloned().collect();
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-        for event in &replayed.execution.events {
-            let Some(kind) = kind_of_object(event.kind()) else { continue };
-            if kind == "thread" {
+        let mut kinds = BTreeMap::new();
+        let events = replayed.execution.events.iter().map(|event| (event.kind(), event.object));
+        // A thread may wait for something that no step was about.
+        let threads = replayed.execution.threads.iter();
+        let waiting = threads.filter(|entry| entry.waiting == Waiting::Network);
+        let waiting = waiting.map(|entry| (entry.operation, entry.object));
+        for (operation, object) in events.chain(waiting) {
+            let Some(kind) = kind_of_object(operation).filter(|&kind| kind != "thread") else {
                 continue;
-            }
-            let known = objects.get(&event.object).is_some_and(|name| !name.contains("+0x"));
-            if !known && !objects.get(&event.object).is_some_and(|name| name.contains('#')) {
+            };
+            let is_known = objects.get(&object).is_some_and(|name| !name.contains("+0x"));
+            if !is_known {
                 let count = counts.entry(kind).or_default();
                 *count += 1;
-                objects.insert(event.object, format!("#{count}"));
+                objects.insert(object, format!("#{count}"));
+                kinds.insert(object, kind);
             }
         }
-        Names { replayed, objects }
+        Names { replayed, objects, kinds, blocked: blocked(&replayed.execution) }
     }
 
     fn entry(&self, number: u16) -> Option<&ThreadEntry> {
@@ -50,11 +64,10 @@ impl<'a> Names<'a> {
 
     /// A thread's name.
     pub fn thread(&self, number: u16) -> String {
-        let given = self.entry(number).map(|entry| text(&entry.name).to_vec()).unwrap_or_default();
-        let given = String::from_utf8_lossy(&given).into_owned();
+        let given = self.replayed.thread_names.get(&number).map_or("", String::as_str);
         let system = &self.replayed.system;
         let is_fate = |operation| self.entry(number).is_some_and(|of| of.operation == operation);
-        let name = match (system.number_in_process(number), given.as_str()) {
+        let name = match (system.number_in_process(number), given) {
             _ if is_fate(OperationKind::Partition) => return "network".into(),
             _ if is_fate(OperationKind::Kill) => "fault injection".into(),
             (0, _) => "main".into(),
@@ -83,7 +96,11 @@ impl<'a> Names<'a> {
     }
 
     fn object(&self, object: Object) -> String {
-        self.objects.get(&object).cloned().unwrap_or_else(|| format!("at {object}"))
+        match object.kind() {
+            // Those above are of sockets with paths, by numbers that nobody knows.
+            ObjectKind::Address(port) if port <= u16::MAX.into() => format!(":{port}"),
+            _ => self.objects.get(&object).cloned().unwrap_or_else(|| object.to_string()),
+        }
     }
 
     /// The thread whose handle an object is.
@@ -99,11 +116,20 @@ impl<'a> Names<'a> {
     }
 
     /// What a step does.
-    fn step(&self, event: &Event) -> String {
+    fn step(&self, at: usize, event: &Event) -> String {
         let object = self.object(event.object);
+        let origin = self.replayed.places.get(at).map(|place| place.origin);
         let words = match (event.operation(), event.phase, event.outcome) {
             (Operation::Start, ..) => "starts".into(),
-            (Operation::Create, ..) => "creates a thread".into(),
+            (Operation::Create, ..) => match event.completion() {
+                Completion::Created(thread) => {
+                    let name = self.thread(thread);
+                    let process = self.replayed.system.process_of(thread);
+                    let process = process.map(|process| format!("{process}: ")).unwrap_or_default();
+                    format!("creates {}", name.strip_prefix(&process).unwrap_or(&name))
+                }
+                _ => "creates a thread".into(),
+            },
             (Operation::Exit(_), ..) => "ends".into(),
             (Operation::Join, Phase::Request | Phase::Limited, _) => {
                 format!("joins {}", self.by_handle(event.object))
@@ -161,6 +187,12 @@ impl<'a> Names<'a> {
             }
             (Operation::FutexWait(_), Phase::Resume, _) => format!("is woken at futex {object}"),
             (_, Phase::Resume, _) => resumes(what(event.kind()), &object),
+            _ if self.blocked.contains(&at) => {
+                format!("requests {} {object} and blocks", what(event.kind()))
+            }
+            _ if origin == Some(StepOrigin::ReferenceCount) => {
+                verb(event.kind()).replace("word", "reference count") + " " + &object
+            }
             _ => format!("{} {object}", verb(event.kind())),
         };
         with_outcome(words, event)
@@ -177,9 +209,10 @@ impl<'a> Names<'a> {
     /// The steps of the execution for a trace.
     pub fn steps(&self) -> Vec<TraceStep> {
         let execution = &self.replayed.execution;
-        let events = execution.events.iter().enumerate().zip(execution.preempts());
+        let marks = execution.preempts().into_iter().zip(self.runtime());
+        let events = execution.events.iter().enumerate().zip(marks);
         let mut steps: Vec<TraceStep> = events
-            .map(|((at, event), preempts)| TraceStep {
+            .map(|((at, event), (preempts, runtime))| TraceStep {
                 step: recorded(event),
                 actor: self.thread(event.thread),
                 event: event.kind().name().into(),
@@ -187,6 +220,7 @@ impl<'a> Names<'a> {
                 state: Vec::new(),
                 fingerprint: None,
                 preempts,
+                runtime,
                 ..TraceStep::default()
             })
             .collect();
@@ -194,6 +228,20 @@ impl<'a> Names<'a> {
             last.state = self.end();
         }
         steps
+    }
+
+    /// Of each step, whether it is not the program's own. A thread that has panicked unwinds.
+    fn runtime(&self) -> Vec<bool> {
+        let Execution { events, outcome, .. } = &self.replayed.execution;
+        let may_unwind = matches!(outcome, Outcome::Panicked | Outcome::Exited | Outcome::Aborted);
+        let mut unwinding = BTreeSet::new();
+        let is_runtime = |(event, place): (&Event, &Place)| {
+            if may_unwind && place.origin == StepOrigin::Panic {
+                unwinding.insert(event.thread);
+            }
+            place.origin != StepOrigin::Program || unwinding.contains(&event.thread)
+        };
+        events.iter().zip(&self.replayed.places).map(is_runtime).collect()
     }
 
     /// The messages between sockets; `outside` is the name of the peer.
@@ -218,16 +266,18 @@ impl<'a> Names<'a> {
     }
 
     fn step_with_place(&self, at: usize, event: &Event) -> String {
-        let frame = self.replayed.places.get(at).and_then(|stack| stack.first());
+        let frame = self.replayed.places.get(at).and_then(|place| place.frames.first());
         // A line inside the language's library says less than none.
         let place = frame.filter(|frame| !frame.is_foreign()).map(|frame| format!(", {frame}"));
-        format!("{}{}", self.step(event), place.unwrap_or_default())
+        let called = self.replayed.places.get(at).and_then(|place| place.called.as_ref());
+        let called = called.map(|function| format!(" in {function}")).unwrap_or_default();
+        format!("{}{called}{}", self.step(at, event), place.unwrap_or_default())
     }
 
     /// A step with its stack; `number` is its number in the trace.
     pub(crate) fn racing_step(&self, at: usize, number: Option<usize>) -> Option<RacingStep> {
         let event = self.replayed.execution.events.get(at)?;
-        let stack = self.replayed.places.get(at)?;
+        let stack = &self.replayed.places.get(at)?.frames;
         Some(RacingStep {
             number,
             actor: self.thread(event.thread),
@@ -251,6 +301,14 @@ impl<'a> Names<'a> {
                 lines.extend(frames.iter().take(16).map(|frame| Line::new("", frame.to_string())));
             }
         }
+        for (object, HeapCall { thread, frames, .. }) in &self.replayed.allocated {
+            let (Some(kind), Some(frame)) = (self.kinds.get(object), frames.first()) else {
+                continue;
+            };
+            let part = format!("{kind} {}", self.object(*object));
+            let who = self.thread(*thread);
+            lines.push(Line::new(part, format!("is in a block that {who} allocated, {frame}")));
+        }
         for HeapCall { what, thread, frames } in &self.replayed.heap_calls {
             lines.push(Line::new(*what, format!("by {}", self.thread(*thread))));
             lines.extend(frames.iter().take(16).map(|frame| Line::new("", frame.to_string())));
@@ -258,9 +316,9 @@ impl<'a> Names<'a> {
         let execution = &self.replayed.execution;
         for (name, bytes) in [("stdout", &execution.stdout), ("stderr", &execution.stderr)] {
             let text = String::from_utf8_lossy(bytes);
-            let last: Vec<&str> = text.lines().rev().take(20).collect();
-            let shown = last.into_iter().rev().map(|line| line.trim_end());
-            lines.extend(shown.filter(|line| !line.is_empty()).map(|line| Line::new(name, line)));
+            let last: Vec<String> = without_backtraces(&text).into_iter().rev().take(20).collect();
+            let shown = last.into_iter().rev().filter(|line| !line.is_empty());
+            lines.extend(shown.map(|line| Line::new(name, line)));
         }
         lines
     }
@@ -270,218 +328,51 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The description of a step, with the outcome that was chosen if it has several.
-fn with_outcome(words: String, event: &Event) -> String {
-    match event.outcome {
-        0 | TIMEOUT => words,
-        _ if tells_its_outcome(event.kind()) => words,
-        _ if event.kind() == OperationKind::ConnectPeer => format!("{words}, and is refused"),
-        outcome if matches!(event.kind(), OperationKind::Send | OperationKind::SendWhole) => {
-            format!("{words}, a short write of {outcome} bytes")
+/// The steps that ask for a lock or a unit and have to wait for it.
+fn blocked(execution: &Execution) -> BTreeSet<usize> {
+    let mut blocked = BTreeSet::new();
+    let mut next: BTreeMap<u16, &Event> = BTreeMap::new();
+    for (at, event) in execution.events.iter().enumerate().rev() {
+        let is_request = matches!(
+            event.kind(),
+            OperationKind::MutexLock
+                | OperationKind::ReadLock
+                | OperationKind::WriteLock
+                | OperationKind::SpinLock
+                | OperationKind::SemWait
+        );
+        let waits = match next.insert(event.thread, event) {
+            Some(next) => next.phase == Phase::Resume && next.object == event.object,
+            None => execution.threads.iter().any(|entry| {
+                let waits = !matches!(entry.waiting, Waiting::Nothing | Waiting::Ended);
+                entry.number == event.thread && entry.object == event.object && waits
+            }),
+        };
+        if is_request && event.phase != Phase::Resume && waits {
+            blocked.insert(at);
         }
-        outcome if matches!(event.kind(), OperationKind::Receive | OperationKind::ReceiveWhole) => {
-            format!("{words}, a short read (choice {outcome})")
+    }
+    blocked
+}
+
+/// The lines of a text; the stack backtraces of Rust are one line each, since the report has stacks.
+fn without_backtraces(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut folded = None;
+    for line in text.lines().map(str::trim_end) {
+        let is_frame = line.starts_with(' ');
+        match (&mut folded, line) {
+            (None, "stack backtrace:") => folded = Some(0),
+            (Some(count), _) if is_frame => *count += 1,
+            (Some(count), _) => {
+                lines.push(format!("stack backtrace: … {count} lines"));
+                folded = None;
+                // It says how to get a longer one.
+                lines.extend((!line.starts_with("note: ")).then(|| line.to_string()));
+            }
+            (None, _) => lines.push(line.to_string()),
         }
-        outcome => format!("{words}, waking waiter {}", outcome + 1),
     }
-}
-
-/// Whether the description of an operation contains its outcome.
-fn tells_its_outcome(operation: OperationKind) -> bool {
-    matches!(
-        operation,
-        OperationKind::Choose
-            | OperationKind::Fault
-            | OperationKind::Deliver
-            | OperationKind::Kill
-            | OperationKind::Partition
-            | OperationKind::Spin
-    )
-}
-
-/// What kind of object an operation works on.
-#[expect(clippy::too_many_lines, reason = "one table, in which no operation may be missing")]
-fn kind_of_object(operation: OperationKind) -> Option<&'static str> {
-    Some(match operation {
-        OperationKind::MutexInit
-        | OperationKind::MutexDestroy
-        | OperationKind::MutexLock
-        | OperationKind::MutexTrylock
-        | OperationKind::MutexUnlock => "mutex",
-        OperationKind::CondWait | OperationKind::CondSignal | OperationKind::CondBroadcast => {
-            "condition"
-        }
-        OperationKind::ReadLock
-        | OperationKind::TryReadLock
-        | OperationKind::WriteLock
-        | OperationKind::TryWriteLock
-        | OperationKind::RwUnlock => "rwlock",
-        OperationKind::BarrierWait => "barrier",
-        OperationKind::SpinLock | OperationKind::SpinTrylock | OperationKind::SpinUnlock => {
-            "spin lock"
-        }
-        OperationKind::SemWait | OperationKind::SemTrywait | OperationKind::SemPost => "semaphore",
-        OperationKind::Once | OperationKind::OnceDone | OperationKind::OnceSeen => "once",
-        OperationKind::FutexWait
-        | OperationKind::FutexWake
-        | OperationKind::FutexRequeue
-        | OperationKind::CompareExchange
-        | OperationKind::Exchange
-        | OperationKind::FetchModify
-        | OperationKind::Load
-        | OperationKind::Store => "word",
-        OperationKind::FileRead | OperationKind::FileWrite => "file",
-        OperationKind::Bind
-        | OperationKind::Listen
-        | OperationKind::Connect
-        | OperationKind::ConnectPeer
-        | OperationKind::SendAway
-        | OperationKind::Accept
-        | OperationKind::ConnectQueued
-        | OperationKind::AcceptQueued
-        | OperationKind::AwaitListener
-        | OperationKind::AwaitConnection
-        | OperationKind::Send
-        | OperationKind::Receive
-        | OperationKind::SendWhole
-        | OperationKind::ReceiveWhole
-        | OperationKind::ReceiveAny
-        | OperationKind::Arrive
-        | OperationKind::AwaitSpace
-        | OperationKind::AwaitBytes
-        | OperationKind::Shutdown
-        | OperationKind::Close
-        | OperationKind::EpollControl
-        | OperationKind::SocketState => "socket",
-        OperationKind::TimerSet => "timer",
-        OperationKind::DescriptorUse
-        | OperationKind::DescriptorMove
-        | OperationKind::DescriptorClose => "descriptor",
-        OperationKind::Join
-        | OperationKind::TryJoin
-        | OperationKind::Detach
-        | OperationKind::Cancel => "thread",
-        OperationKind::Start
-        | OperationKind::Create
-        | OperationKind::Exit
-        | OperationKind::Yield
-        | OperationKind::Pause
-        | OperationKind::Spin
-        | OperationKind::Fence
-        | OperationKind::Sleep
-        | OperationKind::Output
-        | OperationKind::Poll
-        | OperationKind::Signal
-        | OperationKind::SignalWait
-        | OperationKind::TestCancel
-        | OperationKind::ProcessExit
-        | OperationKind::Kill
-        | OperationKind::Partition
-        | OperationKind::Choose
-        | OperationKind::Fault
-        | OperationKind::Deliver
-        | OperationKind::Note
-        | OperationKind::AtomicBegin
-        | OperationKind::AtomicEnd => return None,
-    })
-}
-
-/// The name of a fault.
-fn fault(fault: Fault) -> &'static str {
-    match fault {
-        Fault::Refuse => "connection refused",
-        Fault::Reset => "connection reset",
-        Fault::ShortWrite => "short write",
-        Fault::Interrupt => "EINTR",
-    }
-}
-
-/// What the network did to a datagram.
-fn delivery(event: &Event) -> String {
-    let Completion::Delivered(Delivered { delivery, to_peer }) = event.completion() else {
-        return "receives something from the network".into();
-    };
-    let whose = if to_peer { "the peer receives" } else { "receives" };
-    let packet = |packet: u32| format!("{whose} packet {} from the network", packet + 1);
-    match delivery {
-        Delivery::Nothing { lost: 0 } => format!("{whose} nothing more from the network"),
-        Delivery::Nothing { lost: 1 } => format!("{whose} nothing: the network lost a packet"),
-        Delivery::Nothing { lost } => format!("{whose} nothing: the network lost {lost} packets"),
-        Delivery::InOrder { packet: number } => packet(number),
-        Delivery::Again { packet: number } => packet(number) + " again (duplicate)",
-        Delivery::Late { packet: number } => packet(number) + " (reordered, late)",
-        Delivery::Early { packet: number } => packet(number) + " (reordered, early)",
-    }
-}
-
-/// A thread goes on after having been blocked.
-fn resumes(what: &str, object: &str) -> String {
-    match what {
-        "mutex" | "rwlock" | "spin lock" | "semaphore" => format!("acquires {what} {object}"),
-        _ => format!("resumes at {what} {object}"),
-    }
-}
-
-fn what(operation: OperationKind) -> &'static str {
-    kind_of_object(operation).unwrap_or("the wait for")
-}
-
-fn verb(operation: OperationKind) -> &'static str {
-    match operation {
-        OperationKind::MutexInit => "initialises mutex",
-        OperationKind::MutexDestroy => "destroys mutex",
-        OperationKind::MutexLock => "locks mutex",
-        OperationKind::MutexTrylock => "tries to lock mutex",
-        OperationKind::MutexUnlock => "unlocks mutex",
-        OperationKind::CondWait => "waits on condition",
-        OperationKind::CondSignal => "signals condition",
-        OperationKind::CondBroadcast => "broadcasts condition",
-        OperationKind::ReadLock => "read-locks rwlock",
-        OperationKind::TryReadLock => "tries to read-lock rwlock",
-        OperationKind::WriteLock => "write-locks rwlock",
-        OperationKind::TryWriteLock => "tries to write-lock rwlock",
-        OperationKind::RwUnlock => "unlocks rwlock",
-        OperationKind::BarrierWait => "arrives at barrier",
-        OperationKind::SpinLock => "locks spin lock",
-        OperationKind::SpinTrylock => "tries to lock spin lock",
-        OperationKind::SpinUnlock => "unlocks spin lock",
-        OperationKind::SemWait => "waits for semaphore",
-        OperationKind::SemTrywait => "tries semaphore",
-        OperationKind::SemPost => "posts semaphore",
-        OperationKind::Once => "runs initialiser",
-        OperationKind::OnceDone => "completes initialiser",
-        OperationKind::OnceSeen => "finds completed initialiser",
-        OperationKind::FutexWait => "waits at futex",
-        OperationKind::FutexWake => "wakes futex",
-        OperationKind::FutexRequeue => "requeues futex",
-        OperationKind::CompareExchange => "compare-exchanges word",
-        OperationKind::Exchange => "exchanges word",
-        OperationKind::FetchModify => "modifies word",
-        OperationKind::Load => "loads word",
-        OperationKind::Store => "stores word",
-        OperationKind::Bind => "binds to address",
-        OperationKind::Listen => "listens at address",
-        OperationKind::Connect | OperationKind::ConnectPeer | OperationKind::ConnectQueued => {
-            "connects to address"
-        }
-        OperationKind::Accept | OperationKind::AcceptQueued => "accepts a connection at address",
-        OperationKind::AwaitListener => "waits for a listener at address",
-        OperationKind::AwaitConnection => "waits for a connection at address",
-        OperationKind::SendAway => "sends to address",
-        OperationKind::Send | OperationKind::SendWhole => "sends to socket",
-        OperationKind::Receive
-        | OperationKind::ReceiveWhole
-        | OperationKind::ReceiveAny
-        | OperationKind::Arrive => "receives from socket",
-        OperationKind::AwaitSpace => "waits for buffer space at socket",
-        OperationKind::AwaitBytes => "waits for bytes from socket",
-        OperationKind::Shutdown => "shuts down socket",
-        OperationKind::Close => "closes socket",
-        OperationKind::EpollControl => "calls epoll_ctl on",
-        OperationKind::SocketState => "reads the state of socket",
-        OperationKind::TimerSet => "sets timer",
-        OperationKind::FileRead => "reads file",
-        OperationKind::FileWrite => "writes file",
-        other => other.name(),
-    }
+    lines.extend(folded.map(|count| format!("stack backtrace: … {count} lines")));
+    lines
 }

@@ -31,7 +31,7 @@ impl Names<'_> {
             Waiting::Network => match entry.operation {
                 OperationKind::Poll => "waits in poll for a descriptor to be ready".into(),
                 OperationKind::Accept => "waits for a connection to accept".into(),
-                OperationKind::Connect => format!("waits to connect to {object}"),
+                OperationKind::Connect => format!("waits to connect to address {object}"),
                 OperationKind::ConnectPeer => "waits for a listener to connect to".into(),
                 OperationKind::Send => format!("waits to send to {}", self.other_end(entry)),
                 _ => format!("waits to receive from {}", self.other_end(entry)),
@@ -44,7 +44,7 @@ impl Names<'_> {
 
     /// The socket that a thread waits at; if another process has its other end, whose that is.
     fn other_end(&self, entry: &ThreadEntry) -> String {
-        let object = self.object(entry.object);
+        let object = format!("socket {}", self.object(entry.object));
         let thread = self.at_other_end(entry).map(|thread| self.thread(thread));
         let process = (entry.across as usize).checked_sub(1);
         let process =

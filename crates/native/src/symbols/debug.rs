@@ -39,9 +39,13 @@ impl Debug {
         while let Ok(Some(frame)) = frames.next() {
             let function = frame.function.as_ref().and_then(|name| name.demangle().ok());
             let file = frame.location.as_ref().and_then(|location| location.file);
+            let dependency = file.and_then(dependency);
             found.push(Frame {
                 function: function.map(std::borrow::Cow::into_owned),
-                file: file.map(|file| relative(file, &directory).to_string()),
+                file: file.map(|file| {
+                    dependency.unwrap_or_else(|| relative(file, &directory)).to_string()
+                }),
+                is_dependency: dependency.is_some(),
                 directory: directory.clone(),
                 line: frame.location.and_then(|location| location.line).filter(|&line| line > 0),
                 ..empty.clone()
@@ -86,9 +90,28 @@ fn relative<'a>(file: &'a str, directory: &str) -> &'a str {
     }
 }
 
+/// The file of a crate that cargo fetched, from the crate's own folder on.
+fn dependency(file: &str) -> Option<&str> {
+    let fetched = ["/registry/src/", "/git/checkouts/"].into_iter().find_map(|folder| {
+        let (_, inside) = file.split_once(folder)?;
+        Some(inside.split_once('/')?.1)
+    });
+    fetched.filter(|_| file.ends_with(".rs"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::relative;
+    use super::{dependency, relative};
+
+    #[test]
+    fn crates_of_others_are_told_from_the_program() {
+        let tokio =
+            "/home/me/.cargo/registry/src/index.crates.io-0123/tokio-1.48.0/src/task/mod.rs";
+        assert_eq!(dependency(tokio), Some("tokio-1.48.0/src/task/mod.rs"));
+        let git = "/home/me/.cargo/git/checkouts/mio-01/ab12/src/poll.rs";
+        assert_eq!(dependency(git), Some("ab12/src/poll.rs"));
+        assert_eq!(dependency("/home/me/bank/src/registry/src.rs"), None);
+    }
 
     #[test]
     fn files_are_relative_to_their_folder() {

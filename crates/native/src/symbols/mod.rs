@@ -15,7 +15,8 @@ mod plain;
 mod stack;
 mod table;
 
-pub use frame::{Frame, interesting};
+pub(crate) use frame::called;
+pub use frame::{Frame, StepOrigin, interesting};
 
 use module::Loaded;
 use stack::Stacks;

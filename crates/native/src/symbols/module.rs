@@ -106,6 +106,7 @@ impl Loaded {
             function: None,
             file: None,
             directory: String::new(),
+            is_dependency: false,
             line: None,
             module: self.name.clone(),
             offset,

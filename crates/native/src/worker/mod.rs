@@ -255,6 +255,8 @@ pub(crate) struct Worker {
     setup: Setup,
     command: Command,
     is_hurried: Cell<bool>,
+    /// How many steps of the execution that goes on were looked at.
+    seen_steps: Cell<usize>,
     watchdog: u32,
     control: Control,
     outside: Environment,
@@ -311,6 +313,7 @@ impl Worker {
             setup,
             command,
             is_hurried: Cell::new(false),
+            seen_steps: Cell::new(0),
             watchdog,
             control: launch.control.clone(),
             outside,

@@ -5,6 +5,7 @@ use super::assembler::{Assembler, Gpr, Target};
 use super::flow::{Flow, Mark, decoder, is_call, is_direct};
 use super::{Block, Copy, CopyLayout};
 use crate::image::Image;
+use crate::random;
 use crate::sites::Sites;
 use crate::{Patch, PlanError, Site, SiteKind};
 use everypath_shim_abi::Trap;
@@ -131,6 +132,7 @@ impl<'a> Copier<'a> {
             | SiteKind::LoadCall
             | SiteKind::Store
             | SiteKind::Fence
+            | SiteKind::Random
             | SiteKind::LockCall
             | SiteKind::UnlockCall
             | SiteKind::CondvarWait
@@ -316,6 +318,7 @@ impl<'a> Copier<'a> {
             }
             // The thread has yielded already.
             _ if instruction.mnemonic() == Mnemonic::Pause => {}
+            _ if let Some(bytes) = random::replacement(instruction) => self.code.emit(&bytes),
             _ => self.move_instruction(decoded, bytes)?,
         }
         Ok(())

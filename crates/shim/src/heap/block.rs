@@ -23,6 +23,7 @@ pub(super) const POISON_WORD: u64 = u64::from_ne_bytes([POISON; 8]);
 /// The first word of a header: one of these, the class, and how many bytes were not asked for.
 const IN_USE: u64 = 0x0065_7573;
 const FREED: u64 = 0x0065_6672;
+const REACHED: u64 = 0x0065_6163;
 
 fn header(usage: u64, class: usize, spare: usize) -> u64 {
     (usage << 8 | class as u64) << 32 | spare as u64
@@ -59,6 +60,8 @@ pub(super) enum Use {
     Allocated,
     /// It was freed.
     Freed,
+    /// It is in use, and something leads to it: known only when leaks are looked for.
+    Reached,
 }
 
 /// A block, by the address that follows its header.
@@ -79,6 +82,7 @@ impl Block {
         match word >> 40 {
             IN_USE if is_class => Some(Use::Allocated),
             FREED if is_class => Some(Use::Freed),
+            REACHED if is_class => Some(Use::Reached),
             _ => None,
         }
     }
@@ -110,6 +114,11 @@ impl Block {
         store(self.0 - 8, call);
         store(self.0 - 4, 0u32);
         self.resize(asked);
+    }
+
+    /// Marks it as reached.
+    pub(super) fn mark(self) {
+        store(self.0 - HEADER, header(REACHED, self.class(), self.size() - self.asked()));
     }
 
     /// Uses more or fewer of its bytes.

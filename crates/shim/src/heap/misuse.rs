@@ -5,11 +5,12 @@ use super::{ALIGNED, HEAD, holds};
 use crate::controller;
 use crate::memory::load;
 use crate::protection;
+use crate::region::setup;
 use crate::state::state;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, SLOTS};
-use everypath_shim_abi::{HeapMisuse, MAX_THREADS, Outcome, Setup};
+use everypath_shim_abi::{HeapMisuse, MAX_THREADS, Object, ObjectKind, Outcome, Setup};
 
 /// Whether calls are counted: not where equal states must be equal bytes.
 static IS_COUNTED: AtomicBool = AtomicBool::new(false);
@@ -57,7 +58,7 @@ fn find_in_use(pointer: usize) -> Option<Block> {
     }
     let Some(block) = block_at(pointer) else { invalid(pointer) };
     match block.usage() {
-        Some(Use::Allocated) => {}
+        Some(Use::Allocated | Use::Reached) => {}
         Some(Use::Freed) => double_free(block),
         None => invalid(pointer),
     }
@@ -68,7 +69,7 @@ fn find_in_use(pointer: usize) -> Option<Block> {
 }
 
 /// The block that an address is the beginning of, or of whose aligned part; none if there is none.
-fn block_at(pointer: usize) -> Option<Block> {
+pub(super) fn block_at(pointer: usize) -> Option<Block> {
     let arena = (pointer - HEAP) / ARENA;
     let top = state().arena_tops.get(arena)?.get();
     let first = HEAP + arena * ARENA + HEAD + HEADER;
@@ -108,13 +109,13 @@ fn overflow(block: Block) -> ! {
 }
 
 /// The block of an arena in which an address lies.
-fn around(pointer: usize) -> Option<Block> {
+pub(super) fn around(pointer: usize) -> Option<Block> {
     let arena = (pointer - HEAP) / ARENA;
     blocks(arena).find(|block| (block.0..block.end()).contains(&pointer))
 }
 
 /// The blocks of an arena, up to the first without a header.
-fn blocks(arena: usize) -> impl Iterator<Item = Block> {
+pub(super) fn blocks(arena: usize) -> impl Iterator<Item = Block> {
     let top = state().arena_tops[arena].get();
     let mut next = HEAP + arena * ARENA + HEAD;
     core::iter::from_fn(move || {
@@ -126,9 +127,15 @@ fn blocks(arena: usize) -> impl Iterator<Item = Block> {
 }
 
 /// Looks at all blocks when the process exits: nobody frees what is left, so nobody else would
-/// notice a write behind its end.
+/// notice a write behind its end. Also looks for leaks, if somebody asked for that.
 pub(crate) fn check_at_exit() {
     protection::lifted(check_all);
+    if setup().leaks
+        && let Some(block) = protection::lifted(super::leaks::first)
+    {
+        let size = block.asked();
+        report(HeapMisuse::Leak, Some(block), format_args!("of {size} bytes"));
+    }
 }
 
 fn check_all() {
@@ -167,6 +174,17 @@ pub(crate) fn expect_allocated(address: usize) {
         let what = format_args!("{offset} bytes into a block of up to {size} bytes");
         report(HeapMisuse::UseAfterFree, Some(block), what);
     }
+}
+
+/// The call that allocated the block in which an object of this process lies; 0 if there is none. Told
+/// only of executions that somebody wants to read.
+pub(crate) fn allocation_of(object: Object) -> u32 {
+    let ObjectKind::Memory { address, .. } = object.kind() else { return 0 };
+    let address = address as usize;
+    if !setup().chronicle || !holds(address) {
+        return 0;
+    }
+    protection::lifted(|| around(address).map_or(0, |block| block.calls()[0]))
 }
 
 /// Ends the execution.

@@ -6,9 +6,10 @@
 //! what is reported about them.
 
 mod block;
+mod leaks;
 mod misuse;
 
-pub(crate) use misuse::{check_at_exit, expect_allocated, name_block, obey};
+pub(crate) use misuse::{allocation_of, check_at_exit, expect_allocated, name_block, obey};
 
 use crate::libc::fail;
 use crate::memory::{copy, load, round_up, store, zero};

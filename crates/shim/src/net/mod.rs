@@ -46,8 +46,8 @@ pub(crate) fn is_pipe(number: usize) -> bool {
 }
 
 /// Everybody waits, and somebody for the network: nothing more can come. Says whether the program
-/// listens, and nobody waits to be accepted or for room to send, which whoever listens would have
-/// to give; none if a thread waits for anything else but the end of another thread, or, while somebody
+/// listens, and somebody waits for others than the program itself, and nobody to be accepted or for room
+/// to send, which whoever listens would have to give; none if a thread waits for anything else but the end of another thread, or, while somebody
 /// waits for clients, for what their requests would make others do: workers wait so.
 pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
     let is_its = |thread: &Thread| multi_process::owner(thread.number.get()) == process;
@@ -73,10 +73,13 @@ pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
     if for_nothing_else && blocked().any(works_for_clients) {
         multi_process::note_idle_workers(process);
     }
+    let for_others = |thread: &Thread| !everypath_vkernel::awaits_own_process(KERNEL, thread);
+    let is_expected =
+        for_clients || blocked().any(|thread| waits_for_network(thread) && for_others(thread));
     let is_kept_waiting = |thread: &Thread| {
         thread.waiting.get() == Waiting::Network
             && matches!(thread.kind.get(), OperationKind::Connect | OperationKind::Send)
     };
     (for_network && for_nothing_else)
-        .then(|| object::listens(KERNEL, process) && !blocked().any(is_kept_waiting))
+        .then(|| object::listens(KERNEL, process) && is_expected && !blocked().any(is_kept_waiting))
 }

@@ -99,6 +99,7 @@ pub(crate) fn follow(order: BatchEntry) {
 
 /// Begins an execution, whose generator is set.
 pub(crate) fn begin() {
+    [&COMPARED_FROM, &CLOCK_READ].into_iter().for_each(|counter| counter.set(0));
     match POLICY.get() {
         Policy::Random | Policy::First => {}
         Policy::Pct => pct::begin(),
@@ -112,8 +113,16 @@ const IDLE_ROUND_NANOSECONDS: u64 = 1_000_000;
 /// spinning that is meant to end does so after tens or hundreds. More rounds would exceed the usual
 /// limit of steps.
 const LIVELOCK_ROUNDS: u32 = 45_000;
+/// Rounds of many steps would exceed that limit as well: after so many steps fewer rounds are enough, if
+/// nobody waits for a clock to advance.
+const LATE_STEPS: u32 = 80_000;
+const LATE_ROUNDS: u32 = 1000;
 /// Within so many rounds the memory must repeat.
 const REPEATING_ROUNDS: u32 = 1000;
+/// The round from which on it is compared; 0 if it is not.
+static COMPARED_FROM: Counter = Counter::new();
+/// The step in which a clock was read last.
+static CLOCK_READ: Counter = Counter::new();
 /// What it was before.
 static MEMORY_BEFORE: [Counter; 2] = [const { Counter::new() }; 2];
 /// A thread that is alone takes no steps while it spins, and may have much to count.
@@ -607,7 +616,7 @@ fn idle_round(state: &State) -> Result<(), Ending> {
     let most = match state.is_lonely() {
         _ if state.exclusive.get() != 0 => SECTION_ROUNDS,
         true => LONELY_ROUNDS,
-        false => LIVELOCK_ROUNDS,
+        false => livelock_rounds(rounds),
     };
     if rounds <= most {
         return Ok(());
@@ -629,6 +638,27 @@ fn idle_round(state: &State) -> Result<(), Ending> {
         return Err(Ending { outcome: Outcome::Uncontrolled, detail: 0 });
     }
     Ok(())
+}
+
+/// After how many rounds the memory of several threads that spin is compared.
+fn livelock_rounds(rounds: u32) -> u32 {
+    if COMPARED_FROM.get() > u64::from(rounds) {
+        COMPARED_FROM.set(0);
+    }
+    let steps = STEPS.load(Relaxed);
+    let is_late = steps >= LATE_STEPS && rounds > LATE_ROUNDS;
+    if COMPARED_FROM.get() == 0 && is_late && CLOCK_READ.get() < u64::from(steps / 2) {
+        COMPARED_FROM.set(rounds.into());
+    }
+    match COMPARED_FROM.get() {
+        0 => LIVELOCK_ROUNDS,
+        from => LIVELOCK_ROUNDS.min(from as u32 - 1),
+    }
+}
+
+/// A thread has read a clock: it may wait until that shows a certain time.
+pub(crate) fn note_clock_read() {
+    CLOCK_READ.set(STEPS.load(Relaxed).into());
 }
 
 /// Whether the memory of the program is what it was before, in the first of these rounds. The memory of

@@ -213,6 +213,11 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME=N,…", help_heading = "Faults"))]
     pub tcp_faults: Option<TcpFaults>,
 
+    /// A block of the heap that nothing points to at the end of an execution is a violation
+    #[cfg_attr(feature = "clap", arg(long, conflicts_with_all = ["with", "joint"]))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Program"))]
+    pub leaks: bool,
+
     /// How often a wait for a condition variable, without a timeout, may end in one execution although
     /// nobody has signalled it
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]

@@ -6,7 +6,7 @@ use super::read_trace;
 use crate::cli::CheckArgs;
 use crate::output::{self, Formats, Json, OutputFile};
 use crate::usage::Usage;
-use crate::watch::{GiveUp, Stopped, Watch, concluded, executed, explored};
+use crate::watch::{Stopped, Watch, concluded, executed, explored};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 use everypath_check::{Check, Limits, Observer, Report, Search, Verdict};
 use everypath_report::CheckResult;
@@ -36,8 +36,12 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
         formats.write(&result(report), matches!(json, Json::Stdout))?;
         Ok(exit_code(report))
     };
-    let give_up = |why: Stopped, progress: Progress| {
-        let report = Report::stopped(&config, why.to_string(), progress);
+    let give_up = |search: Search, why: Stopped, progress: Progress| {
+        let unconfirmed = match search {
+            Search::Counterexample => "; the search had ended, but its result was not confirmed",
+            Search::Executions | Search::Histories => "",
+        };
+        let report = Report::stopped(&config, format!("{why}{unconfirmed}"), progress);
         say(&report).unwrap_or_else(|usage| {
             output::error(&usage.to_string());
             USAGE
@@ -98,7 +102,7 @@ fn exit_code(report: &Report) -> u8 {
 /// Shows the progress of searches, and stops them at their limits and by Ctrl-C.
 struct Watching<'a> {
     quiet: bool,
-    give_up: GiveUp<'a>,
+    give_up: &'a (dyn Fn(Search, Stopped, Progress) -> u8 + Sync),
 }
 
 impl Observer for Watching<'_> {
@@ -108,9 +112,10 @@ impl Observer for Watching<'_> {
         limits: Limits,
         run: &mut dyn FnMut(&Control),
     ) -> Option<String> {
+        let give_up = |why: Stopped, progress: Progress| (self.give_up)(search, why, progress);
         let seconds = limits.seconds.map(f64::from);
         let watch = Watch::new(seconds, limits.bytes(), self.quiet);
-        let mut watch = watch.giving_up(self.give_up, limits.time());
+        let mut watch = watch.giving_up(&give_up, limits.time());
         if limits.is_over {
             // What a stopped search used is not given back at once.
             watch = watch.with_any_memory();

@@ -99,6 +99,9 @@ pub(super) fn text(report: &Report) -> String {
     }
     text += &coverage.sample.as_ref().map(sampled).unwrap_or_default();
     text += &coverage.remaining.as_ref().map(remaining).unwrap_or_default();
+    for suggestion in &report.suggestions {
+        let _ = writeln!(text, "Try {suggestion}.");
+    }
     for notice in &report.notices {
         let _ = writeln!(text, "Note that {notice}, in some executions.");
     }
