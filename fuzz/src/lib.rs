@@ -90,7 +90,7 @@ pub fn eh_frame(bytes: &[u8]) {
         let mut left = 64;
         let read = &mut |address: u64| {
             left -= 1;
-            (left > 0).then_some(if address % 32 == 0 { address + 64 } else { rip })
+            (left > 0).then_some(if address.is_multiple_of(32) { address + 64 } else { rip })
         };
         assert!(symbols.unwind(registers, read).len() <= 200, "a stack has an end");
     }

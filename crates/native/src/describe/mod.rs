@@ -117,8 +117,6 @@ impl<'a> Names<'a> {
 
     /// What a step does.
     fn step(&self, at: usize, event: &Event) -> String {
-        let object = self.object(event.object);
-        let origin = self.replayed.places.get(at).map(|place| place.origin);
         let words = match (event.operation(), event.phase, event.outcome) {
             (Operation::Start, ..) => "starts".into(),
             (Operation::Create, ..) => match event.completion() {
@@ -173,6 +171,16 @@ impl<'a> Names<'a> {
             (Operation::AtomicBegin, ..) => "begins an atomic section".into(),
             (Operation::AtomicEnd, ..) => "ends its atomic section".into(),
             (Operation::Signal(number), ..) => format!("sends signal {number}"),
+            _ => self.wait(at, event),
+        };
+        with_outcome(words, event)
+    }
+
+    /// What a step does that waits, goes on after having waited, or could have had to wait.
+    fn wait(&self, at: usize, event: &Event) -> String {
+        let object = self.object(event.object);
+        let origin = self.replayed.places.get(at).map(|place| place.origin);
+        match (event.operation(), event.phase, event.outcome) {
             (Operation::Connect(_) | Operation::AwaitListener, Phase::Resume, TIMEOUT) => {
                 self.in_vain(event)
             }
@@ -194,8 +202,7 @@ impl<'a> Names<'a> {
                 verb(event.kind()).replace("word", "reference count") + " " + &object
             }
             _ => format!("{} {object}", verb(event.kind())),
-        };
-        with_outcome(words, event)
+        }
     }
 
     fn note(&self, event: &Event) -> String {
