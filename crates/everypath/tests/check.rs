@@ -316,7 +316,7 @@ fn the_steps_whose_order_decides_are_named() {
     let (_, result) = programs.check("-- ./philosophers 4");
     let fork = |step: usize| {
         let text = result["violation"]["race"][step]["text"].as_str().unwrap();
-        text.split_once("forks").unwrap().1.split(',').next().unwrap().to_string()
+        text.split_once("forks").unwrap().1.split([',', ' ']).next().unwrap().to_string()
     };
     assert_eq!(fork(0), fork(1), "{result}");
     // An ending that every schedule has is no step's fault.

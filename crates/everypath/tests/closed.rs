@@ -238,8 +238,8 @@ fn processes_in_each_others_place_are_explored_once() {
 #[test]
 fn a_deadlock_is_a_circle_through_processes() {
     let programs = Programs::new(&["../crates/everypath/tests/programs/nodes.c"]);
-    let circle = "nodes 1: main waits to receive from nodes 2: thread 1 (#2); \
-                  nodes 2: thread 1 waits to receive from nodes 1: main (#3), \
+    let circle = "nodes 1: main waits to receive from nodes 2: thread 1 (socket #2); \
+                  nodes 2: thread 1 waits to receive from nodes 1: main (socket #3), \
                   which closes the cycle; \
                   nodes 2: main waits for nodes 2: thread 1 to end; \
                   nodes 2: thread 2 waits for mutex mutexes, held by nodes 2: thread 1";
