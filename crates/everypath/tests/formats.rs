@@ -204,7 +204,7 @@ asyncio.run(main())
     assert!(said.starts_with("everypath\n['check', 'explain', 'replay', 'show']\n"), "{said}");
     let parts: Vec<&str> = said.split("== ").skip(1).collect();
     assert!(parts[0].starts_with("check False\nVIOLATED: deadlock"), "{}", parts[0]);
-    assert!(parts[1].contains("pthread_mutex_lock(&forks[right]);"), "{}", parts[1]);
+    assert!(parts[1].contains("pthread_mutex_lock(&forks[second]);"), "{}", parts[1]);
     assert!(parts[2].contains("sequenceDiagram"), "{}", parts[2]);
     assert!(parts[3].contains("the same violation"), "{}", parts[3]);
     assert!(parts[4].starts_with("show True\n"), "{}", parts[4]);
