@@ -112,9 +112,10 @@ impl<S: System> Timed<S> {
         let timed = |property: Property<S::State>| {
             let clock = Arc::clone(&self.clock);
             let respects = property.respects_relation();
-            let timed = Property::new(property.name.clone(), move |state: &TimedState<S::State>| {
-                clock.time(Operation::Check, || property.check(&state.inner))
-            });
+            let timed =
+                Property::new(property.name.clone(), move |state: &TimedState<S::State>| {
+                    clock.time(Operation::Check, || property.check(&state.inner))
+                });
             if respects { timed.respecting_relation() } else { timed }
         };
         inner.into_iter().map(timed).collect()
