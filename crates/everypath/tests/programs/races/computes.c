@@ -5,10 +5,10 @@
 enum { SIZE = 1 << 16, ROUNDS = 300 };
 
 static void *computes(void *unused) {
-    int *numbers = calloc(SIZE, sizeof *numbers);
+    volatile int *numbers = calloc(SIZE, sizeof *numbers);
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < SIZE; i++) numbers[i * 7 % SIZE] += numbers[i] + 1;
-    free(numbers);
+    free((void *)numbers);
     return unused;
 }
 
