@@ -29,7 +29,6 @@ pub const STEPS: [Step; 8] = [
     Step { name: "doc", about: "rustdoc, without warnings", run: doc },
     Step { name: "tidy", about: "the rules that no compiler checks", run: tidy },
     Step { name: "readme", about: "the first command of the README finds a deadlock", run: readme },
-    Step { name: "faults", about: "checks that are killed, signalled and starved", run: faults },
     Step { name: "bench", about: "comparison with other tools, small version", run: bench },
     Step { name: "test", about: "all tests, within 35 minutes", run: test },
 ];
@@ -104,10 +103,6 @@ fn readme(root: &Path) -> Result<()> {
         VIOLATED => Ok(()),
         code => bail!("expected exit code {VIOLATED}, a violation; got {code}"),
     }
-}
-
-fn faults(root: &Path) -> Result<()> {
-    run_faults(root, crate::faults::ROUNDS, 1)
 }
 
 /// Builds the command line and runs so many rounds of faults with it.

@@ -10,8 +10,6 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many rounds there are if nobody says: under three minutes.
-pub(crate) const ROUNDS: u64 = 100;
 /// A variable of every process of a round, by which those are found that are left behind.
 const MARK: &str = "EVERYPATH_FAULTS_ROUND";
 /// Whatever happens to it, a check ends within so much time.

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
             .map(|name| named(name))
             .collect::<Result<Vec<_>>>()
             .and_then(|steps| ci(steps.into_iter())),
-        ["faults"] => named("faults").and_then(Step::run),
+        ["faults"] => faults("100", "1"),
         ["faults", rounds] => faults(rounds, "1"),
         ["faults", rounds, seed] => faults(rounds, seed),
         _ => {

@@ -100,7 +100,8 @@ fn studies_of_downloads() {
     for (scenario, tool, expected) in [
         ("curl", "curl", "HOLDS (exhaustive)"),
         ("wget", "wget", "HOLDS (exhaustive)"),
-        ("axel", "axel", "HOLDS (exhaustive)"),
+        // It has threads, and libraries with functions that cannot be copied.
+        ("axel", "axel", "HOLDS (exhaustive but for code that was not seen)"),
         ("axel-parts", "axel", "HOLDS (sampled)"),
     ] {
         if are_installed(&[tool, "python3"]) {
@@ -117,7 +118,7 @@ fn studies_of_datagrams() {
     {
         if are_installed(&[tool, server]) {
             let (code, said) = self::study(&format!("datagrams/{study}.toml"));
-            assert!(code == Some(0) && said.starts_with("HOLDS (exhaustive)"), "{said}");
+            assert!(code == Some(0) && said.starts_with("HOLDS (exhaustive"), "{said}");
             assert!(!said.contains("\n1 execution\n"), "{said}");
         }
     }

@@ -14,7 +14,7 @@ use crate::memory::{Conflict, Detector};
 use crate::runner::{Performed, Runner, Stop};
 use crate::worker::{Modules, Worker};
 use everypath_schedules::{Alternative, Executed, Executor, Run};
-use everypath_shim_abi::{Choice, EnabledStep, Event, MAX_ORDERS, Notice, Outcome};
+use everypath_shim_abi::{Choice, EnabledStep, Event, MAX_ORDERS, Notice, OperationKind, Outcome};
 use everypath_trace::{Control, Progress};
 use std::collections::BTreeSet;
 use std::thread;
@@ -49,6 +49,8 @@ pub(crate) struct Speculation<'a> {
     path: Vec<Event>,
     notices: BTreeSet<Notice>,
     spins: bool,
+    /// Whether a thread was created: nobody else accesses the memory of one that is alone.
+    is_concurrent: bool,
     /// Looks for conflicting memory accesses, if these are recorded.
     detector: Option<Detector>,
 }
@@ -74,6 +76,7 @@ impl<'a> Speculation<'a> {
             path: Vec::new(),
             notices: BTreeSet::new(),
             spins: false,
+            is_concurrent: false,
             detector: Detector::of(&exhaustive.launch),
         };
         team.members.push(team.another()?);
@@ -106,6 +109,9 @@ impl<'a> Speculation<'a> {
     /// What accesses memory that nobody sees, although accesses are recorded: functions, and steps that
     /// access too much.
     pub(crate) fn unseen(&self) -> Vec<String> {
+        if !self.is_concurrent {
+            return Vec::new();
+        }
         let functions = self.members.iter().take(1).flat_map(|runner| runner.worker().unseen());
         functions.chain(self.detector.as_ref().and_then(Detector::unseen)).collect()
     }
@@ -278,6 +284,8 @@ impl Executor for Speculation<'_> {
         self.last = (performed.outcome, performed.unexpected.take());
         self.notices.extend(performed.notices.iter().copied());
         self.spins |= performed.events.iter().any(Event::stands_back);
+        let creates = |event: &Event| event.kind() == OperationKind::Create;
+        self.is_concurrent |= performed.events.iter().any(creates);
         let symmetry = *self.members[0].symmetry();
         let executed = performed.into_executed(order.known, &mut self.path, &symmetry);
         self.look_for_conflicts(&executed).map_err(Stop::Failed)?;
