@@ -143,14 +143,24 @@ impl Browser {
         Ok(answer["result"]["value"].take())
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression is true, in whatever page is then open.
     pub fn wait_until(&mut self, expression: &str) -> Result<()> {
         let until = format!(
-            "new Promise((done, fail) => {{ const end = Date.now() + 20000; (function look() {{ \
+            "new Promise((done, fail) => {{ const end = Date.now() + 60000; (function look() {{ \
              if ({expression}) done(true); else if (Date.now() > end) fail('timed out'); \
              else setTimeout(look, 10); }})(); }})"
         );
-        self.evaluate(&until).map(drop)
+        // A page that is left takes its promises along: the next one is asked again.
+        let is_left = |error: &anyhow::Error| {
+            let text = error.to_string();
+            ["navigated", "context was destroyed", "Cannot find"].iter().any(|it| text.contains(it))
+        };
+        loop {
+            match self.evaluate(&until) {
+                Err(error) if is_left(&error) => {}
+                answer => return answer.map(drop),
+            }
+        }
     }
 
     /// The text of the first element that a selector names, as a person sees it.
@@ -178,18 +188,18 @@ impl Browser {
         self.ask("Input.insertText", json!({ "text": text })).map(drop)
     }
 
-    /// Clicks in the middle of the first element that a selector names.
+    /// Clicks the first element that a selector names, if a person could: it is in view and nothing
+    /// covers its middle. All in one go, since what loads meanwhile may move it.
     pub fn click(&mut self, selector: &str) -> Result<()> {
         let quoted = json!(selector);
-        let place = self.evaluate(&format!(
+        let hit = self.evaluate(&format!(
             "(() => {{ const it = document.querySelector({quoted}); \
              it.scrollIntoView({{block: 'nearest'}}); const box = it.getBoundingClientRect(); \
-             return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+             const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2); \
+             if (!it.contains(top)) return top ? top.outerHTML : 'nothing'; \
+             setTimeout(() => it.click()); return true; }})()"
         ))?;
-        for kind in ["mousePressed", "mouseReleased"] {
-            let event = json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 });
-            self.ask("Input.dispatchMouseEvent", event)?;
-        }
+        ensure!(hit == json!(true), "{selector} is covered by {hit}");
         Ok(())
     }
 
