@@ -309,6 +309,16 @@ fn experiments_print_the_papers_figures_beside_ours() {
 }
 
 #[test]
+fn a_table_has_no_plot() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = everypath(folder.path(), "experiments table-6.1 --quick --plot plots");
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("table-6.1 has no plot; figures are udp-figure-8"), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn experiments_with_peers_count_as_the_papers_do() {
     let folder = tempfile::tempdir().unwrap();
     let output = everypath(folder.path(), "experiments table-IV --quick --json -");

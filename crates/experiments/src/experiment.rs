@@ -17,6 +17,11 @@ pub trait Experiment {
     /// Runs it, and prints its rows as they come.
     fn run(&self, host: &Host<'_>) -> Result<Rows, ExperimentError>;
 
+    /// Whether it is a figure, of which there is a plot.
+    fn is_figure(&self) -> bool {
+        false
+    }
+
     /// The rows as an SVG plot, if it is a figure.
     fn plot(&self, _rows: &[Value]) -> Option<String> {
         None

@@ -257,6 +257,8 @@ pub(crate) struct Job<'a> {
     pub(crate) shard: Option<&'a Shard>,
     /// The graph of an earlier search, and what is recorded of this one.
     pub(crate) past: Option<&'a Past<'a>>,
+    /// What times a sample of the operations, if anything does.
+    pub(crate) watch: Option<Stopwatch<'a>>,
 }
 
 impl<'a> Job<'a> {
@@ -363,7 +365,7 @@ impl<S: System> Worker<S> {
 
     /// Measures what expanding this state takes, if its turn has come.
     fn sample(&mut self, rules: &Rules<'_, S>, job: Job<'_>) {
-        let Some(watch) = job.past.and_then(|past| past.watch) else { return };
+        let Some(watch) = job.watch else { return };
         if self.rhythm.beat() {
             self.listed = None;
             if panic_capture::run(|| self.measure(rules, job, watch)).is_err() {

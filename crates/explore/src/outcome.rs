@@ -24,6 +24,15 @@ pub struct Exploration {
     pub witnesses: Vec<(String, Option<Vec<Step>>)>,
 }
 
+impl Exploration {
+    /// Whether another search has explored the same. Which events it executed is left out of account:
+    /// that is what a graph changes.
+    pub fn same_as(&self, other: &Exploration) -> bool {
+        let other = Exploration { by_event: self.by_event.clone(), ..other.clone() };
+        *self == other
+    }
+}
+
 /// What a search counted.
 ///
 /// Every executed event is either safe or unsafe, and every safe one is a tree, a non-tree or a

@@ -66,6 +66,11 @@ use std::panic;
 use std::process::ExitCode;
 use usage::Usage;
 
+/// The page on simulation, whose sample is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/simulation.md")]
+struct SimulationGuide;
+
 /// Runs the command line over these models and returns the exit code.
 pub fn run(catalog: Catalog) -> ExitCode {
     guarded(|| commands::run(&catalog))

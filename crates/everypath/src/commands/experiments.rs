@@ -22,6 +22,13 @@ pub(crate) fn run(args: &ExperimentsArgs) -> Result<u8, Usage> {
     for name in &args.names {
         suggest::find("experiment", name, all.iter().map(|experiment| experiment.about().name))?;
     }
+    let chosen = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
+    let figures = all.iter().filter(|experiment| experiment.is_figure());
+    let figures: Vec<&str> = figures.map(|experiment| experiment.about().name).collect();
+    if args.plot.is_some() && !figures.iter().any(|name| chosen(name)) {
+        let (names, figures) = (args.names.join(", "), figures.join(", "));
+        return Err(Usage::new(format!("--plot: {names} has no plot; figures are {figures}")));
+    }
     let json = Json::new(args.json.as_deref())?;
     let plots = args.plot.as_deref().map(PlotFolder::new).transpose()?;
     let quiet = args.quiet || matches!(json, Json::Stdout);
@@ -42,7 +49,6 @@ pub(crate) fn run(args: &ExperimentsArgs) -> Result<u8, Usage> {
             Timed { took, stopped: stopped.map(|stopped| stopped.to_string()) }
         },
     };
-    let chosen = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
     let (mut results, mut code) = (Vec::new(), HOLDS);
     for experiment in all.iter().filter(|experiment| chosen(experiment.about().name)) {
         let About { name, source, .. } = experiment.about();
@@ -55,12 +61,8 @@ pub(crate) fn run(args: &ExperimentsArgs) -> Result<u8, Usage> {
             }
             Err(error) => return Err(Usage::new(error.to_string())),
         };
-        match (&plots, experiment.plot(&rows)) {
-            (Some(plots), Some(svg)) => plots.put(name, &svg)?,
-            (Some(_), None) => {
-                output::warning(&format!("{name} is a table; there is no plot of it"));
-            }
-            (None, _) => {}
+        if let (Some(plots), Some(svg)) = (&plots, experiment.plot(&rows)) {
+            plots.put(name, &svg)?;
         }
         results.push(json!({"name": name, "source": source, "rows": rows}));
         if let Some(stopped) = stopped {

@@ -252,7 +252,7 @@ fn same(
     expected: &Exploration,
     stopped: bool,
 ) -> Result<(), ExperimentError> {
-    match exploration == expected || stopped {
+    match exploration.same_as(expected) || stopped {
         true => Ok(()),
         false => Err(ExperimentError::Disagreement),
     }

@@ -108,7 +108,8 @@ fn render_flagged(flagged: &Flagged, line: &Line) -> String {
     out + "\n"
 }
 
-/// Where the time goes: the paper's seconds, and our milliseconds as a sample tells.
+/// Where the time goes: the paper's seconds, and our milliseconds as a sample tells. A dash is what
+/// no sample has timed.
 fn breakdown(flagged: &Flagged, line: &Line) -> String {
     let mut out = format!("  {:<28}", "paper s | ours ms");
     for number in 0..=line.cells.len() {
@@ -129,35 +130,37 @@ fn breakdown(flagged: &Flagged, line: &Line) -> String {
                     milliseconds(operation, &line.scratch, Some(&cell.figures))
                 }
             };
-            out += &format!("{:>22}", format!("{seconds:.3} | {ours:.3}"));
+            let ours = ours.map_or("–".into(), |ours| format!("{ours:.3}"));
+            out += &format!("{:>22}", format!("{seconds:.3} | {ours}"));
         }
         out += "\n";
     }
     out
 }
 
-/// What an operation takes all together: its average cost times how often it is done.
-fn milliseconds(operation: &str, scratch: &Figures, graph: Option<&Figures>) -> f64 {
+/// What an operation takes all together: its average cost times how often it is done; `None` if it
+/// was never timed.
+fn milliseconds(operation: &str, scratch: &Figures, graph: Option<&Figures>) -> Option<f64> {
     let Figures { events, quantities: q, .. } = scratch;
     let below = 1.0 - q.d;
     // With a graph, what is executed is the tree events and what was not found or modified.
     let done = graph.map_or(*events, |graph| graph.executed);
     let full =
         graph.map_or(*events, |graph| (graph.executed - q.t * events * (1.0 - graph.q)).max(0.0));
-    let mean = |cost: Option<f64>| cost.unwrap_or(0.0);
-    let total = match operation {
-        "execute events" => mean(q.x) * done,
-        "write and hash states" => mean(q.h) * (full * below + (done - full)),
-        "check properties" => mean(q.y) * full,
-        "load and search the graph" => graph.map_or(0.0, |graph| mean(graph.quantities.l) * events),
-        "search visited states" => mean(q.a) * (full * below + (done - full)),
-        "add visited states" => mean(q.r) * q.t * events,
-        "list enabled events" => graph.map_or(mean(q.e) * events, |_| 0.0),
-        "add states to explore" => mean(q.n) * q.t * events,
-        "rank states" => mean(q.u) * q.t * events,
-        _ => graph.unwrap_or(scratch).seconds * 1e9,
+    let (average, times) = match operation {
+        "execute events" => (q.x, done),
+        "write and hash states" => (q.h, full * below + (done - full)),
+        "check properties" => (q.y, full),
+        "load and search the graph" => (graph.and_then(|graph| graph.quantities.l), *events),
+        "search visited states" => (q.a, full * below + (done - full)),
+        "add visited states" => (q.r, q.t * events),
+        // With a graph, only states that it does not know are asked, and it is not counted which.
+        "list enabled events" => (q.e.filter(|_| graph.is_none()), *events),
+        "add states to explore" => (q.n, q.t * events),
+        "rank states" => (q.u, q.t * events),
+        _ => (Some(graph.unwrap_or(scratch).seconds * 1e9), 1.0),
     };
-    total / 1e6
+    average.map(|average| average * times / 1e6)
 }
 
 fn render_versions(versions: &Versions, lines: &[Line]) -> String {

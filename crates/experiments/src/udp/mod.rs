@@ -112,6 +112,10 @@ impl Experiment for UdpTable {
         Ok(Rows { rows, stopped: None })
     }
 
+    fn is_figure(&self) -> bool {
+        self.is_figure
+    }
+
     fn plot(&self, rows: &[Value]) -> Option<String> {
         let About { title: subtitle, source, .. } = self.about;
         let title = format!("Our times, as in {source}");

@@ -476,6 +476,8 @@ impl<'a, S: System> Engine<'a, S> {
         let threads = (batch.len() / THREAD_MINIMUM).clamp(1, self.workers.len());
         let share = batch.len().div_ceil(threads);
         let (rules, shards, control) = (&self.rules, &self.shards, self.control);
+        // What is timed may be all that is asked of a search without a graph.
+        let watch = self.past.as_ref().and_then(|past| past.watch);
         let past = self.past.as_ref().filter(|past| past.active());
         let shard = (self.admission == Admit::Now).then_some(&self.shards[0]);
         let expand = |worker: &mut Worker<S>, from: usize, works: &[Work]| {
@@ -487,7 +489,7 @@ impl<'a, S: System> Engine<'a, S> {
                 let (at, number) = place(shards.len(), work.node);
                 let bytes = shards[at].states.get(number);
                 let index = (from + index) as u32;
-                worker.expand(rules, Job { work, index, bytes, shard, past });
+                worker.expand(rules, Job { work, index, bytes, shard, past, watch });
             }
         };
         if threads == 1 {
