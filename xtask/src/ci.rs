@@ -3,7 +3,7 @@
 //! The steps need what `.ci/run` installs (spin, and the programs of the case studies), and `cc`.
 
 use anyhow::{Context, Result, bail, ensure};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A step: its name, what it is for, and how it is done in the folder of the project.
@@ -107,9 +107,18 @@ fn readme(root: &Path) -> Result<()> {
 
 /// Builds the command line and runs so many rounds of faults with it.
 pub fn run_faults(root: &Path, rounds: u64, seed: u64) -> Result<()> {
+    crate::faults::faults(&built(root)?, &root.join("programs"), rounds, seed)
+}
+
+/// Builds the command line and measures how fast its results can be looked at.
+pub fn run_speed(root: &Path) -> Result<()> {
+    crate::speed::speed(root, &built(root)?)
+}
+
+/// Builds the command line, optimised; its path.
+fn built(root: &Path) -> Result<PathBuf> {
     run(root, "cargo build --quiet --release --locked --package everypath")?;
-    let everypath = root.join("target/release/everypath");
-    crate::faults::faults(&everypath, &root.join("programs"), rounds, seed)
+    Ok(root.join("target/release/everypath"))
 }
 
 fn bench(root: &Path) -> Result<()> {

@@ -4,14 +4,15 @@
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
-use xtask::ci::{STEPS, Step, root, run_faults};
+use xtask::ci::{STEPS, Step, root, run_faults, run_speed};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy         the rules that no compiler checks
        cargo xtask ci [STEP…]   all that must hold before a change lands, or these steps of it
        cargo xtask ci --list    the steps
        cargo xtask faults [ROUNDS [SEED]]
-                                checks that are killed, signalled, flooded and starved";
+                                checks that are killed, signalled, flooded and starved
+       cargo xtask speed        how fast results can be looked at: pages, live progress";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         ["faults"] => faults("100", "1"),
         ["faults", rounds] => faults(rounds, "1"),
         ["faults", rounds, seed] => faults(rounds, seed),
+        ["speed"] => root().and_then(run_speed),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -166,30 +166,32 @@ fn the_page_fits_a_phone() {
     }
 }
 
-/// 5,000 steps: few rows are in the document, and a key is answered within 100 ms. Times are medians
-/// of the page's own clock; a machine that is slow for a moment does not fail it.
+/// Of 5,000 steps few rows are in the document, whichever are looked at. (How long a key takes is
+/// measured by `cargo xtask speed`.)
 #[test]
 fn five_thousand_steps_stay_usable() {
     let Some((mut browser, _folder)) = opened(&fixtures::long(5000), DESKTOP) else { return };
-    let rows = "document.querySelectorAll('.row').length";
-    let count = browser.evaluate(rows).unwrap().as_u64().unwrap();
-    assert!(count < 120, "{count}");
+    let few_rows = |browser: &mut Browser| {
+        let count = browser.evaluate("document.querySelectorAll('.row').length").unwrap();
+        assert!(count.as_u64().is_some_and(|count| (1..120).contains(&count)), "{count}");
+    };
+    few_rows(&mut browser);
     picture(&mut browser, "long-1280.png");
-    let median = "(() => { const times = []; for (let i = 0; i < 21; i++) { const start = \
-                  performance.now(); document.dispatchEvent(new KeyboardEvent('keydown', {key: 'k', \
-                  bubbles: true})); document.body.offsetHeight; times.push(performance.now() - \
-                  start); } return times.sort((a, b) => a - b)[10]; })()";
-    // The event has no target with `matches` on the document itself, so it is sent to the body.
-    let median =
-        browser.evaluate(&median.replace("document.dispatchEvent", "document.body.dispatchEvent"));
-    let median = median.unwrap().as_f64().unwrap();
-    assert!(median < 100.0, "{median} ms");
     browser.press("g").unwrap();
     assert_eq!(at(&mut browser), "1 / 5000");
+    few_rows(&mut browser);
     browser.press("f").unwrap();
     browser.press("End").unwrap();
     assert_eq!(at(&mut browser), "5000 / 5000");
     assert!(browser.text(".row.sel").unwrap().contains("5000"));
+    few_rows(&mut browser);
+    for _ in 0..40 {
+        browser.press("k").unwrap();
+    }
+    assert_eq!(at(&mut browser), "4960 / 5000");
+    let in_view = "(() => { const box = document.querySelector('.row.sel').getBoundingClientRect(); \
+                   return box.top >= 0 && box.bottom <= innerHeight; })()";
+    assert_eq!(browser.evaluate(in_view).unwrap(), true, "the selected step is in view");
 }
 
 #[test]
