@@ -99,6 +99,8 @@ pub(crate) struct Counted {
     pub(crate) assumptions: Vec<String>,
     /// What was strange, whatever the verdict.
     pub(crate) notices: Vec<String>,
+    /// Goals of the program that no execution has reached.
+    pub(crate) never_reached: Vec<String>,
     /// What was explored of each program; none unless several were.
     pub(crate) joint: Option<JointStats>,
 }
@@ -304,6 +306,11 @@ impl Found {
     pub(crate) fn notices(&self) -> &[String] {
         let is_sample = self.counted.sample.is_some();
         if is_sample && self.verdict != Verdict::Holds { &[] } else { &self.counted.notices }
+    }
+
+    /// The goals that no execution has reached, unless a violation ended the search.
+    pub(crate) fn never_reached(&self) -> &[String] {
+        if self.trace.is_some() { &[] } else { &self.counted.never_reached }
     }
 
     /// What is left of a search that was to explore everything and did not come to its end.

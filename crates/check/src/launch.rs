@@ -57,6 +57,7 @@ pub(crate) fn alone(
             RacesName::Explore => Races::Explore,
             RacesName::Ignore => Races::Ignore,
         },
+        reached: Arc::default(),
         control: Control::default(),
     })
 }

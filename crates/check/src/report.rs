@@ -42,6 +42,9 @@ pub struct Report {
     /// What did not happen in a program that violates nothing, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub did_not_happen: Vec<String>,
+    /// What the program says to happen sometimes (`sometimes`, `reachable`) and no execution did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub never_reached: Vec<String>,
     /// What was strange, whatever the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
@@ -264,6 +267,7 @@ impl Report {
                 true => ASSUMPTION_WITH_MEMORY,
                 false => ASSUMPTION,
             },
+            never_reached: found.never_reached().to_vec(),
             notices: found.notices().to_vec(),
             violation: Counterexample::of(&found),
             violations: match (&found.trace, &found.emission) {

@@ -126,6 +126,51 @@ fn executions_are_the_same_however_they_are_carried() {
     assert_eq!(count(&by_fork, "abandoned_executions"), count(&by_fork, "executions"));
 }
 
+/// What the texts of goals begin with; what follows is their place.
+fn never_reached(result: &Value) -> Vec<&str> {
+    let goals = result["never_reached"].as_array().map(Vec::as_slice).unwrap_or_default();
+    goals.iter().map(|goal| goal.as_str().unwrap().split(" (").next().unwrap()).collect()
+}
+
+#[test]
+fn what_no_execution_reaches_is_listed() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/goals.c"]);
+    let missing = [
+        "a fourth way",
+        "a function that nobody calls",
+        "abandoned later",
+        "code that is \"dead\"",
+        "second is two",
+    ];
+    for options in [
+        "",
+        "--threads 1",
+        "--reduction none",
+        "--restart fork",
+        "--preemptions 2",
+        "--strategy random --max-executions 500",
+    ] {
+        let (code, result) = programs.check(&format!("{options} -- ./goals"));
+        assert_eq!(code, 0, "{options}: {result}");
+        assert_eq!(never_reached(&result), missing, "{options}");
+    }
+    // A search over states abandons what began in the middle of another execution.
+    let (_, result) = programs.check("--state-matching -- ./goals");
+    let without = |goal: &&&str| **goal != "abandoned later";
+    assert_eq!(never_reached(&result), Vec::from_iter(missing.iter().filter(without).copied()));
+    let (code, result) = programs.check("--max-executions 1 -- ./goals");
+    assert_eq!(code, 3, "{result}");
+    assert!(never_reached(&result).contains(&"the third way"), "{result}");
+    let (code, result) = programs.check("-- ./goals violated");
+    assert_eq!((code, never_reached(&result)), (1, vec![]), "the search was not over: {result}");
+    let said = programs.everypath("check -- ./goals");
+    let said = String::from_utf8_lossy(&said.stdout);
+    let lines = said.lines().filter(|line| line.starts_with("Never reached: ")).count();
+    assert_eq!(lines, missing.len(), "{said}");
+    assert!(said.contains("Never reached: second is two ("), "{said}");
+    assert!(said.contains("goals.c:31)"), "{said}");
+}
+
 /// Compiles the library and the program in Rust that uses it.
 fn compile_rust(folder: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -153,6 +198,7 @@ fn the_library_in_rust() {
     let shown = String::from_utf8(programs.everypath("show everypath-trace.json").stdout).unwrap();
     assert!(shown.contains("main      notes: the amount is 0, verify::main at "), "{shown}");
     let (code, result) = programs.check("-- ./rusty at-once");
+    assert_eq!(never_reached(&result), ["a third kind of goods"], "{result}");
     assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
     assert_eq!(count(&result, "abandoned_executions"), 1);
 }

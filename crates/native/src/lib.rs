@@ -12,6 +12,7 @@
 //! - [`explain`]: the critical step of a counterexample, and the step that races with it.
 //! - [`compare`]: the same schedules under every backend and restore method.
 //! - [`Judge`]: properties of the output and the files of executions.
+//! - [`Reached`]: goals of the program (`sometimes`, `reachable`) that no execution has reached.
 //! - [`Names`]: descriptions of steps, blocked threads and violations (which are decided in
 //!   `verdict`).
 //! - [`Companion`]: another program under the same control, for closed systems.
@@ -51,6 +52,7 @@ mod partition;
 mod patching;
 pub mod peers;
 pub mod program;
+mod reached;
 #[expect(unsafe_code, reason = "maps the memory that is shared with a worker")]
 mod region;
 mod replay;
@@ -89,6 +91,7 @@ pub use memory::{Armed, Conflict, Instruction, NotAnAccess, Races};
 pub use minimise::minimise;
 pub use partition::{PartitionError, partitions};
 pub use program::{Program, ProgramError};
+pub use reached::Reached;
 pub use replay::{Place, Replayed, Stack, Standing, find_allocations, replay, stand};
 pub use sample::{Sampler, Sampling, sample};
 pub use schedule::{NotAChoice, schedule};

@@ -4,7 +4,7 @@
 //! be checked. What a file is, is said from its first bytes; nothing is run.
 
 use object::read::elf::{Dynamic, ElfFile64, FileHeader as _, ProgramHeader as _};
-use object::{LittleEndian, Object as _, ObjectSymbol as _, elf};
+use object::{LittleEndian, Object as _, ObjectSection as _, ObjectSymbol as _, elf};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -252,6 +252,17 @@ pub(crate) fn thread_sanitizer(path: &Path) -> io::Result<Option<String>> {
     let needed = dynamic(&fs::read(path)?).map_err(io::Error::other)?;
     let mut needed = needed.into_iter().flat_map(|(_, needed)| needed);
     Ok(needed.find(|name| name.starts_with(THREAD_SANITIZER)))
+}
+
+/// The goals that a program names (`sometimes` and `reachable` of `everypath-verify`): texts, each with
+/// a zero at its end, in a section of their own.
+pub(crate) fn goals(path: &Path) -> io::Result<Vec<String>> {
+    let bytes = fs::read(path)?;
+    let file = ElfFile64::<LittleEndian>::parse(&*bytes).map_err(io::Error::other)?;
+    let Some(section) = file.section_by_name("everypath_goals") else { return Ok(Vec::new()) };
+    let texts = section.data().map_err(io::Error::other)?.split(|&byte| byte == 0);
+    let texts = texts.filter(|text| !text.is_empty());
+    Ok(texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect())
 }
 
 /// The name of ThreadSanitizer's runtime, up to its version. Something else takes its place.

@@ -102,7 +102,7 @@ pub use limits::{
 };
 pub use log::{LogEntry, LogKind, MAX_FRAMES, MAX_LOG};
 pub use message_event::{MessageEvent, MessageEventKind};
-pub use notice::{MAX_NOTICES, Notice, NoticeKind};
+pub use notice::{MAX_GOALS, MAX_NOTICES, Notice, NoticeKind};
 pub use object::{Facet, Global, Object, ObjectKind};
 pub use operation::{
     Family, GOES_ON, Operation, OperationKind, PackedOperation, Payload, Phase, TIMEOUT,

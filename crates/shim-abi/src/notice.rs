@@ -2,6 +2,8 @@
 
 /// How many of them an execution can have.
 pub const MAX_NOTICES: usize = 32;
+/// How many goals (`sometimes`, `reachable`) all executions together can reach.
+pub const MAX_GOALS: usize = 1024;
 
 /// What was strange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

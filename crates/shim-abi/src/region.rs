@@ -3,16 +3,16 @@
 use crate::access_log::MAX_LOGGED;
 use crate::{
     BatchEntry, Choice, Command, Counters, EnabledStep, Event, Handoff, LIBC_FUNCTIONS, LogEntry,
-    MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_FRAMES, MAX_LOG, MAX_MESSAGE,
-    MAX_MODULES, MAX_NOTICES, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS, MAX_OUTPUT,
-    MAX_PATCHES, MAX_PROCESSES, MAX_STARTS, MAX_THREADS, ModuleEntry, Notice, OUTPUTS, Record,
-    Reply, Setup, Splitmix, ThreadEntry, Upcall, UpcallReply,
+    MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_FRAMES, MAX_GOALS, MAX_LOG,
+    MAX_MESSAGE, MAX_MODULES, MAX_NOTICES, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS,
+    MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS, MAX_THREADS, ModuleEntry, Notice, OUTPUTS,
+    Record, Reply, Setup, Splitmix, ThreadEntry, Upcall, UpcallReply,
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 /// One captured stream.
 #[derive(Debug)]
 #[repr(C)]
@@ -124,6 +124,12 @@ pub struct Region {
     pub notice_count: Cell<u32>,
     /// What was strange in the executions of the last command.
     pub notices: [Cell<Notice>; MAX_NOTICES],
+    /// How many entries [`Region::reached`] has, and had before the present execution.
+    pub reached_count: Cell<u32>,
+    /// The latter.
+    pub reached_before: Cell<u32>,
+    /// Hashes of the goals that executions have reached so far: these are never restored.
+    pub reached: [Cell<u64>; MAX_GOALS],
     /// What the shim asks in the middle of an execution.
     pub upcall: Cell<Upcall>,
     /// What the checker replies to it.

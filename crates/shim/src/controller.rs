@@ -144,6 +144,7 @@ fn reset() {
     CHOSEN.store(false, Relaxed);
     EXECUTION.fetch_add(1, Relaxed);
     region().output.iter().for_each(|output| output.length.set(0));
+    region().reached_before.set(region().reached_count.get());
 }
 
 /// Lets the program go on until its execution ends or pauses.

@@ -4,11 +4,14 @@ use crate::controller::{ended, ended_with};
 use crate::fail::stop;
 use crate::memory::bytes;
 use crate::output;
-use crate::region::region;
+use crate::region::{region, setup};
 use crate::scheduler::{complete, step};
 use crate::state::state;
 use core::fmt::{self, Write};
-use everypath_shim_abi::{Completion, Object, Operation, OperationKind, Outcome, TIMEOUT};
+use everypath_shim_abi::{
+    Completion, MAX_GOALS, Object, Operation, OperationKind, Outcome, TIMEOUT,
+};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The stream that notes are kept in.
 const NOTES: usize = 3;
@@ -57,6 +60,7 @@ extern "C" fn everypath_choose(ways: u32) -> u32 {
 extern "C" fn everypath_assume(condition: i32) {
     require_main("everypath_assume");
     if condition == 0 {
+        forget_reached();
         ended(Outcome::Abandoned, 0)
     }
 }
@@ -66,6 +70,33 @@ extern "C" fn everypath_assume(condition: i32) {
 extern "C" fn everypath_always(condition: i32, message: usize, length: usize) {
     if condition == 0 {
         ended_with(Outcome::Assertion, 0, format_args!("{}", Text(bytes(message, length))))
+    }
+}
+
+/// A goal, of `length` bytes, is reached if `condition` is not 0.
+#[unsafe(no_mangle)]
+extern "C" fn everypath_sometimes(condition: i32, goal: usize, length: usize) {
+    require_main("everypath_sometimes");
+    if condition == 0 {
+        return;
+    }
+    let (region, goal) = (region(), xxh3_64(bytes(goal, length)));
+    let count = region.reached_count.get() as usize;
+    if region.reached[..count.min(MAX_GOALS)].iter().any(|known| known.get() == goal) {
+        return;
+    }
+    match region.reached.get(count) {
+        Some(free) => free.set(goal),
+        None => stop!("more than {MAX_GOALS} different goals were reached (everypath_sometimes)"),
+    }
+    region.reached_count.set(count as u32 + 1);
+}
+
+/// An execution that is abandoned has reached nothing. If it began in the middle of another, that one's
+/// goals cannot be told from its own, and all are kept.
+fn forget_reached() {
+    if !setup().canonical {
+        region().reached_count.set(region().reached_before.get());
     }
 }
 

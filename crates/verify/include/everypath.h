@@ -53,6 +53,15 @@ static inline void everypath_always_(int condition, const char *message) {
     if (found) ((void (*)(int, const char *, size_t))found)(condition, message, strlen(message));
 }
 
+/* Says that `condition` is true in some execution when this point is reached. If it is in none that was
+   explored, the verdict lists the message, a literal, as never reached. Executions that an assumption
+   abandons do not count. That it is named at all is seen in the program file, in a section. */
+static inline void everypath_sometimes_(int condition, const char *goal, size_t length) {
+    static void *known;
+    void *found = everypath_find_(&known, "everypath_sometimes");
+    if (found) ((void (*)(int, const char *, size_t))found)(condition, goal, length);
+}
+
 /* Makes `text` a step of the trace. */
 static inline void everypath_note_(const char *text) {
     static void *known;
@@ -91,6 +100,15 @@ static inline void everypath_atomic_end_(void) {
 #define everypath_choose(ways) everypath_choose_(ways)
 #define everypath_assume(condition) everypath_assume_(!!(condition))
 #define everypath_always(condition, message) everypath_always_(!!(condition), message)
+#define everypath_text_(tokens) #tokens
+#define everypath_text_of_(tokens) everypath_text_(tokens)
+#define everypath_sometimes(condition, message)                                                    \
+    do {                                                                                           \
+        static const char everypath_goal_[] __attribute__((used, section("everypath_goals"))) =    \
+            message " (" __FILE__ ":" everypath_text_of_(__LINE__) ")";                            \
+        everypath_sometimes_(!!(condition), everypath_goal_, sizeof everypath_goal_ - 1);          \
+    } while (0)
+#define everypath_reachable(message) everypath_sometimes(1, message)
 #define everypath_note(text) everypath_note_(text)
 #define everypath_unreliable(on) everypath_unreliable_(!!(on))
 #define everypath_atomic_begin() everypath_atomic_begin_()

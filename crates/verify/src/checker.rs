@@ -67,6 +67,8 @@ functions! {
     fn assume(condition: i32) = c"everypath_assume";
     /// Fails unless `condition` is not 0, with a message of `length` bytes.
     fn always(condition: i32, message: *const u8, length: usize) = c"everypath_always";
+    /// Reaches a goal of `length` bytes if `condition` is not 0.
+    fn sometimes(condition: i32, goal: *const u8, length: usize) = c"everypath_sometimes";
     /// Writes down `length` bytes.
     fn note(text: *const u8, length: usize) = c"everypath_note";
     /// Whether the network is unreliable for the thread's receives from now on.

@@ -3,6 +3,8 @@
 //! - [`choose()`]: a value that the checker chooses; every one of them is explored.
 //! - [`assume()`]: executions in which something does not hold do not count.
 //! - [`always()`]: an assertion. No output and no panic is needed for it.
+//! - [`sometimes!`], [`reachable!`]: what shall happen in some execution, and is reported if it does in
+//!   none: tests of the test.
 //! - [`note()`]: a line in the trace.
 //! - [`unreliable()`]: whether datagrams to the thread may be lost, duplicated or reordered.
 //! - [`atomic()`]: until the section ends, no other thread moves.
@@ -43,6 +45,59 @@ pub fn assume(condition: bool) {
 /// `message` says of what. Without the checker the program goes on.
 pub fn always(condition: bool, message: &str) {
     checker::always(i32::from(condition), message.as_ptr(), message.len());
+}
+
+/// Says that `condition` is true in some execution when this point is reached. If it is in none that
+/// was explored, the verdict lists the message, which must be a literal, as *never reached*. Executions
+/// that an [assumption](assume) abandons do not count.
+///
+/// That it is named at all is seen in the program file: nothing has to run for it. Code that the
+/// compiler or the linker leaves out is not in there.
+///
+/// ```
+/// # let queue: [u8; 0] = [];
+/// everypath_verify::sometimes!(queue.len() > 2, "the queue has three entries");
+/// ```
+#[macro_export]
+macro_rules! sometimes {
+    ($condition:expr, $message:literal $(,)?) => {{
+        const GOAL: &str = concat!($message, " (", file!(), ":", line!(), ")\0");
+        #[used]
+        #[unsafe(link_section = "everypath_goals")]
+        static NAMED: [u8; GOAL.len()] = $crate::goal::bytes(GOAL);
+        $crate::goal::reach($condition, &NAMED);
+    }};
+}
+
+/// Says that some execution comes here: [`sometimes!`] with a condition that is true.
+///
+/// ```
+/// # let full = false;
+/// if full {
+///     everypath_verify::reachable!("the queue is full");
+/// }
+/// ```
+#[macro_export]
+macro_rules! reachable {
+    ($message:literal $(,)?) => {
+        $crate::sometimes!(true, $message)
+    };
+}
+
+/// What [`sometimes!`] expands to.
+#[doc(hidden)]
+pub mod goal {
+    /// The bytes of a text, for the section that goals are named in.
+    pub const fn bytes<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        bytes.copy_from_slice(text.as_bytes());
+        bytes
+    }
+
+    /// Reaches a goal, which ends with a zero, if the condition is true.
+    pub fn reach(condition: bool, goal: &'static [u8]) {
+        super::checker::sometimes(i32::from(condition), goal.as_ptr(), goal.len() - 1);
+    }
 }
 
 /// Makes `text` a step of the trace.

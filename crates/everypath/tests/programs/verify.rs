@@ -1,6 +1,8 @@
 //! A program in Rust that tells the checker about itself. By itself it ends well.
 
-use everypath_verify::{always, assume, atomic, choose, note};
+#![forbid(unsafe_code)]
+
+use everypath_verify::{always, assume, atomic, choose, note, reachable, sometimes};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::thread;
 
@@ -28,4 +30,7 @@ fn main() {
     let (paid, got) = (2 - look(&MONEY), look(&GOODS));
     always(paid <= got, "paid for what is not there");
     buyer.join().unwrap();
+    sometimes!(got == 1, "goods seen");
+    sometimes!(got == 2, "a third kind of goods");
+    reachable!("the end");
 }

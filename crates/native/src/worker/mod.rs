@@ -17,6 +17,7 @@ use crate::judge::{Judge, Left, PlacedFile, placed};
 use crate::memory::{Armed, Races};
 use crate::panics::thread_starts;
 use crate::patching::{Arming, Loaded, Patches, Routines};
+use crate::reached::Reached;
 use crate::region::Mapping;
 use everypath_schedules::Alternative;
 use everypath_shim_abi::access_log::{LOST, MAX_LOGGED};
@@ -71,6 +72,8 @@ pub struct Launch {
     pub armed: Arc<Armed>,
     /// What becomes of data races, if accesses are recorded.
     pub races: Races,
+    /// Which goals executions have reached.
+    pub reached: Arc<Reached>,
     /// Stops whatever is done with it: then the error is [`Error::Stopped`].
     pub control: Control,
 }
@@ -92,6 +95,7 @@ impl Launch {
             companions: Vec::new(),
             armed: Arc::default(),
             races: Races::default(),
+            reached: Arc::default(),
             control: Control::default(),
         }
     }
@@ -260,6 +264,7 @@ pub(crate) struct Worker {
     watchdog: u32,
     control: Control,
     outside: Environment,
+    reached: Arc<Reached>,
     /// The files that the program finds, and later those that it leaves behind.
     files: File,
     judge: Option<Arc<Judge>>,
@@ -317,6 +322,7 @@ impl Worker {
             watchdog,
             control: launch.control.clone(),
             outside,
+            reached: Arc::clone(&launch.reached),
             files,
             judge,
             judgement,

@@ -51,6 +51,8 @@ impl Worker {
         let notices = region.notice_count.get() as usize;
         let notices = part(&region.notices, 0..notices, "the notices")?;
         ensure(Mapping::are_valid(notices), "the notices")?;
+        let reached = region.reached_count.get() as usize;
+        self.reached.add(part(&region.reached, 0..reached, "the reached goals")?);
         ensure(region.accepted_count.get() as usize <= MAX_ACCEPTED, "the accepted outputs")?;
         // Of an execution that pauses at every step, the others were looked at when it did before; all of
         // them are once it has ended.

@@ -85,6 +85,9 @@ pub(super) fn text(report: &Report) -> String {
         let _ = writeln!(text, "Not minimised and explained to the end: {why}.\n");
     }
     text += &counts(report);
+    for goal in &report.never_reached {
+        let _ = writeln!(text, "Never reached: {goal}");
+    }
     if let Some(joint) = &stats.joint {
         explored_jointly(&mut text, joint);
     }
