@@ -7,10 +7,10 @@ use crate::liveness::confirm_lasso;
 use crate::walk::draw;
 use crate::{
     Add, Bug, Canonical, Config, Control, Ended, EventKind, Exploration, Fairness, Feature, Found,
-    Incremental, Incremented, Line, Liveness, LogEntry, Model, NodeRange, PANIC, Property,
-    PropertyKind, Search, SearchOrder, SimulationRelation, StateGraph, System, Task, Validated,
-    Walk, Walked, check_liveness, explore, explore_incrementally, panic_capture, replay, validate,
-    walk,
+    Incremental, Incremented, Line, Liveness, LogEntry, Model, NodeRange, PANIC, Parameter,
+    Property, PropertyKind, Search, SearchOrder, SimulationRelation, StateGraph, System, Task,
+    Validated, Walk, Walked, check_liveness, explore, explore_incrementally, panic_capture, replay,
+    validate, walk,
 };
 use everypath_trace::{SearchRecord, Step, Trace};
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub struct ModelKind {
     pub bugs: &'static [Bug],
     /// [`Model::FEATURES`]
     pub features: &'static [Feature],
+    /// [`Model::PARAMETERS`]
+    pub parameters: &'static [Parameter],
     /// [`Model::EVENTS`]
     pub events: &'static [EventKind],
     /// [`Model::DEFAULT_DEPTH`]
@@ -50,6 +52,7 @@ impl ModelKind {
             nodes: M::NODES,
             bugs: M::BUGS,
             features: M::FEATURES,
+            parameters: M::PARAMETERS,
             events: M::EVENTS,
             default_depth: M::DEFAULT_DEPTH,
             default_links: M::default_links,

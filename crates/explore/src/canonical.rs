@@ -53,6 +53,13 @@ fn read_varint(bytes: &mut &[u8]) -> u64 {
     }
 }
 
+impl Canonical for () {
+    const SIZE: Option<usize> = Some(0);
+
+    fn write(&self, _bytes: &mut Vec<u8>) {}
+    fn read(&mut self, _bytes: &mut &[u8]) {}
+}
+
 impl Canonical for u8 {
     fn write(&self, bytes: &mut Vec<u8>) {
         bytes.push(*self);

@@ -11,6 +11,8 @@ pub fn describe<M: Model>(
     found: &Found,
     search: SearchRecord,
 ) -> Result<Trace, String> {
+    let ranks = model.ranks();
+    let rank = ranks.iter().find(|rank| Some(&rank.name) == search.rank.as_ref());
     let mut messages = Messages::new(|actor| model.actor(actor));
     let mut before: Option<(Vec<u8>, Step)> = None;
     let mut earlier = model.initial();
@@ -27,8 +29,11 @@ pub fn describe<M: Model>(
             state.write(&mut bytes);
             (bytes, step)
         });
+        let mut lines = model.describe_state(state);
+        let why = rank.and_then(|rank| rank.explain(state));
+        lines.extend(why.map(|why| Line::new("rank", why)));
         Seen {
-            lines: model.describe_state(state),
+            lines,
             fingerprint: format!("{fingerprint}"),
             text: next.map(|step| model.describe_step(state, step)),
         }

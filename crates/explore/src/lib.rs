@@ -63,7 +63,7 @@ pub use fingerprint::{Fingerprint, fingerprint};
 pub use incremental::{Change, Increment, Incremental, Incremented, Reuse};
 pub use incremental_advice::{Condition, Quantities};
 pub use liveness::{Edge, Fairness, Liveness, StateGraph, check_liveness};
-pub use model::{Bug, EventKind, Feature, Model, NodeRange, Packet, Transit};
+pub use model::{Bug, EventKind, Feature, Model, NodeRange, Packet, Parameter, Transit};
 pub use multiset_sketch::MultisetSketch;
 pub use outcome::{Counts, Ended, Exploration, Found, Limit};
 pub use property::{DEADLOCK, PANIC, Property, PropertyKind};

@@ -18,6 +18,8 @@ pub trait Model: System + Sized {
     const BUGS: &'static [Bug] = &[];
     /// The features that can be switched on and off.
     const FEATURES: &'static [Feature] = &[];
+    /// The numeric parameters that can be set.
+    const PARAMETERS: &'static [Parameter] = &[];
     /// The events, in the order of their numbers in [`Step::event`].
     const EVENTS: &'static [EventKind];
     /// The depth bound when none is given; `None` explores to the end.
@@ -42,6 +44,12 @@ pub trait Model: System + Sized {
         }
         if config.duplicate {
             return Err("it has no network, so no packets can be duplicated".into());
+        }
+        if !config.faults.is_empty() {
+            return Err("it has no network, so it has no faults".into());
+        }
+        if config.identical {
+            return Err("it has no network, so no packets are identical".into());
         }
         Ok(())
     }
@@ -160,6 +168,30 @@ pub struct Feature {
     pub name: &'static str,
     /// One line that says what it does.
     pub about: &'static str,
+}
+
+/// A numeric parameter of a model.
+///
+/// Where a model is built, [`Parameter::of`] has its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name: lower-case words with dashes.
+    pub name: &'static str,
+    /// One line that says what it does.
+    pub about: &'static str,
+    /// The least value.
+    pub min: i64,
+    /// The greatest value.
+    pub max: i64,
+    /// The value if none is set.
+    pub default: i64,
+}
+
+impl Parameter {
+    /// The value of the parameter.
+    pub fn of(&self, config: &Config) -> i64 {
+        config.set.get(self.name).copied().unwrap_or(self.default)
+    }
 }
 
 /// A kind of event.

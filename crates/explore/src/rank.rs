@@ -3,6 +3,9 @@
 /// Appends the components of a state's tuple.
 type Measure<T> = Box<dyn Fn(&T, &mut Vec<i64>) + Send + Sync>;
 
+/// Why a state ranks as it does.
+type Why<T> = Box<dyn Fn(&T) -> String + Send + Sync>;
+
 /// A ranking of states for best-first search (Sobeih 2008, section 3.3.3).
 ///
 /// A state is mapped to a tuple of any length. Tuples are compared lexicographically (a tuple is
@@ -16,6 +19,7 @@ pub struct Rank<T> {
     /// Which of equally ranked states comes first.
     pub ties: Ties,
     measure: Measure<T>,
+    why: Option<Why<T>>,
 }
 
 /// Which of equally ranked states is explored first.
@@ -46,7 +50,22 @@ impl<T> Rank<T> {
             about: about.into(),
             ties: Ties::default(),
             measure: Box::new(measure),
+            why: None,
         }
+    }
+
+    /// The same rank, which says why a state ranks as it does. A counterexample found with it says so
+    /// of every state.
+    #[must_use]
+    pub fn explained(self, why: impl Fn(&T) -> String + Send + Sync + 'static) -> Self {
+        Rank { why: Some(Box::new(why)), ..self }
+    }
+
+    /// Why a state ranks as it does, after its tuple; `None` if the rank does not say.
+    pub fn explain(&self, state: &T) -> Option<String> {
+        let why = self.why.as_ref()?(state);
+        let tuple: Vec<String> = self.tuple(state).iter().map(ToString::to_string).collect();
+        Some(format!("({}): {why}", tuple.join(", ")))
     }
 
     /// The same rank, with another order among equals.

@@ -4,8 +4,10 @@ use crate::network::check_links;
 use crate::simulated::Simulated;
 use crate::suggest;
 use crate::usage::Usage;
-use everypath_explore::{AnyModel, Config, Model, ModelKind, NodeRange};
-use everypath_net::{Network, Scenario, Traffic};
+use everypath_explore::{AnyModel, Config, Model, ModelKind, NodeRange, Parameter};
+use everypath_net::{Faults, Network, Scenario, Traffic};
+use std::collections::BTreeMap;
+use std::str::FromStr;
 
 /// The models to choose from.
 #[derive(Default)]
@@ -75,6 +77,10 @@ impl Catalog {
             for feature in entry.kind.features {
                 lines += &format!("    --feature {:<10} {}\n", feature.name, feature.about);
             }
+            for Parameter { name, about, min, max, default } in entry.kind.parameters {
+                let name = format!("{name}=N");
+                lines += &format!("    --set {name:<14} {about}: {min} to {max} [{default}]\n");
+            }
         }
         lines
     }
@@ -93,6 +99,10 @@ impl Entry {
         self.check_nodes("the number of nodes is", config.nodes, self.kind.nodes)?;
         config.bugs = self.bugs(&config.bugs)?;
         config.features = self.features(config.features.as_deref())?;
+        config.set.iter().try_for_each(|(name, value)| self.check_set(name, *value))?;
+        for name in config.faults.keys() {
+            suggest::find("fault", name, Faults::NAMES.into_iter())?;
+        }
         if let Some(links) = &config.links {
             check_links(config.nodes, links)?;
         }
@@ -130,12 +140,52 @@ impl Entry {
         names.map(choose).transpose()
     }
 
+    /// Checks the value of a parameter.
+    fn check_set(&self, name: &str, value: i64) -> Result<(), Usage> {
+        let known = self.kind.parameters;
+        if known.is_empty() {
+            return Err(Usage::new(format!("--set {name}: {} has no parameters", self.kind.name)));
+        }
+        let what = format!("parameter of {}", self.kind.name);
+        let at = suggest::find(&what, name, known.iter().map(|parameter| parameter.name))?;
+        let Parameter { min, max, .. } = known[at];
+        if (min..=max).contains(&value) {
+            return Ok(());
+        }
+        Err(Usage::new(format!("--set {name}={value}: it must be from {min} to {max}")))
+    }
+
+    /// The parameters that are set.
+    pub(crate) fn set(&self, settings: &[String]) -> Result<BTreeMap<String, i64>, Usage> {
+        let set = assignments("--set", "NAME=VALUE", settings)?;
+        set.iter().try_for_each(|(name, value)| self.check_set(name, *value))?;
+        Ok(set)
+    }
+
     /// The number of the event of this name.
     pub(crate) fn event(&self, name: &str) -> Result<u16, Usage> {
         let what = format!("event of {}", self.kind.name);
         suggest::find(&what, name, self.kind.events.iter().map(|event| event.name))
             .map(|at| at as u16)
     }
+}
+
+/// Names with numbers, each once, from such as `loss=2`.
+pub(crate) fn assignments<T: FromStr>(
+    option: &str,
+    form: &str,
+    list: &[String],
+) -> Result<BTreeMap<String, T>, Usage> {
+    let mut values = BTreeMap::new();
+    for text in list {
+        let wrong = || Usage::new(format!("{option} {text}: give it as {form}, with a number"));
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let value = value.parse().map_err(|_| wrong())?;
+        if values.insert(name.to_string(), value).is_some() {
+            return Err(Usage::new(format!("{option} {name} is given twice; give it once")));
+        }
+    }
+    Ok(values)
 }
 
 /// The `known` ones of these names, in the order in which they are known, each once.

@@ -46,6 +46,7 @@ impl Asked {
             nodes,
             bugs: entry.bugs(&args.bug)?,
             features: entry.features((!args.feature.is_empty()).then_some(&args.feature))?,
+            set: entry.set(&args.set)?,
             ..Config::default()
         };
         let default_links = (entry.kind.default_links)(nodes);

@@ -2,6 +2,7 @@
 
 use everypath_explore::{Condition, Quantities};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// One object, as the command-line contract fixes it.
 #[derive(Debug, Serialize)]
@@ -149,6 +150,10 @@ pub(crate) struct JsonParameters {
     /// Which features are switched on; null if the model chooses.
     pub(crate) features: Option<Vec<String>>,
     pub(crate) duplicate: bool,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) set: BTreeMap<String, i64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) faults: BTreeMap<String, u32>,
 }
 
 /// What the verdict speaks of.

@@ -1,7 +1,7 @@
 //! The source slices of a protocol: which parts of its text an event reaches, to detect modified
 //! events.
 
-use crate::{Action, Network, Scenario};
+use crate::{Action, Network, Options, Scenario};
 use everypath_explore::graph::{Makeup, SOURCES};
 use everypath_explore::{Fingerprint, fingerprint};
 use everypath_source::{Program, Source, sources};
@@ -19,12 +19,15 @@ pub struct Anatomy {
 /// The source of this crate, as far as it takes part in exploration.
 const FRAMEWORK: &[Source] = sources![
     "anatomy.rs",
+    "choices.rs",
     "cloud.rs",
+    "faults.rs",
     "links.rs",
     "list.rs",
     "network.rs",
     "nodes.rs",
     "options.rs",
+    "outbox.rs",
     "pool.rs",
     "protocol.rs",
     "scenario.rs",
@@ -44,12 +47,12 @@ impl<P: Scenario> Network<P> {
             (kind.name.to_string(), reach::<P>(&program, event).map(Fingerprint))
         });
         let mut state = program.slice();
-        state.add_types(&["Node", "Packet", "Cloud"], "Canonical");
+        state.add_types(&["Node", "Packet", "Cloud", "Ghost"], "Canonical");
         let mut properties = program.slice();
         properties.add("properties");
         let framework = FRAMEWORK.iter().map(|source| source.text).chain(SOURCES);
-        let options = &self.options;
-        let network = format!("{:?} {} {:?}", options.topology, options.duplicate, options.order);
+        let Options { topology, duplicate, order, faults, identical, .. } = &self.options;
+        let network = format!("{topology:?} {duplicate} {order:?} {faults:?} {identical}");
         let frame = [
             ("the model", fingerprint(P::NAME.as_bytes())),
             ("the framework", Fingerprint(everypath_source::fingerprint(framework))),
@@ -79,7 +82,10 @@ fn reach<P: Scenario>(program: &Program, event: u16) -> Option<u128> {
         }
         Action::Command => slice.add("command") && slice.add("commands"),
         Action::Reboot => slice.add("reboot") || slice.add("start"),
-        Action::Lose(_) | Action::Duplicate => true,
+        Action::Start => slice.add("start"),
+        Action::Lose(_) | Action::Duplicate | Action::Crash | Action::Partition | Action::Heal => {
+            true
+        }
     };
     slice.add_tokens(arm);
     known.then(|| slice.fingerprint())

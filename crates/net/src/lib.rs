@@ -6,6 +6,7 @@
 //! - [`Network`]: a scenario as a [`System`] to be explored. [`World`]: its states,
 //!   [`Nodes`] and packets.
 //! - [`Cloud`]: the packets in flight. [`Pool`]: any may come next. [`List`]: the oldest only.
+//! - [`Faults`]: how often packets are lost, nodes crash, networks are cut.
 //! - [`Topology`]: who hears whom, from a [`Shape`] or a file of links.
 //! - [`simulate`]: the same handlers in time. [`Traffic`]: what a protocol says for that.
 //! - [`Anatomy`]: the source of a protocol, by which changes of it are noticed.
@@ -14,12 +15,15 @@
 //! What protocols need of the engine is re-exported here, so that they depend on this crate alone.
 
 mod anatomy;
+mod choices;
 mod cloud;
+mod faults;
 mod links;
 mod list;
 mod network;
 mod nodes;
 mod options;
+mod outbox;
 mod pool;
 mod protocol;
 mod scenario;
@@ -31,9 +35,10 @@ pub use anatomy::Anatomy;
 pub use cloud::{Cloud, Envelope};
 pub use everypath_explore::{
     Bug, Canonical, Config, EventKind, Fairness, Feature, Line, Model, MultisetSketch, NodeRange,
-    Property, Rank, SimulationRelation, Step, System, Ties, canonical,
+    Parameter, Property, Rank, SimulationRelation, Step, System, Ties, canonical,
 };
 pub use everypath_source::{Source, sources, switches};
+pub use faults::{FaultState, Faults};
 pub use links::{LinkError, LinkFault};
 pub use list::List;
 pub use network::Network;
@@ -44,7 +49,7 @@ pub use protocol::{Context, Protocol, Report};
 pub use scenario::{Action, Cause, Kind, Scenario};
 pub use simulate::{Sources, Traffic};
 pub use topology::{Shape, Topology};
-pub use world::{World, of_nodes};
+pub use world::{World, of_nodes, of_nodes_and_ghost};
 
 /// The number of a node.
 pub type NodeId = u16;

@@ -1,6 +1,7 @@
 //! The options with which a network is built.
 
-use crate::{Config, NodeId, Topology};
+use crate::{Config, Faults, NodeId, Parameter, Topology};
+use std::collections::BTreeMap;
 
 /// Everything that can be chosen about a network of a protocol.
 ///
@@ -17,6 +18,13 @@ pub struct Options {
     pub duplicate: bool,
     /// In which order packets in flight are kept.
     pub order: PacketOrder,
+    /// The parameters that differ from their defaults, by name.
+    pub set: BTreeMap<String, i64>,
+    /// How often each fault may happen.
+    pub faults: Faults,
+    /// Whether an event happens once for packets that are identical, rather than for each copy. It
+    /// leads to the same state.
+    pub identical: bool,
 }
 
 /// In which order packets in flight are kept.
@@ -40,7 +48,15 @@ impl Options {
             features: None,
             duplicate: false,
             order: PacketOrder::default(),
+            set: BTreeMap::new(),
+            faults: Faults::default(),
+            identical: false,
         }
+    }
+
+    /// The value of a parameter.
+    pub fn get(&self, parameter: &Parameter) -> i64 {
+        self.set.get(parameter.name).copied().unwrap_or(parameter.default)
     }
 
     /// Whether a bug is switched on.
@@ -67,8 +83,11 @@ impl From<&Config> for Options {
             },
             bugs: config.bugs.clone(),
             features: config.features.clone(),
-            duplicate: config.duplicate,
+            duplicate: config.duplicate || config.faults.contains_key("duplicate"),
             order: PacketOrder::default(),
+            set: config.set.clone(),
+            faults: Faults::named(&config.faults),
+            identical: config.identical,
         }
     }
 }

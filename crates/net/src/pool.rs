@@ -14,6 +14,8 @@ use std::marker::PhantomData;
 pub struct Pool<P> {
     bytes: Vec<u8>,
     order: PacketOrder,
+    /// Whether packets that are identical are one to choose.
+    identical: bool,
     packets: PhantomData<fn() -> P>,
 }
 
@@ -67,8 +69,10 @@ impl<P: Canonical + Default> Pool<P> {
     fn find(&self, to: NodeId, kind: &Kind<P>, choice: u32) -> Option<std::ops::Range<usize>> {
         let mut start = 0;
         let mut left = choice;
+        let mut last: &[u8] = &[];
         for item in Items(&self.bytes) {
-            if matches(item, to, kind) {
+            let copy = self.identical && item == std::mem::replace(&mut last, item);
+            if !copy && matches(item, to, kind) {
                 if left == 0 {
                     return Some(start..start + item.len());
                 }
@@ -84,7 +88,9 @@ impl<P: Canonical + Default> Cloud<P> for Pool<P> {
     const RELATED: bool = true;
 
     fn new(options: &Options) -> Self {
-        Pool { bytes: Vec::new(), order: options.order, packets: PhantomData }
+        // Only in ascending order are copies next to each other.
+        let identical = options.identical && options.order == PacketOrder::None;
+        Pool { bytes: Vec::new(), order: options.order, identical, packets: PhantomData }
     }
 
     /// # Panics
@@ -107,7 +113,13 @@ impl<P: Canonical + Default> Cloud<P> for Pool<P> {
     }
 
     fn choices(&self, to: NodeId, kind: &Kind<P>) -> u32 {
-        Items(&self.bytes).filter(|item| matches(item, to, kind)).count() as u32
+        let mut last: &[u8] = &[];
+        let mut choices = 0;
+        for item in Items(&self.bytes) {
+            let copy = self.identical && item == std::mem::replace(&mut last, item);
+            choices += u32::from(!copy && matches(item, to, kind));
+        }
+        choices
     }
 
     fn look(&self, to: NodeId, kind: &Kind<P>, choice: u32) -> Option<Envelope<P>> {

@@ -8,7 +8,8 @@ use std::time::Duration;
 ///
 /// The same handlers are explored and simulated. They change the state of their own node and act
 /// on the world through a [`Context`]; they have no clocks, sockets or randomness. When a packet
-/// arrives or a timer fires is decided from outside, and so is whether it does.
+/// arrives or a timer fires is decided from outside, and so is whether it does, and what a handler
+/// that [chooses](Context::choose) gets.
 pub trait Protocol: Send + Sync + Sized {
     /// The state of one node.
     type Node: Canonical + Send;
@@ -18,11 +19,15 @@ pub trait Protocol: Send + Sync + Sized {
     type Timer: Clone + Ord;
     /// What an application can ask of a node.
     type Command: Clone;
+    /// State for the specification alone, of the network as a whole; `()` if it needs none. Handlers
+    /// can write it and never read it.
+    type Ghost: Canonical + Default + Send;
 
     /// Builds the protocol.
     fn build(options: &Options) -> Self;
 
-    /// The state in which a node starts, and what it does then.
+    /// The state in which a node starts, and what it does then. If it [chooses](Context::choose), there
+    /// are several initial states.
     fn start(&self, context: &mut impl Context<Self>) -> Self::Node;
 
     /// A packet arrives from a neighbour.
@@ -79,6 +84,14 @@ pub trait Context<P: Protocol> {
 
     /// Sends a packet to all neighbours.
     fn broadcast(&mut self, packet: P::Packet);
+
+    /// Chooses a number below `among`: exploration takes every one, a simulation draws.
+    ///
+    /// A protocol that chooses declares so by [`Scenario::CHOOSES`](crate::Scenario::CHOOSES).
+    fn choose(&mut self, among: u32) -> u32;
+
+    /// Changes the state that only the specification sees.
+    fn ghost(&mut self, change: impl FnOnce(&mut P::Ghost));
 
     /// Starts a timer that nominally fires after `delay`; if it is active, it starts anew.
     fn set(&mut self, timer: P::Timer, delay: Duration);

@@ -2,7 +2,7 @@
 
 use crate::{
     Anatomy, Bug, Cloud, Envelope, EventKind, Fairness, Feature, Line, NodeId, NodeRange, Options,
-    Property, Protocol, Rank, Shape, World,
+    Parameter, Property, Protocol, Rank, Shape, World,
 };
 use everypath_explore::SimulationRelation;
 
@@ -23,6 +23,11 @@ pub trait Scenario: Protocol {
     const BUGS: &'static [Bug] = &[];
     /// The parts of the protocol that can be switched on and off.
     const FEATURES: &'static [Feature] = &[];
+    /// The numeric parameters that can be set.
+    const PARAMETERS: &'static [Parameter] = &[];
+    /// Whether handlers [choose](crate::Context::choose). Each then runs once more in advance, to find
+    /// out among how many.
+    const CHOOSES: bool = false;
     /// The events.
     const EVENTS: &'static [EventKind];
     /// The depth bound when none is given.
@@ -96,6 +101,11 @@ pub trait Scenario: Protocol {
     /// The description of the state of a node.
     fn describe_node(&self, id: NodeId, node: &Self::Node) -> Vec<Line>;
 
+    /// The description of the state that only the specification sees.
+    fn describe_ghost(&self, _ghost: &Self::Ghost) -> Option<String> {
+        None
+    }
+
     /// The description of a packet in flight.
     fn describe_packet(&self, envelope: &Envelope<Self::Packet>) -> String {
         envelope.packet.to_string()
@@ -116,6 +126,17 @@ pub enum Action<P: Protocol> {
     Command,
     /// The node reboots.
     Reboot,
+    /// The node stops for good. Only within a budget ([`Faults`](crate::Faults)).
+    Crash,
+    /// The network falls into two parts: what is sent from one to the other is lost, what is in flight
+    /// is not. Only within a budget. In the step, the node is the lowest on the side without node 0.
+    Partition,
+    /// The partition ends.
+    Heal,
+    /// The network begins in another initial state. For protocols that choose when they
+    /// [start](Protocol::start): the first step of an execution that does not begin with the first
+    /// choices.
+    Start,
 }
 
 /// Which packets an event acts on.

@@ -50,6 +50,7 @@ impl Protocol for Flood {
     type Packet = Rumour;
     type Timer = ();
     type Command = ();
+    type Ghost = ();
 
     fn build(_options: &Options) -> Self {
         Flood

@@ -45,6 +45,7 @@ impl Protocol for Flood {
     type Packet = Packet;
     type Timer = u8;
     type Command = (NodeId, u32);
+    type Ghost = ();
 
     fn build(options: &Options) -> Self {
         Flood { patience: if options.has("impatient") { 3 } else { usize::MAX } }

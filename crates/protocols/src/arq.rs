@@ -111,6 +111,7 @@ impl Protocol for Arq {
     type Packet = Packet;
     type Timer = Retransmit;
     type Command = Infallible;
+    type Ghost = ();
 
     fn build(options: &Options) -> Self {
         Arq { unchecked_ack: options.has(UNCHECKED_ACK) }

@@ -62,6 +62,7 @@ impl Protocol for Echo {
     type Packet = Token;
     type Timer = u8;
     type Command = Broadcast;
+    type Ghost = ();
 
     fn build(options: &Options) -> Self {
         Echo {

@@ -62,6 +62,12 @@ impl<P: Protocol> Context<P> for Handle<'_, P> {
         self.effects.timers[self.id as usize].remove(timer);
     }
 
+    fn choose(&mut self, _among: u32) -> u32 {
+        0
+    }
+
+    fn ghost(&mut self, _change: impl FnOnce(&mut P::Ghost)) {}
+
     fn report(&mut self, report: Report) {
         self.effects.reports.push((self.id, report));
     }

@@ -124,6 +124,12 @@ pub fn built(config: &Config) -> Option<String> {
     if config.duplicate {
         parts.push("packets may be duplicated".into());
     }
+    let pair = |name: &str, value: &dyn std::fmt::Display| format!("{} {value}", plain(name));
+    parts.extend(config.set.iter().map(|(name, value)| pair(name, value)));
+    if !config.faults.is_empty() {
+        let faults = config.faults.iter().map(|(name, most)| pair(name, most));
+        parts.push(format!("faults at most: {}", faults.collect::<Vec<_>>().join(", ")));
+    }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

@@ -1,6 +1,7 @@
 //! A schedule plus what became visible.
 
 use crate::{CheckConfig, Excerpt, Frame, Message, Place, Span, Step};
+use std::collections::BTreeMap;
 
 /// A recorded counterexample: everything a report or a replay needs.
 ///
@@ -156,6 +157,15 @@ pub struct Config {
     /// Whether packets may be duplicated in flight.
     #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub duplicate: bool,
+    /// The numeric parameters that were set, by name.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    pub set: BTreeMap<String, i64>,
+    /// How often each fault may happen in an execution, by name.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    pub faults: BTreeMap<String, u32>,
+    /// Whether an event happens once for packets that are identical.
+    #[cfg_attr(feature = "file", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub identical: bool,
 }
 
 impl Default for Target {

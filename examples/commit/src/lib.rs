@@ -112,6 +112,7 @@ impl Protocol for TwoPhaseCommit {
     type Packet = Packet;
     type Timer = Timeout;
     type Command = Command;
+    type Ghost = ();
 
     fn build(options: &Options) -> Self {
         TwoPhaseCommit { nodes: options.topology.nodes(), impatient: options.has(IMPATIENT) }
@@ -266,10 +267,14 @@ impl Scenario for TwoPhaseCommit {
     }
 
     fn ranks(&self) -> Vec<Rank<World<Self>>> {
-        vec![Rank::new("decided", "most nodes that have decided", |world: &World<Self>, tuple| {
+        let decided = |world: &World<Self>| {
             let decided = |node: &&Node| matches!(node.phase, Phase::Committed | Phase::Aborted);
-            tuple.push(world.nodes.iter().filter(decided).count() as i64);
-        })]
+            world.nodes.iter().filter(decided).count()
+        };
+        let rank = Rank::new("decided", "most nodes that have decided", move |world, tuple| {
+            tuple.push(decided(world) as i64);
+        });
+        vec![rank.explained(move |world| format!("{} nodes have decided", decided(world)))]
     }
 
     fn anatomy(&self) -> Option<Anatomy> {

@@ -66,6 +66,12 @@ pub struct ModelArgs {
     #[arg(long)]
     pub(crate) duplicate: bool,
 
+    /// How often faults may happen in an execution, as FAULT=N, separated by commas: loss, duplicate,
+    /// reboot, crash, partition [default: no crashes and partitions; the rest any number of times,
+    /// duplicates with --duplicate]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) faults: Vec<String>,
+
     /// Search strategy: breadth-first, depth-first, recursive depth-first, best-first; or random walks
     /// (see --max-executions and --seed), with steps drawn at random, or with random priorities of nodes
     #[arg(long, value_enum, default_value_t = StrategyName::Bfs)]
@@ -164,6 +170,10 @@ pub(crate) struct BuildArgs {
     /// model's choice]
     #[arg(long, value_name = "NAME")]
     pub(crate) feature: Vec<String>,
+
+    /// Set a parameter of the model (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
 }
 
 /// Where the result goes.

@@ -1,6 +1,8 @@
 //! The properties of a protocol, checked while it is simulated.
 
-use crate::{Cloud, Envelope, Network, Nodes, Options, Property, Scenario, World};
+use crate::{
+    Cloud, Envelope, FaultState, Network, Nodes, Options, Property, Protocol, Scenario, World,
+};
 use everypath_explore::{Canonical, Model, PropertyKind};
 use std::cell::RefCell;
 use std::time::Duration;
@@ -19,16 +21,16 @@ pub struct Violation {
 }
 
 /// The packets in flight, if somebody wants to know.
-pub(super) type Flying<'f, P> = &'f dyn Fn() -> Vec<Envelope<<P as crate::Protocol>::Packet>>;
+pub(super) type Flying<'f, P> = &'f dyn Fn() -> Vec<Envelope<<P as Protocol>::Packet>>;
 
-/// Nodes that are given back, and what they violate: a property, and why.
-type Checked<N> = (Nodes<N>, Option<(String, String)>);
+/// The nodes, and the state that only the specification sees.
+pub(super) type State<P> = (Nodes<<P as Protocol>::Node>, <P as Protocol>::Ghost);
+
+/// A state that is given back, and what it violates: a property, and why.
+type Checked<P> = (State<P>, Option<(String, String)>);
 
 /// What is checked after every event.
-pub(super) type Check<'a, P> = &'a dyn Fn(
-    Nodes<<P as crate::Protocol>::Node>,
-    Flying<'_, P>,
-) -> Checked<<P as crate::Protocol>::Node>;
+pub(super) type Check<'a, P> = &'a dyn Fn(State<P>, Flying<'_, P>) -> Checked<P>;
 
 /// The properties of a protocol.
 pub(super) struct Checker<P: Scenario> {
@@ -56,12 +58,12 @@ impl<P: Scenario> Checker<P> {
     }
 
     /// Checks a state and the event that led to it.
-    pub(super) fn check(&self, nodes: Nodes<P::Node>, flying: Flying<'_, P>) -> Checked<P::Node> {
+    pub(super) fn check(&self, (nodes, ghost): State<P>, flying: Flying<'_, P>) -> Checked<P> {
         let mut cloud = P::Cloud::new(&self.options);
         if self.looks_at_packets {
             flying().into_iter().for_each(|e| cloud.put(e.from, e.to, e.packet));
         }
-        let world = World { nodes, cloud };
+        let world = World { nodes, ghost, faults: FaultState::default(), cloud };
         let steps = self.properties.iter().any(|property| property.kind() == PropertyKind::Step);
         let mut earlier = None;
         if steps {
@@ -69,6 +71,7 @@ impl<P: Scenario> Checker<P> {
             if !bytes.is_empty() {
                 let mut state =
                     everypath_explore::System::initial(&Network::<P>::new(self.options.clone()));
+                state.faults = FaultState::default();
                 state.read(&mut &bytes[..]);
                 earlier = Some(state);
             }
@@ -79,6 +82,6 @@ impl<P: Scenario> Checker<P> {
             let why = property.check_from(earlier.as_ref(), &world).err()?;
             Some((property.name.clone(), why))
         });
-        (world.nodes, violated)
+        ((world.nodes, world.ghost), violated)
     }
 }

@@ -1,6 +1,6 @@
 //! The event loop of the discrete-event simulation.
 
-use super::check::{Check, Checker, Flying};
+use super::check::{Check, Checker, Flying, State};
 use super::medium::{Event, Medium};
 use super::random::{Random, Stream};
 use super::settings::nanos;
@@ -45,7 +45,7 @@ pub fn simulate_checked<P: Scenario + Traffic>(
     go_on: &dyn Fn(u64) -> bool,
 ) -> Result<Option<Run>, Panicked> {
     let checker = Checker::<P>::new(options);
-    let check = |nodes: Nodes<P::Node>, flying: Flying<'_, P>| checker.check(nodes, flying);
+    let check = |state: State<P>, flying: Flying<'_, P>| checker.check(state, flying);
     let simulation = Simulation::<P>::new(options, settings);
     run(Simulation { check: Some(&check), ..simulation }, go_on)
 }
@@ -207,6 +207,7 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         let active = self.protocol.timers(&self.nodes[usize::from(id)]);
         let violated = if self.medium.timers[usize::from(id)].are(active) {
             let nodes = std::mem::replace(&mut self.nodes, Nodes::from_iter([]));
+            let ghost = std::mem::take(&mut self.medium.ghost);
             let queue = &self.medium.queue;
             let flying = || -> Vec<Envelope<P::Packet>> {
                 let packet = |event: &Event<P>| match event {
@@ -217,8 +218,9 @@ impl<'a, P: Traffic> Simulation<'a, P> {
                 };
                 queue.iter().filter_map(packet).collect()
             };
-            let (nodes, violated) = check(nodes, &flying);
+            let ((nodes, ghost), violated) = check((nodes, ghost), &flying);
             self.nodes = nodes;
+            self.medium.ghost = ghost;
             violated
         } else {
             let message = format!(

@@ -6,7 +6,7 @@ use super::random::{Random, Stream};
 use super::settings::nanos;
 use super::timers::Timers;
 use super::{Nanos, Settings};
-use crate::network::no_neighbour;
+use crate::outbox::no_neighbour;
 use crate::{Context, NodeId, Protocol, Report, Topology};
 use std::time::Duration;
 
@@ -43,6 +43,10 @@ pub(super) struct Medium<'a, P: Protocol> {
     pub(super) timers: Vec<Timers<P::Timer>>,
     /// What is counted.
     pub(super) meter: Meter,
+    /// The state that only the specification sees.
+    pub(super) ghost: P::Ghost,
+    /// What handlers choose.
+    choices: Random,
 }
 
 /// How links treat packets.
@@ -79,6 +83,8 @@ impl<'a, P: Protocol> Medium<'a, P> {
             queue: Queue::new(),
             timers: (0..nodes).map(|_| Timers::new()).collect(),
             meter: Meter::new(nodes),
+            ghost: P::Ghost::default(),
+            choices: Random::new(settings.seed, Stream::Choices),
         }
     }
 
@@ -132,6 +138,15 @@ impl<P: Protocol> Context<P> for Port<'_, '_, P> {
         for &to in topology.neighbours(self.id) {
             self.medium.carry(self.id, to, packet.clone());
         }
+    }
+
+    fn choose(&mut self, among: u32) -> u32 {
+        assert!(among > 0, "a handler chooses among nothing");
+        self.medium.choices.below(among.into()) as u32
+    }
+
+    fn ghost(&mut self, change: impl FnOnce(&mut P::Ghost)) {
+        change(&mut self.medium.ghost);
     }
 
     fn set(&mut self, timer: P::Timer, delay: Duration) {

@@ -22,6 +22,8 @@ pub(super) enum Stream {
     Links = 3,
     /// Which nodes fail, and when.
     Failures = 4,
+    /// What handlers choose.
+    Choices = 5,
 }
 
 /// A stream of random numbers.

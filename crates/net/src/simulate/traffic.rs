@@ -22,6 +22,7 @@ use std::time::Duration;
 ///     type Timer = u8;
 ///     /// To whom, and with which number.
 ///     type Command = (NodeId, u32);
+///     type Ghost = ();
 /// #   fn build(_: &Options) -> Self { Direct }
 /// #   fn start(&self, _: &mut impl Context<Self>) -> u8 { 0 }
 /// #   fn fire(&self, _: &mut u8, _: u8, _: &mut impl Context<Self>) {}

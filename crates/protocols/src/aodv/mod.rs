@@ -65,6 +65,7 @@ impl Protocol for Aodv {
     type Packet = Packet;
     type Timer = Timer;
     type Command = Command;
+    type Ghost = ();
 
     fn build(options: &Options) -> Self {
         let feature = |name| options.feature(name, !options.has(REBOOT_FORGETS));

@@ -63,6 +63,7 @@ impl Protocol for Diffusion {
     type Packet = Packet;
     type Timer = Timer;
     type Command = Command;
+    type Ghost = ();
 
     fn build(options: &Options) -> Self {
         Diffusion {

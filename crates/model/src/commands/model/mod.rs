@@ -8,7 +8,7 @@ mod other;
 mod report;
 mod walks;
 
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, assignments};
 use crate::cli::{AddName, ModelArgs, StrategyName, VisitedName};
 use crate::network::Asked;
 use crate::output::{self, Formats, Json, OutputFile};
@@ -37,7 +37,11 @@ pub fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     let asked = Asked::new(entry, &args.build, entry.kind.nodes)?;
     let seed = args.common.seed;
     let duplicate = args.duplicate;
-    let model = entry.build(Config { duplicate, ..asked.with_links(seed) })?;
+    let faults = assignments("--faults", "FAULT=N", &args.faults)?;
+    if duplicate && faults.contains_key("duplicate") {
+        return Err(Usage::new("--duplicate sets no bound and --faults does; drop one of them"));
+    }
+    let model = entry.build(Config { duplicate, faults, ..asked.with_links(seed) })?;
     if args.rank.as_deref() == Some("list") {
         let ranks = model.ranks();
         output::print(&list(ranks.iter().map(|(name, about)| (name.as_str(), about.as_str()))));

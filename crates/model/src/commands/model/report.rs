@@ -187,6 +187,8 @@ fn parameters(plan: &Plan) -> JsonParameters {
         bugs: config.bugs,
         features: config.features,
         duplicate: config.duplicate,
+        set: config.set,
+        faults: config.faults,
     }
 }
 
