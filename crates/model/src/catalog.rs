@@ -101,7 +101,7 @@ impl Entry {
         config.features = self.features(config.features.as_deref())?;
         config.set.iter().try_for_each(|(name, value)| self.check_set(name, *value))?;
         for name in config.faults.keys() {
-            suggest::find("fault", name, Faults::NAMES.into_iter())?;
+            suggest::find("fault", name, Faults::NAMES)?;
         }
         if let Some(links) = &config.links {
             check_links(config.nodes, links)?;

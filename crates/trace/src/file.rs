@@ -139,7 +139,7 @@ mod tests {
                     features: Some(vec!["f".into()]),
                     links: Some(vec![(0, 1)]),
                     duplicate: true,
-                    set: [("term".into(), -3)].into(),
+                    set: [("term".into(), 3)].into(),
                     faults: [("loss".into(), 2)].into(),
                     identical: true,
                     ..Config::new(2)

@@ -4,7 +4,7 @@ use election::Election;
 use everypath_model::net::{Faults, Network, Options, Shape, Topology};
 use everypath_model::{Verdict, explore};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn election(folder: &Path, arguments: &str) -> Output {
@@ -123,4 +123,13 @@ fn budgets_are_options_of_the_library() -> everypath_model::Result<()> {
     let explored = explore(&Network::<Election>::new(options)).run()?;
     assert_eq!(explored.verdict, Verdict::Violated);
     Ok(())
+}
+
+fn guide() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/faults.md")
+}
+
+#[test]
+fn the_sessions_of_the_guide_are_true() {
+    xtask::transcript::check(&guide(), Path::new(env!("CARGO_BIN_EXE_election")));
 }
