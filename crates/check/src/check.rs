@@ -54,9 +54,9 @@ impl Check {
                  with --joint, cannot reach: name all others with --with, or all with --peer",
             ));
         }
-        let named = [&config.folder, &config.expect_stdout, &config.emit, &config.against];
+        let named = [&config.expect_stdout, &config.emit, &config.against];
         let hosts = config.file.iter().flat_map(|file| [&file.host, &file.scratch]);
-        let mut paths = named.into_iter().flatten().chain(hosts).chain([&config.program]);
+        let mut paths = named.into_iter().flatten().chain(hosts);
         match paths.find(|path: &&PathBuf| path.to_str().is_none()) {
             Some(path) => Err(CheckError::NotUtf8(path.clone())),
             None => Ok(()),

@@ -18,13 +18,14 @@ use everypath_native::{
 };
 use everypath_schedules::reduction::Reduction;
 use everypath_trace::{CheckConfig, Coverage, Verdict};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A program with its command.
 pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) program: Program,
-    pub(crate) arguments: Vec<String>,
+    pub(crate) arguments: Vec<OsString>,
 }
 
 /// Explores all programs and says what was found.
@@ -190,7 +191,11 @@ pub(crate) fn opened(
         _ => PathBuf::from(&words[0]),
     };
     let program = open(host, &path)?;
-    Ok(Named { name: name_of(&path), program, arguments: words[1..].to_vec() })
+    Ok(Named {
+        name: name_of(&path),
+        program,
+        arguments: words[1..].iter().map(Into::into).collect(),
+    })
 }
 
 fn name_of(path: &Path) -> String {
@@ -223,7 +228,7 @@ fn launches(mut first: Launch, programs: &[Named]) -> Vec<(String, Launch)> {
 /// How a program is started as another one is.
 pub(crate) fn started(like: &Launch, named: &Named) -> Launch {
     let program = seen_from(like.folder.as_deref(), &named.program.path);
-    Launch { program, arguments: named.arguments.iter().map(Into::into).collect(), ..like.clone() }
+    Launch { program, arguments: named.arguments.clone(), ..like.clone() }
 }
 
 /// What was counted of each program.

@@ -41,7 +41,7 @@ pub(crate) fn alone(
     let Sandbox { folder, environment, files, judge } = Sandbox::new(host, config)?;
     Ok(Launch {
         program: sandbox::seen_from(folder.as_deref(), &program.path),
-        arguments: config.arguments.iter().map(Into::into).collect(),
+        arguments: config.arguments.clone(),
         environment,
         folder,
         setup: Setup { log: host.logs_shim(), ..setup(config)? },

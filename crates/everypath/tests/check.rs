@@ -3,7 +3,9 @@
 use crate::support::endings::{compare_searches, endings, executions, property};
 use crate::support::{Programs, skip};
 use serde_json::Value;
-use std::process::Command;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::{Command, Stdio};
 
 #[test]
 fn reduction_and_plain_search_find_the_same_endings() {
@@ -486,6 +488,33 @@ fn a_changed_program_is_not_replayed_unless_forced() {
     let message = String::from_utf8(refused.stderr).unwrap();
     assert!(message.contains("has changed since the trace was recorded"), "{message}");
     assert_eq!(programs.everypath("replay --force everypath-trace.json").status.code(), Some(1));
+}
+
+#[test]
+fn names_that_are_not_utf_8_are_recorded_and_replayed() {
+    let programs = Programs::new(&["philosophers.c"]);
+    let raw = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let folder = programs.folder.path().join(raw(b"at-\xfe"));
+    std::fs::create_dir(&folder).unwrap();
+    let program = raw(b"./philosophers-\xff");
+    std::fs::rename(programs.folder.path().join("philosophers"), folder.join(&program)).unwrap();
+    let everypath = |words: &[&OsStr]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_everypath"));
+        command.args(words).current_dir(&folder).stdin(Stdio::null()).output().unwrap()
+    };
+    let word = OsStr::new;
+    let checked = everypath(&[word("check"), word("--"), &program, &raw(b"3 and \xc3\x28")]);
+    assert_eq!(checked.status.code(), Some(1), "{checked:?}");
+    let trace = std::fs::read_to_string(folder.join("everypath-trace.json")).unwrap();
+    let trace: Value = serde_json::from_str(&trace).unwrap();
+    let config = &trace["trace"]["target"]["config"];
+    assert_eq!(config["program"], serde_json::json!({ "bytes": program.as_bytes() }));
+    assert!(config["arguments"][0]["bytes"].is_array(), "{config}");
+    let replayed = everypath(&[word("replay"), word("everypath-trace.json")]);
+    let said = String::from_utf8_lossy(&replayed.stdout);
+    assert_eq!(replayed.status.code(), Some(1), "{said}");
+    let shown = everypath(&[word("show"), word("everypath-trace.json")]);
+    assert_eq!(shown.status.code(), Some(0), "{shown:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use everypath_trace::Progress;
 use serde_json::json;
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
@@ -26,8 +27,9 @@ impl Beacon {
         let address = SocketAddr::from_abstract_name(name).ok()?;
         let listener = UnixListener::bind_addr(&address).ok()?;
         listener.set_nonblocking(true).ok()?;
-        let words: Vec<String> =
-            std::env::args().skip(1).map(|word| everypath_report::quoted(&word)).collect();
+        let words = std::env::args_os().skip(1);
+        let quoted = |word: OsString| everypath_report::quoted(&word.to_string_lossy());
+        let words: Vec<String> = words.map(quoted).collect();
         Some(Beacon { listener, command: words.join(" ") })
     }
 

@@ -4,6 +4,7 @@ use super::OutputArgs;
 use crate::usage::Usage;
 use clap::Args;
 use everypath_trace::CheckConfig;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// How the command is used.
@@ -32,7 +33,7 @@ pub(crate) struct CheckArgs {
 
     /// The program and its arguments, after `--`
     #[arg(last = true, value_name = "PROGRAM [ARGS]…")]
-    pub(crate) command: Vec<String>,
+    pub(crate) command: Vec<OsString>,
 
     #[command(flatten)]
     pub(crate) config: CheckConfig,

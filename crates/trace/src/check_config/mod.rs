@@ -2,6 +2,8 @@
 
 mod choices;
 #[cfg(feature = "file")]
+mod os_text;
+#[cfg(feature = "file")]
 mod sparse;
 mod udp;
 mod values;
@@ -17,6 +19,7 @@ pub use values::{BadValue, ByteSize, FilePlacement, Partition, Seconds, TcpFault
 pub(crate) use sparse::sparse;
 
 use everypath_perturb::{Budget, Direction, Multiplicities};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// A check of a native program. Its fields have the names of the options of `everypath check`, which
@@ -30,14 +33,17 @@ use std::path::PathBuf;
 pub struct CheckConfig {
     /// The program: a path, or a name to be looked for in `PATH`.
     #[cfg_attr(feature = "clap", arg(skip))]
+    #[cfg_attr(feature = "file", serde(with = "os_text::path"))]
     pub program: PathBuf,
 
     /// Its arguments.
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub arguments: Vec<String>,
+    #[cfg_attr(feature = "file", serde(with = "os_text::words"))]
+    pub arguments: Vec<OsString>,
 
     /// The folder that it runs in; `None` is the current one.
     #[cfg_attr(feature = "clap", arg(skip))]
+    #[cfg_attr(feature = "file", serde(with = "os_text::maybe_path"))]
     pub folder: Option<PathBuf>,
 
     /// Set a variable of the program's environment, besides those that it inherits; the trace contains
@@ -340,7 +346,7 @@ impl CheckConfig {
 
     /// The same with arguments of the program.
     #[must_use]
-    pub fn arguments(self, arguments: impl IntoIterator<Item: Into<String>>) -> Self {
+    pub fn arguments(self, arguments: impl IntoIterator<Item: Into<OsString>>) -> Self {
         CheckConfig { arguments: arguments.into_iter().map(Into::into).collect(), ..self }
     }
 
@@ -356,8 +362,9 @@ impl CheckConfig {
 
     /// What is checked, as a command line: the programs with their arguments.
     pub fn target(&self) -> String {
-        let words = [self.program.to_string_lossy().into_owned()];
-        let words: Vec<String> = words.into_iter().chain(self.arguments.iter().cloned()).collect();
+        let words = [self.program.as_os_str()];
+        let words = words.into_iter().chain(self.arguments.iter().map(AsRef::as_ref));
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
         let commands = [words.join(" ")];
         commands.into_iter().chain(self.with.iter().cloned()).collect::<Vec<_>>().join(" with ")
     }
