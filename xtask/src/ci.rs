@@ -23,13 +23,14 @@ const TEST_LIMIT: &str = "35m";
 const VIOLATED: i32 = 1;
 
 /// All steps, in order: what fails fast comes first.
-pub const STEPS: [Step; 7] = [
+pub const STEPS: [Step; 8] = [
     Step { name: "fmt", about: "the format of all sources", run: fmt },
     Step { name: "clippy", about: "lints, none allowed", run: clippy },
     Step { name: "doc", about: "rustdoc, without warnings", run: doc },
     Step { name: "tidy", about: "the rules that no compiler checks", run: tidy },
     Step { name: "readme", about: "the first command of the README finds a deadlock", run: readme },
     Step { name: "bench", about: "comparison with other tools, small version", run: bench },
+    Step { name: "faults", about: "what is killed or starved leaves nothing", run: faults },
     Step { name: "test", about: "all tests, within 35 minutes", run: test },
 ];
 
@@ -105,9 +106,17 @@ fn readme(root: &Path) -> Result<()> {
     }
 }
 
-/// Builds the command line and runs so many rounds of faults with it.
-pub fn run_faults(root: &Path, rounds: u64, seed: u64) -> Result<()> {
-    crate::faults::faults(&built(root)?, &root.join("programs"), rounds, seed)
+fn faults(root: &Path) -> Result<()> {
+    run_faults(root, 100, 1, None)
+}
+
+/// Runs so many rounds of faults with a command line, the release build unless one is given.
+pub fn run_faults(root: &Path, rounds: u64, seed: u64, given: Option<&Path>) -> Result<()> {
+    let everypath = match given {
+        Some(path) => path.canonicalize().with_context(|| format!("{}", path.display()))?,
+        None => built(root)?,
+    };
+    crate::faults::faults(&everypath, &root.join("programs"), rounds, seed)
 }
 
 /// Builds the command line and measures how fast its results can be looked at.

@@ -5,6 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::io::Read;
 use std::net::TcpListener;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -18,10 +19,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const AFTERMATH: Duration = Duration::from_secs(3);
 /// A check that nothing happens to ends by itself after so many seconds.
 const SECONDS: &str = "0.7";
+/// A signal that comes sooner may come before the checker is ready for it, and before it has started
+/// anything.
+const READY: Duration = Duration::from_millis(50);
 /// The port of programs with a peer.
 const PORT: u16 = 7833;
 /// The files that a check may leave: what it was asked for.
-const RESULTS: [&str; 3] = ["everypath-trace.json", "everypath-trace.json.old", "result.json"];
+const RESULTS: [&str; 5] = [
+    "everypath-trace.json",
+    "everypath-trace.json.old",
+    "result.json",
+    "results.xml",
+    "results.sarif",
+];
 
 /// Programs under `programs/`, and the options that they are checked with.
 const CHECKS: [(&str, &str); 7] = [
@@ -67,7 +77,7 @@ const FAULTS: [Fault; 16] = [
     Fault::Starved("-s 256"),
     Fault::Deaf,
     Fault::Limited("--max-memory 60M"),
-    Fault::Limited("--max-executions 3 --json result.json"),
+    Fault::Limited("--json result.json --junit results.xml --sarif results.sarif"),
 ];
 
 /// Runs so many rounds with `everypath`; every round follows from the seed.
@@ -138,11 +148,18 @@ impl Round<'_> {
         }
         let mut said = String::new();
         let mut stderr = child.stderr.take().context("it is a pipe")?;
+        let mut stdout = child.stdout.take();
         let status = ended(&mut child)?;
         // A descendant that is left behind may hold the pipe.
         self.nothing_runs()?;
         stderr.read_to_string(&mut said)?;
-        is_allowed(status, fault, &said)?;
+        if let Some(stdout) = &mut stdout {
+            stdout.read_to_string(&mut said)?;
+        }
+        let is_unready = delay < READY && matches!(fault, Fault::Signal(_));
+        if !(is_unready && status.signal().is_some()) {
+            is_allowed(status, fault, &said)?;
+        }
         let left: Vec<String> = names(folder.path())?
             .into_iter()
             .filter(|name| !before.contains(name) && !RESULTS.contains(&name.as_str()))
@@ -248,7 +265,8 @@ fn is_allowed(status: ExitStatus, fault: Fault, said: &str) -> Result<()> {
 
 /// A process that has just ended need not be there any more.
 fn send(signal: &str, pid: u32) {
-    let _ = Command::new("kill").arg(format!("-{signal}")).arg(pid.to_string()).status();
+    let kill = format!("-{signal}");
+    let _ = Command::new("kill").arg(kill).arg(pid.to_string()).stderr(Stdio::null()).status();
 }
 
 fn names(folder: &Path) -> Result<Vec<String>> {
@@ -274,7 +292,6 @@ fn now() -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::ExitStatusExt;
 
     #[test]
     fn verdicts_and_signals_that_were_sent_are_allowed() {

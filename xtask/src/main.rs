@@ -2,7 +2,8 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command-line tool")]
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
 use std::process::ExitCode;
 use xtask::ci::{STEPS, Step, root, run_faults, run_speed};
 
@@ -10,8 +11,9 @@ const USAGE: &str = "\
 usage: cargo xtask tidy         the rules that no compiler checks
        cargo xtask ci [STEP…]   all that must hold before a change lands, or these steps of it
        cargo xtask ci --list    the steps
-       cargo xtask faults [ROUNDS [SEED]]
-                                checks that are killed, signalled, flooded and starved
+       cargo xtask faults [ROUNDS [SEED [EVERYPATH]]]
+                                checks that are killed, signalled, flooded and starved, by
+                                the release build or the given one
        cargo xtask speed        how fast results can be looked at: pages, live progress";
 
 fn main() -> ExitCode {
@@ -29,9 +31,10 @@ fn main() -> ExitCode {
             .map(|name| named(name))
             .collect::<Result<Vec<_>>>()
             .and_then(|steps| ci(steps.into_iter())),
-        ["faults"] => faults("100", "1"),
-        ["faults", rounds] => faults(rounds, "1"),
-        ["faults", rounds, seed] => faults(rounds, seed),
+        ["faults"] => faults("100", "1", None),
+        ["faults", rounds] => faults(rounds, "1", None),
+        ["faults", rounds, seed] => faults(rounds, seed, None),
+        ["faults", rounds, seed, everypath] => faults(rounds, seed, Some(everypath)),
         ["speed"] => root().and_then(run_speed),
         _ => {
             eprintln!("{USAGE}");
@@ -47,8 +50,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn faults(rounds: &str, seed: &str) -> Result<()> {
-    run_faults(root()?, rounds.parse()?, seed.parse()?)
+fn faults(rounds: &str, seed: &str, everypath: Option<&str>) -> Result<()> {
+    let number = |text: &str| text.parse().with_context(|| format!("{text} is no number"));
+    run_faults(root()?, number(rounds)?, number(seed)?, everypath.map(Path::new))
 }
 
 fn named(name: &str) -> Result<&'static Step> {

@@ -123,6 +123,7 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
         | Outcome::Asking
         | Outcome::SleepSetBlocked
         | Outcome::Unwanted
+        | Outcome::Killed
         | Outcome::Defect => return Decision::Undecided(Doubt::Defect),
     };
     Decision::Violated(property)

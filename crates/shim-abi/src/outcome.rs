@@ -47,6 +47,8 @@ pub enum Outcome {
     TooLong,
     /// The program did what we cannot control; the text says what.
     Uncontrolled,
+    /// Another process sent a signal; the text says which.
+    Killed,
     /// The shim has a defect; the text says which.
     Defect,
 }

@@ -479,7 +479,9 @@ impl Worker {
             if let Some(status) = status
                 && !self.first.region.is_our_turn(Duration::ZERO)
             {
-                return Err(process::death(status, self.first.log()));
+                // It may have said why before it had the turn.
+                let said = self.processes().find_map(Process::refusal);
+                return Err(said.unwrap_or_else(|| process::death(status, self.first.log())));
             }
             let now = self.first.region.progress.load(Ordering::Relaxed);
             still = if now == progress { still + 1 } else { 0 };

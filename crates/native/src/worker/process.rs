@@ -82,7 +82,9 @@ impl Process {
                     break;
                 }
                 if status.signal().is_some() {
-                    return Err(death(status, self.log()));
+                    // A fault of the shim is reported by its handler, from its first instructions on.
+                    let what = format!("ended while it was loaded ({status})");
+                    return Err(Error::Killed { what });
                 }
                 let path = start.program.into();
                 return Err(Error::NotPreloaded { path, status: status.to_string() });
@@ -100,6 +102,7 @@ impl Process {
                 let (stack, log) = (defect::stack(&self.region), self.log());
                 Some(Error::Defect(format!("{}{stack}{log}", said())))
             }
+            Outcome::Killed => Some(Error::Killed { what: said() }),
             // What an execution did is for those to say who look at its threads.
             Outcome::Uncontrolled
                 if matches!(self.region.command.get().request, Request::None | Request::Begin) =>

@@ -132,6 +132,14 @@ pub(crate) fn arm_kernel_thread(number: usize) {
 }
 
 extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
+    // Signals that a program sends are modelled: one that a process sent is from outside.
+    if load::<i32>(info + 8) <= 0 {
+        let sender = load::<i32>(info + 16);
+        crate::fail::die(
+            Outcome::Killed,
+            format_args!("sent signal {signal} from outside, by process {sender}"),
+        );
+    }
     let address = load::<u64>(info + 16);
     let is_ours = || {
         crate::accesses::is_full(address, machine)
