@@ -14,6 +14,7 @@ mod datagrams;
 mod exhaustive;
 mod goals;
 mod growth;
+mod heap;
 mod libraries;
 mod peers;
 mod programs;
@@ -93,6 +94,18 @@ pub fn run_systems(quick: bool) -> Result<()> {
     Ok(())
 }
 
+/// Measures what the checks of the heap cost, and prints the tables.
+pub fn run_heap(quick: bool) -> Result<()> {
+    let scale = if quick { QUICK } else { FULL };
+    let programs = Programs::compile()?;
+    let mut goals = Goals::default();
+    println!("## Checks of the heap\n");
+    heap::run(&programs, scale, &mut goals)?;
+    println!("\n## Compared with the goals\n");
+    goals.print();
+    Ok(())
+}
+
 /// Everything about executions at random.
 fn executions(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
     println!("## Executions\n");
@@ -154,8 +167,18 @@ const IN_PROCESS: Way =
 
 /// Runs a program under control; every execution must end as it should.
 fn explore(program: &Path, way: Way, executions: u64, control: &Control) -> Result<Explored> {
+    explore_as(program, way, Setup::default(), (executions, control))
+}
+
+/// The same, set up in some way.
+fn explore_as(
+    program: &Path,
+    way: Way,
+    setup: Setup,
+    (executions, control): (u64, &Control),
+) -> Result<Explored> {
     let launch = Launch {
-        setup: Setup { restart: way.restart, max_steps: 1 << 20, ..Setup::default() },
+        setup: Setup { restart: way.restart, max_steps: 1 << 20, ..setup },
         fresh: way.fresh,
         ..Launch::new(program)
     };

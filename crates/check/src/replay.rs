@@ -75,7 +75,12 @@ impl<'a> Replay<'a> {
             return different(error.to_string(), None);
         }
         let launch = Launch { control: control.clone(), ..self.launch.clone() };
-        let mut replayed = match everypath_native::replay(&launch, &self.schedule) {
+        let launch = everypath_native::with_served_addresses(&launch);
+        let replayed = launch.and_then(|launch| {
+            let replayed = everypath_native::replay(&launch, &self.schedule);
+            replayed.map(|replayed| (launch, replayed))
+        });
+        let (launch, mut replayed) = match replayed {
             Ok(replayed) => replayed,
             Err(error) => {
                 let internal_error = matches!(error, Error::Defect(_));
@@ -105,7 +110,8 @@ impl<'a> Replay<'a> {
 
     /// Repeats the execution and leaves the program where it ended, for a debugger.
     pub fn stand(&self) -> Result<Standing, Error> {
-        everypath_native::stand(&self.launch, &self.schedule)
+        let launch = everypath_native::with_served_addresses(&self.launch)?;
+        everypath_native::stand(&launch, &self.schedule)
     }
 
     fn difference(&self, now: &Trace) -> Option<String> {

@@ -7,7 +7,9 @@ use crate::host::Host;
 use crate::launch::{launch, open, open_only};
 use crate::observer::{Observer, Search};
 use crate::phases::{now, watched};
-use everypath_native::{CrossCheck, Error, Exhaustive, Explored, Launch, Sampling, StateSpace};
+use everypath_native::{
+    CrossCheck, Error, Exhaustive, Explored, Launch, Sampling, StateSpace, with_served_addresses,
+};
 use everypath_schedules::reduction::Reduction;
 use everypath_trace::{CacheName, CheckConfig, Control, Coverage, Verdict};
 use std::sync::Arc;
@@ -36,13 +38,15 @@ pub(crate) fn explore(
             let ready = launch.outside.await_port(port);
             ready.map_err(|error| Early::inconclusive(error.to_string()))?;
         }
-        search(config, exploration, launch).map_err(|error| failed(&error))
+        let launch = with_served_addresses(&launch).map_err(|error| failed(&error))?;
+        let explored = search(config, exploration, launch.clone());
+        Ok((launch, explored.map_err(|error| failed(&error))?))
     };
     let watched = watched(config, observer, Search::Executions, work).successful()?;
-    let explored = &watched.result;
+    let (launch, explored) = &watched.result;
     let mut counted = Counted::of(explored, watched.seconds).with_options(config, &launch.outside);
-    counted.notices = everypath_native::in_words(&explored.notices, &launch);
-    counted.never_reached = launch.reached.missing(&launch);
+    counted.notices = everypath_native::in_words(&explored.notices, launch);
+    counted.never_reached = launch.reached.missing(launch);
     let (mut found, stopped) = watched.conclude(config, observer, |control| {
         let (armed, control) = (Arc::clone(&explored.armed), control.clone());
         let launch = Launch { armed, control, ..launch.clone() };

@@ -60,6 +60,7 @@ mod runner;
 mod sample;
 mod schedule;
 mod semaphores;
+mod served;
 #[expect(unsafe_code, reason = "anonymous files need a system call that std does not have")]
 mod shim;
 mod speculation;
@@ -95,6 +96,7 @@ pub use reached::Reached;
 pub use replay::{Place, Replayed, Stack, Standing, find_allocations, replay, stand};
 pub use sample::{Sampler, Sampling, sample};
 pub use schedule::{NotAChoice, schedule};
+pub use served::with_served_addresses;
 pub use shim::anonymous_file;
 pub use states::{StateSpace, explore_states};
 pub use symmetry::leaders;

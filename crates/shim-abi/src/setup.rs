@@ -92,6 +92,11 @@ pub struct Setup {
     pub log: bool,
     /// For tests of the shim itself: a certain syscall that does not exist makes it fault.
     pub defective: bool,
+    /// For benchmarks, which measure what the checks cost: the heap has no canaries and no poison.
+    pub unchecked_heap: bool,
+    /// Whether it is being found out which addresses are served: connections that nobody accepts are
+    /// then refused in any order.
+    pub scouts: bool,
     /// Whether leaks of the heap are looked for when an execution ends.
     pub leaks: bool,
     /// The call of the heap, counted from the start, at which an execution ends; 0 is none.
@@ -117,7 +122,13 @@ pub struct Setup {
     pub leaders: [u8; MAX_PROCESSES],
     /// What becomes of datagrams on their way.
     pub datagrams: Datagrams,
+    /// The addresses at which some process of a system listens in the end: connections to others are
+    /// refused before those, since a server may first look for somebody who is not there. The rest is 0.
+    pub served: [u64; MAX_SERVED],
 }
+
+/// How many addresses [`Setup::served`] has.
+pub const MAX_SERVED: usize = 16;
 
 impl Setup {
     /// How many threads each process may have: the numbers of its threads follow each other.

@@ -5,6 +5,7 @@
 //! least [`CANARY`] others: a canary while the block is in use, which a write beyond the end changes,
 //! and the link of a free list while it is not.
 
+use super::misuse::is_guarded;
 use crate::memory::{bytes, bytes_mut, load, round_up, store, zero};
 
 /// The size of a header.
@@ -125,7 +126,9 @@ impl Block {
     pub(super) fn resize(self, asked: usize) {
         let word = header(IN_USE, self.class(), self.size() - asked);
         store(self.0 - HEADER, word);
-        self.guard().fill(CANARY_BYTE);
+        if is_guarded() {
+            self.guard().fill(CANARY_BYTE);
+        }
     }
 
     /// Clears the canary, for bytes behind the end to be used.
@@ -136,7 +139,9 @@ impl Block {
     /// Ends its use.
     pub(super) fn free(self, call: u32) {
         let class = self.class();
-        bytes_mut(self.0, self.size()).fill(POISON);
+        if is_guarded() {
+            bytes_mut(self.0, self.size()).fill(POISON);
+        }
         store(self.0 - HEADER, header(FREED, class, 0));
         store(self.0 - 4, call);
     }
@@ -151,7 +156,7 @@ impl Block {
     pub(super) fn is_intact(self) -> bool {
         let asked = self.asked();
         let guard = bytes(self.0 + asked, (self.size() - asked).min(GUARDED));
-        guard.iter().all(|&byte| byte == CANARY_BYTE)
+        !is_guarded() || guard.iter().all(|&byte| byte == CANARY_BYTE)
     }
 
     /// Where the link of a free list is.

@@ -16,6 +16,8 @@ use everypath_shim_abi::{HeapMisuse, MAX_THREADS, Object, ObjectKind, Outcome, S
 static IS_COUNTED: AtomicBool = AtomicBool::new(false);
 /// The call at which the execution ends, for somebody to look at its stack; 0 if there is none.
 static STOP: AtomicU32 = AtomicU32::new(0);
+/// Whether there are canaries and poison.
+static IS_GUARDED: AtomicBool = AtomicBool::new(true);
 
 /// The detail of that end: no misuse.
 const STOPPED: i32 = -1;
@@ -24,6 +26,12 @@ const STOPPED: i32 = -1;
 pub(crate) fn obey(setup: &Setup) {
     IS_COUNTED.store(!setup.canonical, Relaxed);
     STOP.store(setup.heap_stop, Relaxed);
+    IS_GUARDED.store(!setup.unchecked_heap, Relaxed);
+}
+
+/// Whether there are canaries and poison.
+pub(super) fn is_guarded() -> bool {
+    IS_GUARDED.load(Relaxed)
 }
 
 /// Counts a call that allocates or frees, and ends the execution if that is the one to stop at.
@@ -129,7 +137,9 @@ pub(super) fn blocks(arena: usize) -> impl Iterator<Item = Block> {
 /// Looks at all blocks when the process exits: nobody frees what is left, so nobody else would
 /// notice a write behind its end. Also looks for leaks, if somebody asked for that.
 pub(crate) fn check_at_exit() {
-    protection::lifted(check_all);
+    if is_guarded() {
+        protection::lifted(check_all);
+    }
     if setup().leaks
         && let Some(block) = protection::lifted(super::leaks::first)
     {

@@ -3,6 +3,7 @@
 use super::spinning;
 use super::{LAST, SPURIOUS};
 use crate::process_faults;
+use crate::region::setup;
 use crate::state::{State, Status, Thread};
 use crate::symmetry;
 use everypath_shim_abi::{Object, ObjectKind, Operation, OperationKind, Phase, TimeMode, Waiting};
@@ -48,22 +49,29 @@ fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
         other.status() == Status::Blocked && other.deadline.get() != 0 && !other.is_unheard.get()
     };
     let earlier = |other: &Thread| waits(other) && other.deadline.get() < deadline;
-    // No moments, so nothing is lost if these are ordered. Who asks a service of the machine by its name,
-    // such as nscd, may be the one that others wait for: it must not be kept from going on.
+    // No moments, so nothing is lost if these are ordered. Who looks for somebody who never comes, such as
+    // nscd, may be the one that others wait for: it must not be kept from going on.
     let sooner = |other: &Thread| {
         let rank = |thread: &Thread| {
-            let is_name = is_name(thread.object.get());
-            (thread.deadline.get(), !is_name, thread.number.get())
+            let object = thread.object.get();
+            (thread.deadline.get(), is_served(object), !is_name(object), thread.number.get())
         };
         waits(other) && rank(other) < rank(thread)
     };
     waits(thread)
         && match mode {
-            _ if deadline == LAST => !state.threads().any(sooner) && can_run(state) == 0,
+            _ if deadline == LAST => {
+                can_run(state) == 0 && (setup().scouts || !state.threads().any(sooner))
+            }
             TimeMode::Any => true,
             TimeMode::Ordered => !state.threads().any(earlier),
             TimeMode::Quiescent => !state.threads().any(earlier) && is_quiescent(state),
         }
+}
+
+/// Whether an object is an address at which somebody listens sooner or later.
+fn is_served(object: Object) -> bool {
+    matches!(object.kind(), ObjectKind::Address(number) if setup().served.contains(&number))
 }
 
 /// Whether an object is the address of a Unix socket: they come after all ports.
