@@ -4,6 +4,7 @@ use crate::confirm::violated_at_end;
 use crate::describe::describe;
 use crate::graph::Makeup;
 use crate::liveness::confirm_lasso;
+use crate::symmetry::explore_quotient;
 use crate::walk::draw;
 use crate::{
     Add, Bug, Canonical, Config, Control, Ended, EventKind, Exploration, Fairness, Feature, Found,
@@ -79,7 +80,7 @@ impl Request {
         let is = |property: &PropertyInfo| property.kind == PropertyKind::Invariant;
         let invariants = model.properties().into_iter().filter(is);
         let properties = invariants.map(|property| property.name).collect();
-        Request { search, rank, properties, fairness: model.fairness() }
+        Request { search, rank, properties, fairness: model.fairness(), symmetry: false }
     }
 }
 
@@ -137,6 +138,8 @@ pub trait AnyModel {
     fn state_graph(&self, request: &Request, control: &Control) -> (StateGraph, Vec<Vec<Line>>);
     /// The steps that belong to a sequence of edges of such a graph.
     fn schedule(&self, graph: &StateGraph, request: &Request, path: &[u32]) -> Vec<Step>;
+    /// [`Model::symmetric`]
+    fn symmetric(&self) -> Result<Vec<u16>, String>;
     /// [`Model::actor`]
     fn actor(&self, actor: u16) -> String;
     /// The state of these canonical bytes in words.
@@ -207,6 +210,9 @@ pub struct Request {
     pub properties: Vec<String>,
     /// Which executions properties of infinite executions are asked of.
     pub fairness: Fairness,
+    /// Whether states that differ only in which of several like actors is which are one. Only a search
+    /// of [`AnyModel::explore`] uses it, and it must not prune by the relation.
+    pub symmetry: bool,
 }
 
 struct Built<M> {
@@ -255,7 +261,10 @@ impl<M: Model + 'static> AnyModel for Built<M> {
     }
 
     fn explore(&self, request: &Request, control: &Control) -> Exploration {
-        self.with_task(request, |task| explore(task, control))
+        match request.symmetry {
+            true => self.with_task(request, |task| explore_quotient(task, control)),
+            false => self.with_task(request, |task| explore(task, control)),
+        }
     }
 
     fn makeup(&self) -> Option<Makeup> {
@@ -394,6 +403,10 @@ impl<M: Model + 'static> AnyModel for Built<M> {
 
     fn schedule(&self, graph: &StateGraph, request: &Request, path: &[u32]) -> Vec<Step> {
         graph.schedule(&*self.model, &request.search, path)
+    }
+
+    fn symmetric(&self) -> Result<Vec<u16>, String> {
+        self.model.symmetric()
     }
 
     fn actor(&self, actor: u16) -> String {

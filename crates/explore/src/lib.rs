@@ -47,6 +47,7 @@ mod replay;
 mod search;
 mod shuffle;
 mod states;
+mod symmetry;
 mod system;
 mod table;
 mod validate;

@@ -83,6 +83,18 @@ pub trait Model: System + Sized {
         None
     }
 
+    /// The actors that are alike, in ascending order: exchanging any two of them changes neither what
+    /// can happen nor what is violated. An error says why there are none.
+    fn symmetric(&self) -> Result<Vec<u16>, String> {
+        Err("it does not say which of its actors are alike".into())
+    }
+
+    /// Exchanges two actors that are alike.
+    fn exchange(&self, _state: &mut Self::State, _a: u16, _b: u16) {}
+
+    /// Makes a state the one that stands for all that differ from it by exchanges of actors.
+    fn representative(&self, _state: &mut Self::State) {}
+
     /// The ranks for best-first search; the first is the default.
     fn ranks(&self) -> Vec<Rank<Self::State>> {
         Vec::new()

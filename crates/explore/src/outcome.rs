@@ -104,6 +104,8 @@ pub enum Ended {
     /// The graph of an earlier version is wrong about the event of this number, whose handler is
     /// said to be the same.
     Stale(u16),
+    /// Actors that the model calls symmetric are not alike; why.
+    NotSymmetric(String),
     /// The simulation relation has pruned what it must not: a step of a state that the one which is
     /// said to simulate it cannot match.
     NotSimulated(Box<NotSimulated>),

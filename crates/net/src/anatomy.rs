@@ -31,6 +31,7 @@ const FRAMEWORK: &[Source] = sources![
     "pool.rs",
     "protocol.rs",
     "scenario.rs",
+    "symmetry.rs",
     "topology.rs",
     "world.rs",
 ];

@@ -133,6 +133,23 @@ impl FaultState {
         self.apart = 0;
     }
 
+    /// Renames the nodes.
+    pub(crate) fn rename(&mut self, names: &[NodeId]) {
+        let renamed = |mask: u64| {
+            let nodes = (0..).zip(names).filter(|(node, _)| *node < 64 && mask >> node & 1 == 1);
+            nodes.fold(0, |renamed, (_, name)| renamed | 1 << name)
+        };
+        if self.down != 0 {
+            self.down = renamed(self.down);
+        }
+        if self.apart != 0 {
+            self.apart = renamed(self.apart);
+            if self.apart & 1 == 1 {
+                self.apart ^= (1 << names.len()) - 1;
+            }
+        }
+    }
+
     /// What is to be known of it, in words.
     pub(crate) fn describe(&self, faults: &Faults) -> Option<String> {
         let nodes = |mask: u64| -> String {

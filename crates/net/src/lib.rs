@@ -28,6 +28,7 @@ mod pool;
 mod protocol;
 mod scenario;
 pub mod simulate;
+mod symmetry;
 mod topology;
 mod world;
 
@@ -48,6 +49,7 @@ pub use pool::Pool;
 pub use protocol::{Context, Protocol, Report};
 pub use scenario::{Action, Cause, Kind, Scenario};
 pub use simulate::{Sources, Traffic};
+pub use symmetry::Renaming;
 pub use topology::{Shape, Topology};
 pub use world::{World, of_nodes, of_nodes_and_ghost};
 

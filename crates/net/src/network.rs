@@ -3,6 +3,7 @@
 use crate::choices::{self, Choices};
 use crate::faults::{CRASHING, Fault, PARTITIONED, partitions, side};
 use crate::outbox::Outbox;
+use crate::symmetry;
 use crate::world::key_len;
 use crate::{
     Action, Bug, Canonical as _, Cause, Cloud, Config, Envelope, EventKind, FaultState, Faults,
@@ -22,6 +23,8 @@ pub struct Network<P> {
     pub(crate) options: Options,
     /// The choices of the initial states, by number.
     starts: Vec<u32>,
+    /// The nodes that are alike.
+    pub(crate) alike: Vec<NodeId>,
 }
 
 impl<P: Scenario> Network<P> {
@@ -32,7 +35,8 @@ impl<P: Scenario> Network<P> {
     /// If the protocol chooses when it starts and has no event for that ([`Action::Start`]).
     pub fn new(options: Options) -> Self {
         let protocol = P::build(&options);
-        let mut network = Network { protocol, options, starts: vec![0] };
+        let alike = protocol.symmetric();
+        let mut network = Network { protocol, options, starts: vec![0], alike };
         if P::CHOOSES {
             network.starts = choices::all(|choices| drop(network.start(choices)));
             let several = network.starts.len() > 1;
@@ -51,12 +55,12 @@ impl<P: Scenario> Network<P> {
         &self.options
     }
 
-    fn ids(&self) -> std::ops::Range<NodeId> {
+    pub(crate) fn ids(&self) -> std::ops::Range<NodeId> {
         0..self.options.topology.nodes()
     }
 
     /// An initial state.
-    fn start(&self, choices: &mut Choices) -> World<P> {
+    pub(crate) fn start(&self, choices: &mut Choices) -> World<P> {
         let mut cloud = P::Cloud::new(&self.options);
         let mut ghost = P::Ghost::default();
         let faults = FaultState::new(&self.options.faults, self.starts.len() > 1);
@@ -378,6 +382,18 @@ impl<P: Scenario> Model for Network<P> {
             Action::Start => self.starts.len() > 1,
             Action::Deliver(_) | Action::Fire(_) | Action::Command => true,
         }
+    }
+
+    fn symmetric(&self) -> Result<Vec<u16>, String> {
+        symmetry::check(self)
+    }
+
+    fn exchange(&self, world: &mut World<P>, a: NodeId, b: NodeId) {
+        self.exchanged(world, a, b);
+    }
+
+    fn representative(&self, world: &mut World<P>) {
+        self.representative_of(world);
     }
 
     fn makeup(&self) -> Option<Makeup> {

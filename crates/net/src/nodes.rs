@@ -48,6 +48,18 @@ impl<N> Nodes<N> {
     }
 }
 
+impl<N> Nodes<N> {
+    /// Moves each node to the place of its new name.
+    pub(crate) fn permute(&mut self, names: &[NodeId]) {
+        let mut places: Vec<Option<N>> = self.nodes.iter().map(|_| None).collect();
+        for (node, &name) in self.nodes.drain(..).zip(names) {
+            places[usize::from(name)] = Some(node);
+        }
+        self.nodes.extend(places.into_iter().flatten());
+        self.changed = Changed::Several;
+    }
+}
+
 impl<N: Canonical> Nodes<N> {
     /// A node, to be changed.
     pub(crate) fn change(&mut self, id: NodeId) -> &mut N {

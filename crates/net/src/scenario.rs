@@ -2,7 +2,7 @@
 
 use crate::{
     Anatomy, Bug, Cloud, Envelope, EventKind, Fairness, Feature, Line, NodeId, NodeRange, Options,
-    Parameter, Property, Protocol, Rank, Shape, World,
+    Parameter, Property, Protocol, Rank, Renaming, Shape, World,
 };
 use everypath_explore::SimulationRelation;
 
@@ -84,6 +84,23 @@ pub trait Scenario: Protocol {
     fn relation(&self) -> Option<&dyn SimulationRelation> {
         None
     }
+
+    /// The nodes that are alike, in ascending order: exchanging any two of them changes neither what can
+    /// happen nor what is violated. With `--reduction symmetry` states that differ by exchanges are one.
+    ///
+    /// A state, packet or ghost state that contains numbers of nodes must be able to rename them.
+    fn symmetric(&self) -> Vec<NodeId> {
+        Vec::new()
+    }
+
+    /// Renames the nodes that the state of a node mentions.
+    fn rename_node(&self, _node: &mut Self::Node, _names: &Renaming) {}
+
+    /// Renames the nodes that a packet mentions; its sender and receiver are renamed already.
+    fn rename_packet(&self, _packet: &mut Self::Packet, _names: &Renaming) {}
+
+    /// Renames the nodes that the ghost state mentions.
+    fn rename_ghost(&self, _ghost: &mut Self::Ghost, _names: &Renaming) {}
 
     /// The source of the protocol. With it, the graph of one version can be used for the next.
     fn anatomy(&self) -> Option<Anatomy> {

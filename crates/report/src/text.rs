@@ -124,6 +124,9 @@ pub fn built(config: &Config) -> Option<String> {
     if config.duplicate {
         parts.push("packets may be duplicated".into());
     }
+    if config.identical {
+        parts.push("one step for identical packets".into());
+    }
     let pair = |name: &str, value: &dyn std::fmt::Display| format!("{} {value}", plain(name));
     parts.extend(config.set.iter().map(|(name, value)| pair(name, value)));
     if !config.faults.is_empty() {

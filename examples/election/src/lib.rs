@@ -12,8 +12,8 @@
 
 use everypath_model::net::{
     Action, Anatomy, Bug, Cause, Context, Envelope, EventKind, Kind, Line, NodeId, NodeRange,
-    Options, Parameter, Pool, Property, Protocol, Rank, Report, Scenario, Shape, Sources, Traffic,
-    World, canonical, of_nodes_and_ghost, sources, switches,
+    Options, Parameter, Pool, Property, Protocol, Rank, Renaming, Report, Scenario, Shape, Sources,
+    Traffic, World, canonical, of_nodes_and_ghost, sources, switches,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -272,6 +272,19 @@ impl Scenario for Election {
             tuple.push(votes as i64);
         });
         vec![rank.explained(move |world| format!("candidates have {} votes", votes(world)))]
+    }
+
+    fn symmetric(&self) -> Vec<NodeId> {
+        (0..self.nodes as NodeId).collect()
+    }
+
+    fn rename_node(&self, node: &mut Node, names: &Renaming) {
+        node.vote = node.vote.map(|vote| names.of(vote));
+        names.set(&mut node.votes);
+    }
+
+    fn rename_ghost(&self, leaders: &mut Leaders, names: &Renaming) {
+        *leaders = leaders.iter().map(|&(term, leader)| (term, names.of(leader))).collect();
     }
 
     fn anatomy(&self) -> Option<Anatomy> {

@@ -133,3 +133,39 @@ fn guide() -> PathBuf {
 fn the_sessions_of_the_guide_are_true() {
     xtask::transcript::check(&guide(), Path::new(env!("CARGO_BIN_EXE_election")));
 }
+
+/// Five nodes that are alike: at most 1/20 of the states, and the same verdict.
+#[test]
+fn symmetry_explores_a_fraction() {
+    let model = "model election --nodes 5 --set terms=1 --faults loss=0,reboot=0 --visited equality \
+                 --max-depth 7";
+    let (plain, reduced) = (states(model), states(&format!("{model} --reduction symmetry")));
+    assert!(20 * reduced < plain, "{reduced} of {plain}");
+    let both = format!("{model} --reduction symmetry,identical");
+    assert_eq!(states(&both), reduced);
+}
+
+#[test]
+fn symmetry_finds_what_a_plain_search_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = "model election --bug forgetful --set terms=1 --faults loss=0,reboot=1";
+    let output = election(folder.path(), &format!("{model} --reduction symmetry"));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.starts_with("VIOLATED: one-leader of election with forgetful after 7 steps"));
+    let again = election(folder.path(), "replay everypath-trace.json");
+    assert_eq!(again.status.code(), Some(1), "{}", String::from_utf8_lossy(&again.stdout));
+}
+
+#[test]
+fn symmetry_is_refused_where_it_is_not_sound() {
+    for (arguments, why) in [
+        ("--topology chain", "nodes 0 and 1 have other neighbours"),
+        ("--visited relation", "does not go with --visited relation"),
+        ("--strategy random", "needs a search without graphs"),
+        ("--save-graph graph", "needs a search without graphs"),
+    ] {
+        let (code, text) = run(&format!("model election --reduction symmetry {arguments}"));
+        assert!(code == 2 && text.contains(why), "{arguments}: {code} {text}");
+    }
+}

@@ -103,6 +103,11 @@ pub struct ModelArgs {
     #[arg(long, value_enum)]
     pub(crate) visited: Option<VisitedName>,
 
+    /// Explore less: `identical` takes one step for identical packets instead of one for each copy;
+    /// `symmetry` explores one of the states that differ only in which of several like nodes is which
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
+    pub(crate) reduction: Vec<ReductionName>,
+
     /// Check only this property (repeatable) [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) property: Vec<String>,
@@ -174,6 +179,13 @@ pub(crate) struct BuildArgs {
     /// Set a parameter of the model (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+/// What is left out of a search because it makes no difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReductionName {
+    Identical,
+    Symmetry,
 }
 
 /// Where the result goes.

@@ -60,6 +60,7 @@ fn retake(kind: &ModelKind, model: &dyn AnyModel, recorded: &Trace) -> Result<Tr
             weak: events(&record.weakly_fair),
             strong: events(&record.strongly_fair),
         },
+        symmetry: false,
     };
     let violated = model.recheck((&schedule, loop_start), &request)?;
     let (property, message) = violated

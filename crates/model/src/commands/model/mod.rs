@@ -9,7 +9,7 @@ mod report;
 mod walks;
 
 use crate::catalog::{Catalog, Entry, assignments};
-use crate::cli::{AddName, ModelArgs, StrategyName, VisitedName};
+use crate::cli::{AddName, ModelArgs, ReductionName, StrategyName, VisitedName};
 use crate::network::Asked;
 use crate::output::{self, Formats, Json, OutputFile};
 use crate::suggest;
@@ -41,7 +41,8 @@ pub fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     if duplicate && faults.contains_key("duplicate") {
         return Err(Usage::new("--duplicate sets no bound and --faults does; drop one of them"));
     }
-    let model = entry.build(Config { duplicate, faults, ..asked.with_links(seed) })?;
+    let identical = args.reduction.contains(&ReductionName::Identical);
+    let model = entry.build(Config { duplicate, faults, identical, ..asked.with_links(seed) })?;
     if args.rank.as_deref() == Some("list") {
         let ranks = model.ranks();
         output::print(&list(ranks.iter().map(|(name, about)| (name.as_str(), about.as_str()))));
@@ -161,6 +162,7 @@ impl Plan {
         }
         let walk = walks::plan(entry, args)?;
         let properties = choose_properties(entry, model, args)?;
+        let symmetry = choose_symmetry(entry, model, args)?;
         let visited = choose_visited(model, &properties, args)?;
         let fairness = choose_fairness(entry, model, args)?;
         let names = |events: &[u16]| -> Vec<String> {
@@ -198,7 +200,7 @@ impl Plan {
             return Err(Usage::new("--json and --trace name the same file; choose two"));
         }
         Ok(Plan {
-            request: Request { search, rank, properties, fairness },
+            request: Request { search, rank, properties, fairness, symmetry },
             seed: common.seed,
             replications: args.replications,
             record,
@@ -287,6 +289,7 @@ impl Plan {
                 rank: self.request.rank.clone(),
                 properties: self.request.properties.clone(),
                 fairness: self.request.fairness.clone(),
+                symmetry: self.request.symmetry,
             };
             (request, record)
         })
@@ -368,6 +371,7 @@ fn choose_visited(
         .iter()
         .find(|property| !property.respects_relation && chosen.contains(&property.name));
     match (args.visited, beyond) {
+        (None, _) if args.reduction.contains(&ReductionName::Symmetry) => Ok(VisitedKind::Equality),
         (None, None) => Ok(VisitedKind::Relation),
         (None, Some(_)) => Ok(VisitedKind::Equality),
         (Some(VisitedName::Relation), Some(property)) => Err(Usage::new(format!(
@@ -377,6 +381,23 @@ fn choose_visited(
         ))),
         (Some(visited), _) => Ok(visited.into()),
     }
+}
+
+/// Whether states that differ only in which of several like nodes is which are one.
+fn choose_symmetry(entry: &Entry, model: &dyn AnyModel, args: &ModelArgs) -> Result<bool, Usage> {
+    if !args.reduction.contains(&ReductionName::Symmetry) {
+        return Ok(false);
+    }
+    let refused = |why: &str| Usage::new(format!("--reduction symmetry {why}"));
+    if args.visited == Some(VisitedName::Relation) {
+        return Err(refused("does not go with --visited relation; leave --visited out"));
+    }
+    if args.strategy.walks() || args.graph.asked() {
+        return Err(refused("needs a search without graphs; leave one of them out"));
+    }
+    let name = entry.kind.name;
+    let unfit = |why: String| refused(&format!("is nothing for {name}: {why}"));
+    model.symmetric().map(|_| true).map_err(unfit)
 }
 
 /// Which events are fair: those that are asked for, else those that the model names.

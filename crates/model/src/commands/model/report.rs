@@ -101,6 +101,7 @@ fn conclude<'a>(plan: &Plan, runs: &'a [Run]) -> Conclusion<'a> {
         Ended::Limit(Limit::Executions(limit)) => {
             Some(format!("the limit of {} executions was reached", grouped(*limit)))
         }
+        Ended::NotSymmetric(why) => Some(why.clone()),
         Ended::Stale(_) => run.session.as_ref().map(increment::stale),
         Ended::Unconfirmed(reason) => Some(format!(
             "{reason}; the model is not a function of its state and steps (clock, randomness, \
