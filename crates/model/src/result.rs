@@ -166,6 +166,9 @@ pub(crate) struct JsonCoverage {
     pub(crate) disabled: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) must_contain: Option<String>,
+    /// What was left out because it makes no difference.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reduction: Vec<&'static str>,
     /// An upper bound on the chance that two states shared a fingerprint and one was missed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) omission_probability: Option<f64>,

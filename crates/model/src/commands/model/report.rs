@@ -139,6 +139,13 @@ fn json(
             },
             disabled: plan.record.disabled.clone(),
             must_contain: plan.record.must_contain.clone(),
+            reduction: [
+                plan.config.identical.then_some("identical"),
+                plan.request.symmetry.then_some("symmetry"),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
             omission_probability: omission(&plan.request.search, run),
         },
         reason: reason.clone(),
@@ -299,6 +306,9 @@ fn details(json: &JsonResult) -> Vec<(&'static str, String)> {
     details.push(("coverage", coverage));
     if !json.coverage.disabled.is_empty() {
         details.push(("disabled", json.coverage.disabled.join(", ")));
+    }
+    if !json.coverage.reduction.is_empty() {
+        details.push(("reduction", json.coverage.reduction.join(", ")));
     }
     if let Some(event) = &json.coverage.must_contain {
         details.push(("only paths", format!("with {event}")));
