@@ -4,11 +4,11 @@ use crate::beacon::Beacon;
 use everypath_machine::{available_memory, memory};
 use everypath_report::{grouped, memory_reached, time_reached};
 use everypath_trace::{Control, Progress};
-use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+use std::cell::Cell;
 use std::fmt;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// How often limits are looked at.
 const TICK: Duration = Duration::from_millis(50);
+/// How often the progress line is written: no faster than one can read.
+const REDRAWN: Duration = Duration::from_millis(200);
 /// Work that is stopped has so much time to say what it knows.
 const PATIENCE: Duration = Duration::from_millis(800);
 /// What a shell reports of a program that Ctrl-C killed.
@@ -187,33 +189,57 @@ impl Drop for Ending<'_> {
 }
 
 /// The line that shows how far a search has come, on a terminal only.
+///
+/// It is written over the one before in one go, and only what is left of that is erased: a line that is
+/// erased first would flicker.
 struct ProgressLine {
-    bar: Option<ProgressBar>,
+    is_shown: bool,
     started: Instant,
+    drawn: Cell<Option<Instant>>,
 }
 
 impl ProgressLine {
     fn new(quiet: bool) -> Self {
-        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
-            // Cut off at the edge of the terminal.
-            let style =
-                ProgressStyle::with_template("{wide_msg}").expect("the template is constant");
-            ProgressBar::new_spinner().with_style(style)
-        });
-        ProgressLine { bar, started: now() }
+        let is_shown = !quiet && io::stderr().is_terminal();
+        ProgressLine { is_shown, started: now(), drawn: Cell::new(None) }
     }
 
     fn show(&self, line: &dyn Fn(Duration) -> String) {
-        let Some(bar) = &self.bar else { return };
+        let is_due = self.drawn.get().is_none_or(|drawn| drawn.elapsed() >= REDRAWN);
+        if !self.is_shown || !is_due {
+            return;
+        }
+        self.drawn.set(Some(now()));
         let memory = grouped(memory().unwrap_or(0) >> 20);
-        bar.set_message(format!("{}, {memory} MiB", line(self.started.elapsed())));
-        bar.tick();
+        let line = format!("{}, {memory} MiB", line(self.started.elapsed()));
+        self.write(&format!("\r{}\x1b[K", fitting(&line, columns())));
     }
 
     fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if self.drawn.take().is_some() {
+            self.write("\r\x1b[K");
         }
+    }
+
+    fn write(&self, text: &str) {
+        // Nothing can be said about a standard error that cannot be written to.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+}
+
+/// How wide the terminal is now.
+fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(80)
+}
+
+/// The beginning of a line that fits into so many columns: the last one stays free, since some terminals
+/// go on in the next line after it.
+fn fitting(line: &str, columns: usize) -> String {
+    let width = columns.saturating_sub(1);
+    match line.chars().count() > width {
+        true => line.chars().take(width.saturating_sub(1)).chain(['…']).take(width).collect(),
+        false => line.into(),
     }
 }
 
@@ -271,6 +297,15 @@ pub fn clock() -> impl Fn() -> u64 + Sync {
 mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn a_progress_line_fits_the_terminal() {
+        assert_eq!(fitting("7 states", 80), "7 states");
+        assert_eq!(fitting("7 states", 9), "7 states");
+        assert_eq!(fitting("7 states", 8), "7 stat…");
+        assert_eq!(fitting("7 states", 1), "");
+        assert_eq!(fitting("7 states", 0), "");
+    }
 
     #[test]
     fn work_that_panics_ends_the_watch() {
