@@ -148,6 +148,7 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
         exit_code: config.exit_code,
         kills: config.kill,
         spurious: config.spurious,
+        refused_threads: config.refuse_threads,
         spins: spins(config).unwrap_or(u16::MAX),
         faults: faults(config),
         one_tree: config.peer_tree == PeerTree::Destination,

@@ -12,6 +12,7 @@
 //! - [`Check`]: searches, confirms what it found in a fresh process, minimises and explains it.
 //! - [`Observer`]: shows the progress of a search and may stop it; `()` only enforces the limits.
 //! - [`Report`]: the verdict with its coverage, assumptions, counts and counterexample.
+//! - [`own_tests`], [`tests_of`]: existing `#[test]` functions, each as a program.
 //! - [`Replay`]: repeats the counterexample of a trace.
 //! - [`Host`]: what programs inherit from this process.
 //! - [`CheckError`]: a configuration that makes no sense. Everything else is a verdict.
@@ -19,7 +20,7 @@
 //! Inside: `launch`, `sandbox` and `datagrams` (from the configuration to a process), `exploration` and `search` (which search is
 //! meant, and running it), `conclude` (from what was explored to a verdict), `joint`, `confirmation`,
 //! `emission` and `failure_file` (programs that are explored one by one), `finding` (a verdict in the
-//! making), `sample` and `estimate` (what is known of executions that were not run).
+//! making), `sample_traces` (passing executions), `sample` and `estimate` (what is known of executions that were not run).
 
 mod assumptions;
 mod check;
@@ -40,10 +41,12 @@ mod phases;
 mod replay;
 mod report;
 mod sample;
+mod sample_traces;
 mod sandbox;
 mod search;
 mod sources;
 mod suggestions;
+mod tests_of;
 
 pub use check::Check;
 pub use emission::Emission;
@@ -56,9 +59,10 @@ pub use observer::{Limits, Observer, Search};
 pub use replay::{Replay, Replayed};
 pub use report::{
     CacheStats, Counterexample, CoverageReport, EndingCount, ExitCodesCount, JointStats,
-    ProgramStats, Report, Stats,
+    ProgramStats, Report, SampleTrace, Stats,
 };
 pub use sample::{PctBound, Sample};
+pub use tests_of::{TestFunction, own_tests, tests_of};
 
 pub use everypath_native::{Error, Standing};
 pub use everypath_trace::{CheckConfig, Coverage, Trace, Verdict};

@@ -451,5 +451,5 @@ fn show_reports_write_errors_and_bounds_its_input() {
     let (code, said) = run("everypath show everypath-trace.json > /dev/full");
     assert!(code == Some(2) && said.contains("cannot write to standard output"), "{said}");
     let (code, said) = run("everypath show /dev/zero");
-    assert!(code == Some(2) && said.contains("it is larger than 1024 MiB"), "{said}");
+    assert!(code == Some(2) && said.contains("it is larger than 256 MiB"), "{said}");
 }

@@ -122,6 +122,12 @@ fn bad_traces_are_refused_or_shown_safely() {
     }
     assert!(!svg.contains("<script"), "{svg}");
     assert_eq!(page.matches("<script").count(), 2, "the data and the script of the page");
+    // One line of a gigabyte, most of it a hole.
+    let large = fs::File::create(programs.folder.path().join("large")).unwrap();
+    large.set_len(1_000_000_000).unwrap();
+    let output = programs.everypath("show large");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("larger than 256 MiB"), "{output:?}");
     let deep = "[".repeat(100_000);
     put("deep", deep.as_bytes());
     assert_eq!(programs.everypath("show deep").status.code(), Some(2));
@@ -165,6 +171,31 @@ fn colour_is_for_terminals_only() {
     };
     assert!(shown.contains("\u{1b}[1;31mVIOLATED\u{1b}[0m: "), "{shown}");
     assert!(!terminal("NO_COLOR").unwrap().contains("\u{1b}[1;31m"));
+}
+
+/// The progress line is written over the one before, and is never wider than the terminal.
+#[test]
+fn the_progress_line_fits_the_terminal() {
+    let programs = Programs::new(&["buffer.c"]);
+    let check = "check --strategy random --max-executions 100000000 --max-seconds 1 -- ./buffer";
+    let command = format!("stty cols 30; {} {check}", env!("CARGO_BIN_EXE_everypath"));
+    let output = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .current_dir(programs.folder.path())
+        .env("TERM", "xterm")
+        .output();
+    let Ok(output) = output else {
+        return crate::support::skip("script is not installed: it makes a terminal for this test");
+    };
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (progress, report) = shown.rsplit_once("\r\u{1b}[K").unwrap();
+    assert!(report.contains("executions"), "it is cleared before the report: {shown}");
+    let lines: Vec<&str> = progress.split('\r').filter(|line| !line.is_empty()).collect();
+    assert!(!lines.is_empty());
+    for line in lines {
+        let text = line.strip_suffix("\u{1b}[K").unwrap_or_else(|| panic!("{shown:?}"));
+        assert!(text.chars().count() < 30 && text.ends_with('…'), "{shown:?}");
+    }
 }
 
 /// The client of another language's SDK lists the tools, finds a deadlock and asks why.
@@ -249,4 +280,29 @@ fn the_tests_of_a_crate_are_checked() {
     assert!(folder.join("everypath-traces/locks.json").exists());
     assert!(read(&programs, "r.xml").contains("failures=\"1\""));
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+}
+
+/// The library lists them, too, and a check of one needs no more than its configuration.
+#[test]
+fn the_tests_of_a_crate_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("src")).unwrap();
+    let manifest = "[package]\nname = \"few\"\nversion = \"0.1.0\"\n[workspace]\n";
+    fs::write(folder.path().join("Cargo.toml"), manifest).unwrap();
+    let source = "#[test] fn passes() {}\nmod inner { #[test] fn fails() { panic!(\"no\"); } }\n";
+    fs::write(folder.path().join("src/lib.rs"), source).unwrap();
+    let tests = everypath_check::tests_of(folder.path(), &["--lib"]).unwrap();
+    let names: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
+    assert_eq!(names, ["inner::fails", "passes"]);
+    let verdict = |at: usize| {
+        let report = everypath_check::Check::new(tests[at].config()).run(&mut ()).unwrap();
+        report.verdict.to_string()
+    };
+    assert_eq!([verdict(0), verdict(1)], ["violated", "holds"]);
+    // The threads of libtest are no part of a test's schedules.
+    let report = everypath_check::Check::new(tests[1].config()).run(&mut ()).unwrap();
+    assert_eq!((report.stats.executions, report.stats.events), (1, 0));
+    fs::write(folder.path().join("src/lib.rs"), "no rust").unwrap();
+    let error = everypath_check::tests_of(folder.path(), &["--lib"]).unwrap_err().to_string();
+    assert!(error.contains("cargo test --no-run failed"), "{error}");
 }

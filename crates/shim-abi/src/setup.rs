@@ -117,6 +117,8 @@ pub struct Setup {
     pub spins: u16,
     /// How often a condition variable may wake up a thread although nobody has signalled it.
     pub spurious: u16,
+    /// So many calls that create a thread fail first.
+    pub refused_threads: u16,
     /// For each process, one more than the number of another one that is just like it, and that
     /// therefore is the first to use the network; 0 if there is none.
     pub leaders: [u8; MAX_PROCESSES],

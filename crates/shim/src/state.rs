@@ -291,6 +291,8 @@ pub(crate) struct State {
     pub(crate) kills: Cell<u16>,
     /// How many threads woke up spuriously.
     pub(crate) spurious: Cell<u16>,
+    /// How many calls to create a thread failed on purpose.
+    pub(crate) refused_threads: Cell<u16>,
     /// How often the network was cut.
     pub(crate) partitions: Cell<u16>,
     /// How many spins went on before others had moved.

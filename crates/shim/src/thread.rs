@@ -7,6 +7,7 @@ use crate::memory::{load, map, store, zero};
 use crate::multi_process;
 use crate::objects;
 use crate::process_faults;
+use crate::region::setup;
 use crate::scheduler::{Woken, ask, give_way, grant_all, point, reschedule, wait, withdraw};
 use crate::state::{KEYS, State, Status, Thread, state};
 use crate::sys::errno;
@@ -266,6 +267,11 @@ pub(crate) extern "C" fn pthread_create(
 ) -> i32 {
     if !crate::controller::is_running() {
         stop!("pthread_create before main (in the constructor of a library) is not modelled");
+    }
+    let refused = &state().refused_threads;
+    if refused.get() < setup().refused_threads {
+        refused.set(refused.get() + 1);
+        return errno::EAGAIN;
     }
     let (mut detached, mut size) = (0, 0);
     if attributes != 0 {

@@ -36,7 +36,7 @@ pub(crate) fn about(name: &str, path: &Path) -> Option<Value> {
     if let Ok(trace) = file::from_bytes(&bytes) {
         return Some(json!({
             "file": name, "kind": "trace", "title": everypath_report::heading(&trace),
-            "verdict": "violated", "property": trace.violation.property,
+            "verdict": if trace.is_passing() { "holds" } else { "violated" }, "property": trace.violation.property,
             "steps": trace.steps.len(), "messages": trace.messages.len(),
         }));
     }
@@ -58,7 +58,10 @@ pub(crate) fn trace(path: &Path) -> Result<Trace, String> {
 }
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_SIZE).read_to_end(&mut bytes)?;
+    let (file, mut bytes) = (File::open(path)?, Vec::new());
+    if file.metadata()?.len() > MAX_SIZE {
+        return Err(std::io::Error::other(format!("it is larger than {} MiB", MAX_SIZE >> 20)));
+    }
+    file.take(MAX_SIZE).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

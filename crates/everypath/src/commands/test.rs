@@ -1,19 +1,17 @@
 //! `everypath test`, also `cargo everypath test`: every test of a crate as a program of its own.
 //!
-//! `cargo test --no-run` builds the test binaries; each test that they list is checked by running its
-//! binary for that test alone, one at a time. A test that fails ends with libtest's exit
-//! code 101, which a check takes for a violation.
+//! What a test is as a program, the library says (`everypath_check::tests_of`).
 
 use crate::cli::TestArgs;
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
+use everypath_check::{TestFunction, tests_of};
 use everypath_report::{CheckResult, grouped, junit};
 use everypath_trace::Verdict;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 /// What became of one test.
 #[derive(Debug, Serialize)]
@@ -37,20 +35,18 @@ pub(crate) fn run(args: &TestArgs) -> Result<u8, Usage> {
     let junit_file =
         args.junit.as_deref().map(|path| OutputFile::new("--junit", path)).transpose()?;
     let folder = args.folder.clone().unwrap_or_else(|| ".".into());
-    let binaries = built(args, &folder)?;
+    let tests = tests_of(&folder, &args.cargo).map_err(|error| Usage::new(error.to_string()))?;
+    let filter = args.filter.as_deref().unwrap_or_default();
     let mut checked = Vec::new();
-    for binary in &binaries {
-        for test in listed(binary, args.filter.as_deref())? {
-            let result = check(args, binary, &test)?;
-            output::print(&row(&result));
-            checked.push(result);
-        }
+    for test in tests.iter().filter(|test| test.name.contains(filter)) {
+        let result = check(args, test)?;
+        output::print(&row(&result));
+        checked.push(result);
     }
     if checked.is_empty() {
-        let filter = args.filter.as_deref().unwrap_or_default();
         return Err(Usage::new(format!(
-            "no test of {} binaries has a name that contains {filter:?}",
-            binaries.len()
+            "none of {} tests has a name that contains {filter:?}",
+            tests.len()
         )));
     }
     output::print(&summary(&checked));
@@ -78,49 +74,9 @@ fn result(test: &Checked) -> CheckResult<'_> {
     }
 }
 
-/// The test binaries, which cargo builds.
-fn built(args: &TestArgs, folder: &Path) -> Result<Vec<PathBuf>, Usage> {
-    let output = Command::new("cargo")
-        .args(["test", "--no-run", "--message-format", "json-render-diagnostics"])
-        .args(&args.cargo)
-        .current_dir(folder)
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| {
-            Usage::new(format!("cannot run cargo in {}: {error}", folder.display()))
-        })?;
-    if !output.status.success() {
-        return Err(Usage::new("cargo test --no-run failed: mend what it says above"));
-    }
-    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
-    let binary = |line: &str| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let is_test = message["profile"]["test"] == true;
-        message["executable"].as_str().filter(|_| is_test).map(PathBuf::from)
-    };
-    Ok(messages.lines().filter_map(binary).collect())
-}
-
-/// The tests of a binary whose names contain the filter, without those that are ignored.
-fn listed(binary: &Path, filter: Option<&str>) -> Result<Vec<String>, Usage> {
-    let list = |more: &[&str]| -> Result<Vec<String>, Usage> {
-        let words = ["--list", "--format", "terse"];
-        let output: Output =
-            Command::new(binary).args(words).args(more).output().map_err(|error| {
-                Usage::new(format!("cannot list the tests of {}: {error}", binary.display()))
-            })?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(Into::into).collect())
-    };
-    let ignored = list(&["--ignored"])?;
-    let mut tests = list(&[])?;
-    tests.retain(|test| !ignored.contains(test));
-    tests.retain(|test| filter.is_none_or(|filter| test.contains(filter)));
-    Ok(tests)
-}
-
 /// Checks one test in a process of its own, so that a defect in one leaves the others alone.
-fn check(args: &TestArgs, binary: &Path, test: &str) -> Result<Checked, Usage> {
+fn check(args: &TestArgs, test: &TestFunction) -> Result<Checked, Usage> {
+    let TestFunction { name, binary } = test;
     let own = std::env::current_exe()
         .map_err(|error| Usage::new(format!("cannot find this program: {error}")))?;
     let harmless = |c: char| if c.is_alphanumeric() { c } else { '-' };
@@ -128,20 +84,25 @@ fn check(args: &TestArgs, binary: &Path, test: &str) -> Result<Checked, Usage> {
         Usage::new(format!("cannot write into {}: {error}", args.traces.display()))
     })?;
     let trace =
-        args.traces.join(format!("{}.json", test.chars().map(harmless).collect::<String>()));
+        args.traces.join(format!("{}.json", name.chars().map(harmless).collect::<String>()));
     let mut command = Command::new(own);
     command.args(["check", "--quiet", "--json", "-", "--max-seconds"]);
     command.arg(f64::from(args.max_seconds).to_string()).arg("--trace").arg(&trace);
     if args.random {
         command.args(["--strategy", "random", "--max-executions", "1000"]);
     }
+    let config = test.config();
+    for (variable, value) in &config.environment {
+        command.arg("--env").arg(format!("{variable}={value}"));
+    }
+    command.args(["--refuse-threads", &config.refuse_threads.to_string()]);
     let output = command
         .arg("--")
-        .arg(binary)
-        .args([test, "--exact", "--test-threads", "1", "--nocapture"])
+        .arg(&config.program)
+        .args(&config.arguments)
         .stderr(Stdio::null())
         .output()
-        .map_err(|error| Usage::new(format!("cannot check {test}: {error}")))?;
+        .map_err(|error| Usage::new(format!("cannot check {name}: {error}")))?;
     let result: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
     let kind = match result["verdict"].as_str() {
@@ -159,7 +120,7 @@ fn check(args: &TestArgs, binary: &Path, test: &str) -> Result<Checked, Usage> {
         Verdict::Inconclusive => text(&result["reason"]),
     };
     Ok(Checked {
-        test: test.into(),
+        test: name.clone(),
         binary: binary.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         verdict: kind.to_string(),
         coverage: text(&result["coverage"]["kind"]),

@@ -56,7 +56,7 @@ pub fn replay_command() -> String {
 }
 
 /// No trace is larger: the longest executions have some hundred thousand steps.
-const MAX_TRACE: u64 = 1 << 30;
+const MAX_TRACE: u64 = 256 << 20;
 
 /// Reads a trace file.
 pub fn read_trace(path: &Path) -> Result<Trace, Usage> {

@@ -99,6 +99,12 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Schedules"))]
     pub state_matching: bool,
 
+    /// Let the first N calls that create a thread fail with EAGAIN: libtest then runs a test on the main
+    /// thread, and its own threads are no part of the schedules
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Program"))]
+    pub refuse_threads: u16,
+
     /// Explore only schedules with at most N preemptions, which are few and show most bugs; the
     /// verdict is bounded (dfs, without reduction)
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Schedules"))]
@@ -328,6 +334,15 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_name = "S", help_heading = "Limits"))]
     #[cfg_attr(feature = "clap", arg(value_parser = clap::value_parser!(u32).range(1..=86_400)))]
     pub watchdog: Option<u32>,
+
+    /// If nothing is violated, write N passing executions that differ most, and list the faults that
+    /// executions drawn at random did not have
+    // No part of a trace: it changes nothing of the check.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(value_parser = clap::value_parser!(u16).range(1..=1000)))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Output"))]
+    #[cfg_attr(feature = "file", serde(skip))]
+    pub sample_traces: Option<u16>,
 
     /// Worker threads; any number gives the same result [default: all cores]
     // Therefore no part of a trace.
