@@ -112,20 +112,19 @@ fn faults(root: &Path) -> Result<()> {
 
 /// Runs so many rounds of faults with a command line, the release build unless one is given.
 pub fn run_faults(root: &Path, rounds: u64, seed: u64, given: Option<&Path>) -> Result<()> {
-    let everypath = match given {
-        Some(path) => path.canonicalize().with_context(|| format!("{}", path.display()))?,
-        None => built(root)?,
-    };
-    crate::faults::faults(&everypath, &root.join("programs"), rounds, seed)
+    crate::faults::faults(&built(root, given)?, &root.join("programs"), rounds, seed)
 }
 
-/// Builds the command line and measures how fast its results can be looked at.
-pub fn run_speed(root: &Path) -> Result<()> {
-    crate::speed::speed(root, &built(root)?)
+/// Measures how fast results can be looked at, with a command line, as above.
+pub fn run_speed(root: &Path, given: Option<&Path>) -> Result<()> {
+    crate::speed::speed(root, &built(root, given)?)
 }
 
-/// Builds the command line, optimised; its path.
-fn built(root: &Path) -> Result<PathBuf> {
+/// The command line that is given, or else the release build.
+fn built(root: &Path, given: Option<&Path>) -> Result<PathBuf> {
+    if let Some(path) = given {
+        return path.canonicalize().with_context(|| format!("{}", path.display()));
+    }
     run(root, "cargo build --quiet --release --locked --package everypath")?;
     Ok(root.join("target/release/everypath"))
 }

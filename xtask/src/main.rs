@@ -14,7 +14,8 @@ usage: cargo xtask tidy         the rules that no compiler checks
        cargo xtask faults [ROUNDS [SEED [EVERYPATH]]]
                                 checks that are killed, signalled, flooded and starved, by
                                 the release build or the given one
-       cargo xtask speed        how fast results can be looked at: pages, live progress";
+       cargo xtask speed [EVERYPATH]
+                                how fast results can be looked at: pages, live progress";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,7 +36,8 @@ fn main() -> ExitCode {
         ["faults", rounds] => faults(rounds, "1", None),
         ["faults", rounds, seed] => faults(rounds, seed, None),
         ["faults", rounds, seed, everypath] => faults(rounds, seed, Some(everypath)),
-        ["speed"] => root().and_then(run_speed),
+        ["speed"] => root().and_then(|root| run_speed(root, None)),
+        ["speed", everypath] => root().and_then(|root| run_speed(root, Some(Path::new(everypath)))),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -40,8 +40,8 @@ int main(void) {
 ";
 /// Explorations that take some seconds, on one thread.
 const WATCHED: [(&str, &str); 2] = [
-    ("model", "model aodv --bug reboot-forgets --keep-going --max-depth 13 --threads 1"),
-    ("program", "check --strategy random --max-executions 40000 --threads 1 -- ./buffer"),
+    ("model", "model aodv --bug reboot-forgets --keep-going --max-depth 16 --threads 1"),
+    ("program", "check --strategy random --max-executions 400000 --threads 1 -- ./buffer"),
 ];
 /// How often each is run, in turn with nobody watching and with a terminal and a page.
 const ROUNDS: usize = 7;

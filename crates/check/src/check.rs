@@ -54,6 +54,12 @@ impl Check {
                  with --joint, cannot reach: name all others with --with, or all with --peer",
             ));
         }
+        if config.joint && config.sample_traces.is_some() {
+            return Err(CheckError::options(
+                "--sample-traces draws executions of all programs together, which --joint does not \
+                 run: leave one out",
+            ));
+        }
         let named = [&config.expect_stdout, &config.emit, &config.against];
         let hosts = config.file.iter().flat_map(|file| [&file.host, &file.scratch]);
         let mut paths = named.into_iter().flatten().chain(hosts);

@@ -158,7 +158,7 @@ pub(crate) fn target(config: &CheckConfig, program: &Program) -> Target {
 }
 
 /// The same with the memory accesses that were scheduling points.
-fn armed(target: Target, launch: &Launch) -> Target {
+pub(crate) fn armed(target: Target, launch: &Launch) -> Target {
     match target {
         Target::Native { hash, script, config, .. } => {
             let armed = launch.armed.to_texts();

@@ -6,6 +6,7 @@ use crate::estimate::Remaining;
 use crate::failure_file::FailureFile;
 use crate::report::{CacheStats, JointStats};
 use crate::sample::Sample;
+use crate::sample_traces::SampleTraces;
 use everypath_native::{
     CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, MAX_LOOKS, ProgramError,
 };
@@ -227,6 +228,8 @@ pub(crate) struct Found {
     pub(crate) did_not_happen: Vec<String>,
     /// Why a counterexample was not minimised and explained to the end, if it was not.
     pub(crate) cut_short: Option<String>,
+    /// Passing executions, if they were asked for.
+    pub(crate) samples: SampleTraces,
     pub(crate) counted: Counted,
 }
 
@@ -246,6 +249,7 @@ impl Found {
             verified: None,
             did_not_happen: Vec::new(),
             cut_short: None,
+            samples: SampleTraces::default(),
             counted: Counted::default(),
         }
     }

@@ -8,7 +8,7 @@ use crate::launch::{DEFAULT_STEPS, alone, launch, open};
 use everypath_native::{
     Armed, Choice, Ending, Environment, Error, Launch, Names, Standing, find_allocations, schedule,
 };
-use everypath_trace::{Control, Target, Trace};
+use everypath_trace::{Control, Target, Trace, Violation};
 use std::sync::Arc;
 
 /// A trace of a native program that is about to be repeated.
@@ -95,6 +95,7 @@ impl<'a> Replay<'a> {
         let names = Names::new(&replayed);
         let violation = match names.ending(&self.launch.setup) {
             Ending::Violated(violation) => violation,
+            Ending::Expected if self.recorded.is_passing() => Violation::default(),
             Ending::Expected => {
                 return different("the execution now ends as expected".into(), None);
             }
@@ -122,8 +123,13 @@ impl<'a> Replay<'a> {
             return Some(format!("step {} was {} and is now {}", at + 1, then.text, now.text));
         }
         let property = &self.recorded.violation.property;
-        (now.violation.property != *property)
-            .then(|| format!("the recorded violation was of {property}"))
+        (now.violation.property != *property).then(|| match self.recorded.is_passing() {
+            true => format!(
+                "the recorded execution violated nothing, this one {}",
+                now.violation.property
+            ),
+            false => format!("the recorded violation was of {property}"),
+        })
     }
 }
 

@@ -45,6 +45,13 @@ pub struct Report {
     /// What the program says to happen sometimes (`sometimes`, `reachable`) and no execution did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub never_reached: Vec<String>,
+    /// Passing executions that differ most, if they were asked for: where their traces are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sample_traces: Vec<SampleTrace>,
+    /// Faults that were allowed and that executions drawn at random did not have, a sentence each; if
+    /// passing executions were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub never_exercised: Vec<String>,
     /// What was strange, whatever the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
@@ -69,12 +76,39 @@ pub struct Report {
     /// The counterexample.
     #[serde(skip)]
     pub trace: Option<Trace>,
+    /// The traces of [`Report::sample_traces`], in the same order.
+    #[serde(skip)]
+    pub samples: Vec<Trace>,
     /// What `--emit` asked for.
     #[serde(skip)]
     pub failure_file: Option<FailureFile>,
     /// Whether there is no verdict because of a defect of the checker.
     #[serde(skip)]
     pub internal_error: bool,
+}
+
+/// A passing execution.
+#[derive(Debug, Default, Serialize)]
+pub struct SampleTrace {
+    /// The file that the trace was written to; empty if it was not.
+    pub file: String,
+    /// How many steps it has.
+    pub steps: usize,
+    /// Context switches.
+    pub switches: usize,
+    /// Preemptions among them.
+    pub preemptions: usize,
+}
+
+impl SampleTrace {
+    fn of(trace: &Trace) -> Self {
+        SampleTrace {
+            file: String::new(),
+            steps: trace.steps.len(),
+            switches: trace.switches(),
+            preemptions: trace.preemptions(),
+        }
+    }
 }
 
 /// How much of the program's behaviour the verdict is about.
@@ -268,6 +302,7 @@ impl Report {
                 false => ASSUMPTION,
             },
             never_reached: found.never_reached().to_vec(),
+            sample_traces: found.samples.traces.iter().map(SampleTrace::of).collect(),
             notices: found.notices().to_vec(),
             violation: Counterexample::of(&found),
             violations: match (&found.trace, &found.emission) {
@@ -277,6 +312,8 @@ impl Report {
             },
             suggestions: suggestions(config, &found),
             stats: Stats::of(&found),
+            never_exercised: found.samples.unexercised,
+            samples: found.samples.traces,
             cut_short: found.cut_short,
             did_not_happen: found.did_not_happen,
             assumptions: found.counted.assumptions,

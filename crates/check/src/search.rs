@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::launch::{launch, open, open_only};
 use crate::observer::{Observer, Search};
 use crate::phases::{now, watched};
+use crate::sample_traces::with_sample_traces;
 use everypath_native::{
     CrossCheck, Error, Exhaustive, Explored, Launch, Sampling, StateSpace, with_served_addresses,
 };
@@ -55,7 +56,10 @@ pub(crate) fn explore(
             Some(why) if found.trace.is_none() && explored.first.is_none() => {
                 Found::inconclusive(why.clone())
             }
-            _ => unless_vacuous(config, &launch, verified(config, &launch, found)),
+            _ => {
+                let found = unless_vacuous(config, &launch, verified(config, &launch, found));
+                with_sample_traces(config, &program, &launch, found)
+            }
         }
     });
     if let Some(why) = stopped {

@@ -26,6 +26,7 @@ mod published_bugs;
 mod races;
 mod real_programs;
 mod rust_locks;
+mod sample_traces;
 mod sanitized;
 mod states;
 mod streams;

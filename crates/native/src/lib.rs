@@ -6,6 +6,7 @@
 //! - [`GoodTuring`], [`Promise`]: estimates of what a sample has missed.
 //! - [`explore()`]: runs every schedule, up to equivalence.
 //! - [`executions`]: the executions of [`sample`] one after the other, as an iterator.
+//! - [`diverse`]: passing executions that differ most, and faults that did not happen.
 //! - [`explore_states`]: a search over states, which does not continue from visited ones.
 //! - [`replay`]: replays one execution exactly, with stacks and source lines.
 //! - [`minimise()`]: fewer preemptions, context switches and steps in a counterexample.
@@ -33,6 +34,7 @@ mod critical_step;
 mod cross_check;
 mod dependence;
 mod describe;
+mod diverse;
 #[expect(unsafe_code, reason = "asks the kernel and the C library for what std does not tell")]
 pub mod doctor;
 mod environment;
@@ -77,6 +79,7 @@ pub use compare::compare;
 pub use critical_step::explain;
 pub use cross_check::CrossCheck;
 pub use describe::{Ending, Names, SourceLines};
+pub use diverse::{Diverse, diverse};
 pub use environment::Environment;
 pub use error::Error;
 pub use everypath_commtree::joint as histories;

@@ -1,7 +1,8 @@
-//! The messages of a replayed execution, for the trace.
+//! The messages of an execution that was told to record them.
 
+use crate::closed::System;
+use crate::execution::Execution;
 use crate::peers::Address;
-use crate::replay::Replayed;
 use everypath_shim_abi::{MessageEvent, MessageEventKind};
 use everypath_trace::{Message, Moment, Party};
 use std::collections::BTreeMap;
@@ -27,9 +28,9 @@ fn first(bytes: &[u8]) -> Option<(Told<'_>, &[u8])> {
 }
 
 /// The messages, in the order of sending; `outside` is the name of the peer.
-pub(crate) fn messages(replayed: &Replayed, outside: &str) -> Vec<Message> {
-    let mut log = Log { replayed, outside, messages: Vec::new(), on_their_way: BTreeMap::new() };
-    let mut rest = replayed.execution.message_events.as_slice();
+pub(crate) fn messages(execution: &Execution, system: &System, outside: &str) -> Vec<Message> {
+    let mut log = Log { system, outside, messages: Vec::new(), on_their_way: BTreeMap::new() };
+    let mut rest = execution.message_events.as_slice();
     for order in 0.. {
         let Some((told, after)) = first(rest) else { break };
         log.add(&told, Moment { order, step: told.event.step as usize });
@@ -39,7 +40,7 @@ pub(crate) fn messages(replayed: &Replayed, outside: &str) -> Vec<Message> {
 }
 
 struct Log<'a> {
-    replayed: &'a Replayed,
+    system: &'a System,
     outside: &'a str,
     messages: Vec<Message>,
     /// What was sent to each object: which of all that went there, and its place in the list.
@@ -83,12 +84,11 @@ impl Log<'_> {
     fn message(&self, told: &Told<'_>, sent: Moment) -> Message {
         let MessageEvent { what, thread, sender, object, process, length, is_datagram, .. } =
             told.event;
-        let names = self.replayed.system.names();
+        let names = self.system.names();
         let name = |process: usize| names.get(process).map_or(self.outside, String::as_str).into();
         let sends = usize::from(sender).checked_sub(1);
         let from = Party {
-            process: sends
-                .map_or(self.outside.into(), |_| name(self.replayed.system.owner(thread))),
+            process: sends.map_or(self.outside.into(), |_| name(self.system.owner(thread))),
             address: place(told.from, sends),
             outside: sends.is_none(),
         };

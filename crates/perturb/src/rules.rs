@@ -226,6 +226,18 @@ impl Rules {
         self.multiplicities.choices() == [1] && self.capacity == 1
     }
 
+    /// Whether a packet may never arrive.
+    #[must_use]
+    pub fn may_lose(&self) -> bool {
+        self.multiplicities.choices().contains(&0)
+    }
+
+    /// Whether a packet may arrive more than once.
+    #[must_use]
+    pub fn may_duplicate(&self) -> bool {
+        self.multiplicities.choices().iter().any(|&times| times > 1)
+    }
+
     /// Whether packets arrive in the order of sending.
     #[must_use]
     pub fn keeps_order(&self) -> bool {

@@ -79,7 +79,7 @@ impl Language {
         let message = self.plain(&shortened(&crate::text::plain(&trace.violation.message), 120));
         let last = timeline.lanes.len().saturating_sub(1);
         let whom = if last == 0 { "p0".into() } else { format!("p0,p{last}") };
-        if !timeline.lanes.is_empty() {
+        if !timeline.lanes.is_empty() && !trace.is_passing() {
             let property = self.plain(&crate::text::plain(&trace.violation.property));
             let _ = writeln!(out, "    {} {whom}: VIOLATED {property}: {message}", self.note);
         }

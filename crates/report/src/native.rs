@@ -19,7 +19,9 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     let message = plain(&trace.violation.message);
     let names_threads = matches!(trace.violation.property.as_str(), "deadlock" | "idle");
     let lines = if names_threads { wrapped(&message) } else { vec![message] };
-    lines.iter().for_each(|line| push(&mut out, format_args!("  {line}")));
+    if !trace.is_passing() {
+        lines.iter().for_each(|line| push(&mut out, format_args!("  {line}")));
+    }
     push(&mut out, format_args!(""));
     let cycle = Cycle::of(trace, shown);
     let chosen = steps_that_matter(trace, cycle, shown);
@@ -44,7 +46,8 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
     push(&mut out, format_args!(""));
     if let Some(shuffle) = &trace.search.shuffle {
         let strategy = plain(&trace.search.strategy);
-        push(&mut out, format_args!("Found by {strategy} choice with seed {}.", shuffle.seed));
+        let found = if trace.is_passing() { "Drawn" } else { "Found" };
+        push(&mut out, format_args!("{found} by {strategy} choice with seed {}.", shuffle.seed));
     }
     push(&mut out, format_args!("Replay it: {replay} {}", quoted(path)));
     out

@@ -22,7 +22,7 @@ macro_rules! layout {
 }
 
 layout! {
-    Setup: 656 bytes, aligned to 8;
+    Setup: 664 bytes, aligned to 8;
     Datagrams: 416 bytes, aligned to 4;
     Command: 72 bytes, aligned to 8;
     Reply: 608 bytes, aligned to 16;

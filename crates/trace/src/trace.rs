@@ -175,6 +175,12 @@ impl Default for Target {
 }
 
 impl Trace {
+    /// Whether it is of an execution that violates nothing: an example of what a program or a model
+    /// does. Then the name of the violated property is empty.
+    pub fn is_passing(&self) -> bool {
+        self.violation.property.is_empty()
+    }
+
     /// How many steps are of another actor than the one before.
     pub fn switches(&self) -> usize {
         self.steps.windows(2).filter(|pair| pair[0].step.actor != pair[1].step.actor).count()

@@ -131,7 +131,7 @@ fn frames(stack: &[Frame]) -> Vec<everypath_trace::Frame> {
 }
 
 /// The name of the fault that a step is.
-fn fault_of(event: &Event) -> Option<String> {
+pub(crate) fn fault_of(event: &Event) -> Option<String> {
     let name = match (event.operation(), event.completion()) {
         (Operation::Fault(it), _) if event.outcome != 0 => fault(it),
         (Operation::Kill, _) if event.outcome == 1 => "kill",

@@ -7,6 +7,7 @@ mod operations;
 mod stuck;
 
 pub use details::SourceLines;
+pub(crate) use details::fault_of;
 pub use ending::Ending;
 
 use crate::execution::Execution;
@@ -253,7 +254,7 @@ impl<'a> Names<'a> {
 
     /// The messages between sockets; `outside` is the name of the peer.
     pub fn messages(&self, outside: &str) -> Vec<Message> {
-        crate::messages::messages(self.replayed, outside)
+        crate::messages::messages(&self.replayed.execution, &self.replayed.system, outside)
     }
 
     /// A `connect` that fails: during a partition, or without a listener.

@@ -37,7 +37,10 @@ pub fn svg(trace: &Trace) -> String {
     let expanded = Expanded::of(trace);
     let timeline = Timeline::of(&expanded);
     let layout = Layout::of(&timeline);
-    let why = wrapped(&crate::text::plain(&trace.violation.message), 110);
+    let why = match trace.is_passing() {
+        true => Vec::new(),
+        false => wrapped(&crate::text::plain(&trace.violation.message), 110),
+    };
     let height = HEAD + layout.height() + 40 + why.len() as u32 * 18;
     let words = layout.words();
     let width = (words + WORDS).max(840);
@@ -62,6 +65,9 @@ pub fn svg(trace: &Trace) -> String {
     }
     drawing.rows(&mut svg);
     let end = HEAD + layout.height() + 14;
+    if why.is_empty() {
+        return svg.finish();
+    }
     svg.element(
         "rect",
         &[

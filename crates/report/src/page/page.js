@@ -1,9 +1,14 @@
 // The whole page: header, keys, filters, and what is below the chart.
 (() => {
   const count = data.steps.length;
-  let current = Math.min(count, Math.max(1, data.critical || count)), marked = null, folds = true;
+  let current = Math.min(count, Math.max(1, data.critical || (data.property ? count : 1))), marked = null, folds = true;
   const opened = new Set();
   const query = byId("query"), selects = { lane: byId("lane"), object: byId("object"), connection: byId("connection") };
+
+  function verdict() {
+    if (!data.property) return [el("span", { class: "badge good" }, "PASSED"), el("h1", {}, `an execution of ${data.target}`)];
+    return [el("span", { class: "badge" }, "VIOLATED"), el("h1", {}, `${data.property} in ${data.target}`), el("p", { class: "why" }, data.why)];
+  }
 
   function header() {
     const critical = data.critical;
@@ -14,7 +19,7 @@
       const other = data.rival || (rival ? `${data.lanes[data.steps[rival - 1].lane].name} ${data.steps[rival - 1].text} (${named(rival)})` : "");
       said = [el("b", {}, el("a", { class: "jump", href: `#step=${critical}` }, `Critical step ${numbered(critical)}`)), data.exact ? ": every continuation fails. " : " at the latest: every continuation fails. ", other ? `It races with: ${other}; reversing the pair avoids the failure.` : ""];
     }
-    byId("head").append(el("span", { class: "badge" }, "VIOLATED"), el("h1", {}, `${data.property} in ${data.target}`), el("p", { class: "why" }, data.why), ...(said ? [el("p", { class: "why" }, said)] : []), el("div", { class: "facts" }, data.facts.map(([name, value]) => el("span", {}, el("b", {}, value), ` ${name}`))));
+    byId("head").append(...verdict(), ...(said ? [el("p", { class: "why" }, said)] : []), el("div", { class: "facts" }, data.facts.map(([name, value]) => el("span", {}, el("b", {}, value), ` ${name}`))));
   }
 
   function active() {

@@ -56,6 +56,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
             violation.trace = trace.path();
         }
     }
+    write_samples(&mut report, &args.output.trace)?;
     if report.verdict == Verdict::Holds && args.output.trace == Path::new(DEFAULT_TRACE) {
         set_aside(&trace, &config);
     }
@@ -63,6 +64,18 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
         file.write_or_say(&found.to_bytes())?;
     }
     say(&report)
+}
+
+/// Writes passing executions beside where the counterexample would be: `NAME-sample-1.json` and so on.
+fn write_samples(report: &mut Report, trace: &Path) -> Result<(), Usage> {
+    let stem = trace.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let samples = report.samples.iter().zip(&mut report.sample_traces);
+    for ((found, named), number) in samples.zip(1..) {
+        let path = trace.with_file_name(format!("{stem}-sample-{number}.json"));
+        OutputFile::new("--trace", &path)?.write_or_say(&file::to_bytes(found))?;
+        named.file = path.display().to_string();
+    }
+    Ok(())
 }
 
 /// The report, as far as formats of others can say it.

@@ -85,6 +85,7 @@ pub(super) fn text(report: &Report) -> String {
         let _ = writeln!(text, "Not minimised and explained to the end: {why}.\n");
     }
     text += &counts(report);
+    text += &samples(report);
     for goal in &report.never_reached {
         let _ = writeln!(text, "Never reached: {goal}");
     }
@@ -139,6 +140,26 @@ pub(super) fn text(report: &Report) -> String {
             "Verified: {} of them repeated identically by fork, by tracking and on kernel threads",
             grouped(verified)
         );
+    }
+    text
+}
+
+/// Passing executions, a line each, and what did not happen in those that were drawn.
+fn samples(report: &Report) -> String {
+    let mut text = String::new();
+    if !report.sample_traces.is_empty() {
+        text.push_str("Passing executions that differ most (everypath show, everypath replay):\n");
+    }
+    for sample in &report.sample_traces {
+        let steps = several(sample.steps as u64, "step");
+        let switches = match sample.switches {
+            1 => "1 context switch".into(),
+            more => format!("{} context switches", grouped(more as u64)),
+        };
+        let _ = writeln!(text, "  {}  {steps}, {switches}", everypath_report::quoted(&sample.file));
+    }
+    for fault in &report.never_exercised {
+        let _ = writeln!(text, "Never exercised: {fault}");
     }
     text
 }

@@ -6,14 +6,15 @@ use super::{read_trace, replay_command};
 use crate::cli::ReplayArgs;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
-use crate::{DEFECT, INCONCLUSIVE, VIOLATED, output};
+use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED, output};
 use everypath_check::{CheckError, Replay, Replayed};
 use everypath_model::Catalog;
 use everypath_report::text;
 use everypath_trace::{Control, Progress, Target, Trace};
 use std::time::Duration;
 
-/// Replays a trace: exit code 1 if it shows the recorded violation again, 3 if not.
+/// Replays a trace: exit code 1 if it shows the recorded violation again, 0 if it is a passing execution
+/// and passes again, 3 if not.
 pub(crate) fn run(catalog: &Catalog, args: &ReplayArgs) -> Result<u8, Usage> {
     let path = args.trace.display().to_string();
     let recorded = read_trace(&args.trace)?;
@@ -51,6 +52,10 @@ fn native(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     match replayed {
         Replayed::Reproduced(trace) => {
             show(&trace);
+            if trace.is_passing() {
+                output::print("Replayed: every step as recorded, and nothing is violated.\n");
+                return Ok(HOLDS);
+            }
             output::print("Replayed: every step as recorded, the same violation.\n");
             Ok(VIOLATED)
         }

@@ -1,0 +1,54 @@
+//! `--sample-traces`: passing executions that differ most, as traces.
+
+use crate::conclude::{record, target, trace_of};
+use crate::exploration::Exploration;
+use crate::finding::Found;
+use everypath_native::{Diverse, Ending, Error, Launch, Names, Program, Sampler, diverse, replay};
+use everypath_trace::{CheckConfig, Trace, Verdict, Violation};
+
+/// What executions that pass look like.
+#[derive(Debug, Default)]
+pub(crate) struct SampleTraces {
+    pub(crate) traces: Vec<Trace>,
+    /// Faults that were allowed and did not happen.
+    pub(crate) unexercised: Vec<String>,
+}
+
+/// Adds the executions that are asked for, if nothing was violated.
+pub(crate) fn with_sample_traces(
+    config: &CheckConfig,
+    program: &Program,
+    launch: &Launch,
+    found: Found,
+) -> Found {
+    let Some(count) = config.sample_traces.filter(|_| found.verdict == Verdict::Holds) else {
+        return found;
+    };
+    match sampled(config, program, launch, count.into()) {
+        Ok(samples) => Found { samples, ..found },
+        Err(Error::Stopped) => found,
+        Err(error) => Found::failed(&error),
+    }
+}
+
+fn sampled(
+    config: &CheckConfig,
+    program: &Program,
+    launch: &Launch,
+    count: usize,
+) -> Result<SampleTraces, Error> {
+    let Diverse { executions, unexercised, .. } = diverse(launch, config.seed(), count)?;
+    let mut traces = Vec::new();
+    for execution in executions {
+        let replayed = replay(launch, &execution.schedule)?;
+        let names = Names::new(&replayed);
+        // What does not repeat is no example.
+        if !matches!(names.ending(&launch.setup), Ending::Expected) {
+            continue;
+        }
+        let target = crate::conclude::armed(target(config, program), launch);
+        let search = record(config, Exploration::Sampled(Sampler::Random));
+        traces.push(trace_of(target, search, Violation::default(), &names));
+    }
+    Ok(SampleTraces { traces, unexercised })
+}

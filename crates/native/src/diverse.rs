@@ -1,0 +1,192 @@
+//! Passing executions that differ most from each other, and the faults that none of them had: why a
+//! program holds.
+//!
+//! Executions are drawn at random; of those that end as expected, the first is taken, then again and
+//! again the one whose most similar taken one is the least similar (Gonzalez 1985, farthest-first
+//! traversal). Two executions are similar if the same steps of different threads follow each other at
+//! the same objects (Jaccard index).
+
+use crate::describe::fault_of;
+use crate::error::Error;
+use crate::execution::Execution;
+use crate::messages::messages;
+use crate::worker::{Launch, Modules, Worker};
+use everypath_perturb::Rules;
+use everypath_shim_abi::{
+    Command, Event, Fault, Object, OperationKind, Outcome, Partitions, Request, Setup,
+};
+use everypath_trace::Message;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many executions are drawn, or so many for each that is wanted.
+const DRAWN: u64 = 200;
+const DRAWN_EACH: u64 = 20;
+
+/// Executions that end as expected.
+#[derive(Debug)]
+pub struct Diverse {
+    /// Those that differ most, the most different first; fewer than were asked for if there are no more
+    /// that differ.
+    pub executions: Vec<Execution>,
+    /// How many were drawn.
+    pub drawn: u64,
+    /// Faults that were allowed and that none of those had, a sentence each.
+    pub unexercised: Vec<String>,
+}
+
+/// Draws executions and takes so many that differ most.
+pub fn diverse(launch: &Launch, seed: u64, count: usize) -> Result<Diverse, Error> {
+    let wanted = DRAWN.max(DRAWN_EACH * count as u64);
+    let mut faults = Faults::default();
+    let mut drawn = Vec::new();
+    let setup = Setup { chronicle: true, ..launch.setup };
+    let mut worker = Worker::start(&Launch { setup, ..launch.clone() }, &Modules::default())?;
+    for first in 0..wanted {
+        let command =
+            Command { request: Request::Run, seed, first, count: 1, ..Command::default() };
+        let reply = worker.ask(command)?;
+        let execution = Execution::of(&worker, &reply, first);
+        let is_expected = setup.expects(execution.outcome, execution.detail);
+        if is_expected && execution.outcome != Outcome::Abandoned && execution.judgement.is_none() {
+            faults.see(&execution, &messages(&execution, &worker.system, "a peer"));
+            drawn.push((features(&execution.events), execution));
+        }
+    }
+    let unexercised = faults.unexercised(launch, wanted);
+    Ok(Diverse { executions: farthest_first(drawn, count), drawn: wanted, unexercised })
+}
+
+/// A step of a thread, as far as executions are compared.
+type Part = (u16, OperationKind, bool);
+
+/// What follows what at each object, between threads, and which outcomes steps had.
+fn features(events: &[Event]) -> BTreeSet<(Object, Part, Part)> {
+    let mut last: BTreeMap<Object, Part> = BTreeMap::new();
+    let mut found = BTreeSet::new();
+    for event in events {
+        let part = (event.thread, event.kind(), event.outcome != 0);
+        let before = last.insert(event.object, part);
+        let is_other = before.is_some_and(|before| before.0 != event.thread);
+        if is_other || event.outcome != 0 {
+            found.insert((event.object, before.unwrap_or(part), part));
+        }
+    }
+    found
+}
+
+/// One less the Jaccard index.
+fn distance<T: Ord>(one: &BTreeSet<T>, other: &BTreeSet<T>) -> f64 {
+    match one.union(other).count() {
+        0 => 0.0,
+        all => 1.0 - one.intersection(other).count() as f64 / all as f64,
+    }
+}
+
+/// The first, then those that are farthest from all that were taken before.
+fn farthest_first<F: Ord, E>(mut drawn: Vec<(BTreeSet<F>, E)>, count: usize) -> Vec<E> {
+    let mut nearest = vec![f64::INFINITY; drawn.len()];
+    let mut taken: Vec<usize> = Vec::new();
+    while taken.len() < count {
+        // The first of those that are equally far.
+        let farthest = (0..drawn.len()).rev().max_by(|&a, &b| nearest[a].total_cmp(&nearest[b]));
+        let Some(next) = farthest.filter(|&next| nearest[next] > 0.0) else { break };
+        taken.push(next);
+        for (at, (features, _)) in drawn.iter().enumerate() {
+            nearest[at] = nearest[at].min(distance(features, &drawn[next].0));
+        }
+        nearest[next] = 0.0;
+    }
+    let mut places: Vec<(usize, usize)> = taken.into_iter().zip(0..).collect();
+    places.sort_unstable();
+    let mut found: Vec<(usize, E)> = Vec::new();
+    for (at, place) in places.into_iter().rev() {
+        found.push((place, drawn.swap_remove(at).1));
+    }
+    found.sort_unstable_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, execution)| execution).collect()
+}
+
+/// What went wrong on purpose in executions.
+#[derive(Default)]
+struct Faults {
+    happened: BTreeSet<String>,
+    /// Datagrams, by who was to receive them and how many were sent there before: whether an execution
+    /// has lost it.
+    datagrams: BTreeMap<(String, usize), bool>,
+}
+
+impl Faults {
+    fn see(&mut self, execution: &Execution, messages: &[Message]) {
+        self.happened.extend(execution.events.iter().filter_map(fault_of));
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for message in messages.iter().filter(|message| message.datagram) {
+            let to = format!("{} {}", message.to.process, message.to.address);
+            let number = counts.entry(to.clone()).or_default();
+            *number += 1;
+            *self.datagrams.entry((to, *number)).or_default() |= message.lost;
+        }
+    }
+
+    /// What was allowed and did not happen, in so many executions.
+    fn unexercised(&self, launch: &Launch, drawn: u64) -> Vec<String> {
+        let said = |what: &str| format!("no execution of {drawn} drawn at random {what}");
+        let had = |name: &str| said(&format!("had the fault {name}"));
+        let mut missing: Vec<String> = self
+            .allowed(launch)
+            .into_iter()
+            .filter(|name| !self.happened.contains(*name))
+            .map(had)
+            .collect();
+        let may_lose = launch.setup.datagrams.all().any(Rules::may_lose);
+        let kept = self.datagrams.iter().filter(|(_, was_lost)| may_lose && !**was_lost);
+        missing
+            .extend(kept.map(|((to, number), _)| said(&format!("lost packet {number} to {to}"))));
+        missing
+    }
+
+    /// The names of the faults that the setup allows.
+    fn allowed(&self, launch: &Launch) -> Vec<&'static str> {
+        let setup = &launch.setup;
+        let rules = |may: fn(&Rules) -> bool| setup.datagrams.all().any(may);
+        let allowed = [
+            ("connection refused", setup.faults.of(Fault::Refuse) > 0),
+            ("connection reset", setup.faults.of(Fault::Reset) > 0),
+            ("short write", setup.faults.of(Fault::ShortWrite) > 0),
+            ("EINTR", setup.faults.of(Fault::Interrupt) > 0),
+            ("kill", setup.kills > 0),
+            ("spurious wakeup", setup.spurious > 0),
+            ("partition", setup.partitions != Partitions::default()),
+            // Of losses it is said which.
+            ("loss", rules(Rules::may_lose) && self.datagrams.is_empty()),
+            ("duplication", rules(Rules::may_duplicate)),
+            ("reordering", rules(|rules| !rules.keeps_order())),
+        ];
+        allowed.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(numbers: &[u8]) -> BTreeSet<u8> {
+        numbers.iter().copied().collect()
+    }
+
+    #[test]
+    fn those_that_differ_most_are_taken() {
+        let drawn = || {
+            vec![
+                (set(&[1, 2, 3]), "first"),
+                (set(&[1, 2, 3]), "like the first"),
+                (set(&[1, 2, 4]), "a little different"),
+                (set(&[7, 8]), "quite different"),
+            ]
+        };
+        assert_eq!(farthest_first(drawn(), 1), ["first"]);
+        assert_eq!(farthest_first(drawn(), 2), ["first", "quite different"]);
+        let all = ["first", "quite different", "a little different"];
+        assert_eq!(farthest_first(drawn(), 9), all, "none is taken that does not differ");
+        assert_eq!(farthest_first(Vec::<(BTreeSet<u8>, u8)>::new(), 3), [0u8; 0]);
+    }
+}
