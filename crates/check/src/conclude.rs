@@ -7,7 +7,7 @@ use crate::finding::Found;
 use crate::sources::excerpts;
 use everypath_native::{
     Ending, Error, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed, Sampler,
-    explain, find_allocations, minimise, replay,
+    explain, find_allocations, minimise, replay, too_long,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -25,6 +25,10 @@ pub(crate) fn conclude(
     let Some(first) = explored.first.as_ref().or(explored.contradiction.as_ref()) else {
         return unless_doubted(config, exploration, explored, coverage);
     };
+    // That is known as it is, and so many steps would take long to repeat.
+    if first.outcome == Outcome::TooLong {
+        return Found::inconclusive(too_long(first));
+    }
     let replayed = match replay(launch, &first.schedule) {
         Ok(replayed) => replayed,
         Err(Error::Stopped) => return Found::unconfirmed(),

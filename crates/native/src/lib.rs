@@ -78,7 +78,7 @@ pub use closed::{Companion, CompanionError, MAX_COMPANIONS, in_words};
 pub use compare::compare;
 pub use critical_step::explain;
 pub use cross_check::CrossCheck;
-pub use describe::{Ending, Names, SourceLines};
+pub use describe::{Ending, Names, SourceLines, too_long};
 pub use diverse::{Diverse, diverse};
 pub use environment::Environment;
 pub use error::Error;

@@ -18,6 +18,12 @@ pub enum Ending {
     Inconclusive(String),
 }
 
+/// What is said of an execution that was stopped because it had too many steps.
+pub fn too_long(execution: &Execution) -> String {
+    let steps = execution.detail;
+    format!("an execution has more than {steps} steps; raise --max-depth if that is expected")
+}
+
 impl Names<'_> {
     /// What is wrong with the end.
     pub fn ending(&self, setup: &Setup) -> Ending {
@@ -100,10 +106,7 @@ impl Names<'_> {
                      repeat; raise --watchdog if it ends after a longer time"
                 )
             }
-            Doubt::TooLong => format!(
-                "an execution has more than {} steps; raise --max-depth if that is expected",
-                execution.detail
-            ),
+            Doubt::TooLong => too_long(execution),
             Doubt::Uncontrolled => self.uncontrolled(),
             Doubt::Diverged => format!(
                 "the replay diverged: the choice at step {} is not enabled",

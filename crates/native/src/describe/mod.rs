@@ -8,7 +8,7 @@ mod stuck;
 
 pub use details::SourceLines;
 pub(crate) use details::fault_of;
-pub use ending::Ending;
+pub use ending::{Ending, too_long};
 
 use crate::execution::Execution;
 use crate::replay::{HeapCall, Place, Replayed, Stack};
