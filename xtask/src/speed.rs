@@ -40,11 +40,11 @@ int main(void) {
 ";
 /// Explorations that take some seconds, on one thread.
 const WATCHED: [(&str, &str); 2] = [
-    ("model", "model aodv --bug reboot-forgets --keep-going --max-depth 16 --threads 1"),
-    ("program", "check --strategy random --max-executions 400000 --threads 1 -- ./buffer"),
+    ("model", "model aodv --bug reboot-forgets --keep-going --max-depth 15 --threads 1"),
+    ("program", "check --strategy random --max-executions 200000 --threads 1 -- ./buffer"),
 ];
 /// How often each is run, in turn with nobody watching and with a terminal and a page.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 5;
 /// As often as the page of `everypath serve` asks.
 const PERIOD: Duration = Duration::from_secs(1);
 
