@@ -140,8 +140,10 @@ impl Experiment for SearchTable {
 
 /// What came of a row.
 struct RowResult {
-    /// Our averages.
+    /// Our averages, minima and maxima.
     ours: Figures,
+    least: Figures,
+    most: Figures,
     /// In how many replications a violation was found.
     violated: u64,
     /// How many replications were run.
@@ -168,39 +170,43 @@ impl SearchTable {
             (true, false) => self.replications,
         };
         let mut explorations = Vec::new();
-        let (mut seconds, mut stopped) = (0.0, None);
+        let (mut seconds, mut stopped) = (Vec::new(), None);
         while (explorations.len() as u64) < most && stopped.is_none() {
             search.shuffle = shuffle.then_some(explorations.len() as u64 + 1);
             let rank = rank.map(ToString::to_string);
             let request = Request::new(model.as_ref(), search.clone(), rank);
             let (result, timed) = host.watched(|control| model.explore(&request, control));
             explorations.push(result);
-            seconds += timed.took.as_secs_f64();
+            seconds.push(timed.took.as_secs_f64());
             stopped = timed.stopped;
         }
-        Ok(summarize(&explorations, seconds, self.space, stopped))
+        Ok(summarize(&explorations, &seconds, self.space, stopped))
     }
 }
 
 fn summarize(
     explorations: &[Exploration],
-    seconds: f64,
+    seconds: &[f64],
     space: Space,
     stopped: Option<String>,
 ) -> RowResult {
-    let count = explorations.len() as f64;
-    let average = |number: fn(&Exploration) -> u64| {
-        explorations.iter().map(|exploration| number(exploration) as f64).sum::<f64>() / count
+    let numbers = |number: fn(&Exploration) -> u64| -> Vec<f64> {
+        explorations.iter().map(|exploration| number(exploration) as f64).collect()
+    };
+    let space = match space {
+        Space::Stored => numbers(|exploration| exploration.counts.stored),
+        Space::Visited => numbers(|exploration| exploration.counts.states),
+    };
+    let events = numbers(|exploration| exploration.counts.events);
+    let figures = |of: fn(&[f64]) -> f64| Figures {
+        seconds: of(seconds),
+        space: of(&space),
+        events: of(&events),
     };
     RowResult {
-        ours: Figures {
-            seconds: seconds / count,
-            space: match space {
-                Space::Stored => average(|exploration| exploration.counts.stored),
-                Space::Visited => average(|exploration| exploration.counts.states),
-            },
-            events: average(|exploration| exploration.counts.events),
-        },
+        ours: figures(|values| values.iter().sum::<f64>() / values.len() as f64),
+        least: figures(|values| values.iter().copied().fold(f64::INFINITY, f64::min)),
+        most: figures(|values| values.iter().copied().fold(0.0, f64::max)),
         violated: explorations.iter().filter(|e| !e.found.is_empty()).count() as u64,
         replications: explorations.len() as u64,
         stopped,
@@ -211,10 +217,11 @@ fn summarize(
 fn header(title: &str) -> String {
     let columns = ["states", "ours", "events", "ours", "seconds", "ours", "found"];
     let columns: String = columns.iter().map(|column| format!("{column:>12}")).collect();
-    format!("{title:24}{columns}\n")
+    format!("{title:24}{columns}{:>19}{:>19}\n", "states min–max", "events min–max")
 }
 
-fn line(row: &Row, RowResult { ours, violated, replications, .. }: &RowResult) -> String {
+fn line(row: &Row, outcome: &RowResult) -> String {
+    let RowResult { ours, least, most, violated, replications, .. } = outcome;
     let nodes = row.nodes.map_or(String::new(), |nodes| format!(", {nodes} nodes"));
     let name = format!("{}{nodes}", row.label);
     let paper = |figure: fn(&Figures) -> f64, digits: usize| match &row.paper {
@@ -222,8 +229,13 @@ fn line(row: &Row, RowResult { ours, violated, replications, .. }: &RowResult) -
         None => "–".into(),
     };
     let found = format!("{violated}/{replications}");
+    let range = |figure: fn(&Figures) -> f64| match *replications {
+        1 => "–".into(),
+        _ => format!("{}–{}", figure(least), figure(most)),
+    };
+    let (space, events) = (range(|figures| figures.space), range(|figures| figures.events));
     format!(
-        "{name:24}{:>12}{:>12.2}{:>12}{:>12.2}{:>12}{:>12.5}{found:>12}\n",
+        "{name:24}{:>12}{:>12.2}{:>12}{:>12.2}{:>12}{:>12.5}{found:>12}{space:>19}{events:>19}\n",
         paper(|figures| figures.space, 2),
         ours.space,
         paper(|figures| figures.events, 2),
@@ -243,5 +255,7 @@ fn in_json(part: &str, row: &Row, outcome: &RowResult) -> Value {
         "violated": outcome.violated,
         "paper": row.paper.as_ref().map(figures),
         "ours": figures(&outcome.ours),
+        "min": figures(&outcome.least),
+        "max": figures(&outcome.most),
     })
 }

@@ -1,10 +1,15 @@
 //! The registry entry of a model that can be simulated.
 
-use everypath_net::simulate::{Panicked, Run, Settings, simulate_checked};
+use everypath_net::simulate::{
+    LogLine, Panicked, Run, Settings, simulate_checked, simulate_logged,
+};
 use everypath_net::{NodeRange, Options, Scenario, Sources, Traffic};
 
 /// One replication, see [`simulate_checked`].
 type Simulate = fn(&Options, &Settings, &dyn Fn(u64) -> bool) -> Result<Option<Run>, Panicked>;
+
+/// One replication, told event by event, see [`simulate_logged`].
+type Tell = fn(&Options, &Settings, &mut dyn FnMut(LogLine)) -> Result<(), Panicked>;
 
 /// A simulation, whatever the type of its protocol.
 #[derive(Clone, Copy)]
@@ -18,6 +23,8 @@ pub(crate) struct Simulated {
     pub(crate) sources: fn(&Options) -> Sources,
     /// Runs it while the function says so; `None` if that was not to the end.
     pub(crate) run: Simulate,
+    /// Runs it and tells every event.
+    pub(crate) log: Tell,
 }
 
 impl Simulated {
@@ -29,6 +36,7 @@ impl Simulated {
             check: P::check,
             sources: |options| P::build(options).sources(),
             run: simulate_checked::<P>,
+            log: simulate_logged::<P>,
         }
     }
 }

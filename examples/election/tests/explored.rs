@@ -169,3 +169,23 @@ fn symmetry_is_refused_where_it_is_not_sound() {
         assert!(code == 2 && text.contains(why), "{arguments}: {code} {text}");
     }
 }
+
+/// What a simulation does is a path of the model, if losses are not in its log.
+#[test]
+fn the_log_of_a_simulation_is_a_path_of_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let simulate = "simulate election --nodes 3 --set terms=3 --loss 0.2 --seed 4 --log log.jsonl";
+    assert_eq!(election(folder.path(), simulate).status.code(), Some(0));
+    let log = std::fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
+    assert!(log.lines().count() > 5, "{log}");
+    let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    assert_eq!(first["event"], "timeout");
+    assert_eq!(first["time"], 1.0);
+    let validate = "model election --nodes 3 --set terms=3 --validate log.jsonl --hidden lose";
+    let output = election(folder.path(), validate);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    // A vote that nobody has asked for is none.
+    let wrong = log.replacen("\"event\":\"timeout\"", "\"event\":\"deliver\"", 1);
+    std::fs::write(folder.path().join("log.jsonl"), wrong).unwrap();
+    assert_eq!(election(folder.path(), validate).status.code(), Some(1));
+}

@@ -73,6 +73,11 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) max_seconds: Option<Seconds>,
 
+    /// Write the events of the first replication, each as a JSON object on a line: `time` in seconds,
+    /// `actor`, `event`, `text`; `model --validate` reads it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+
     /// Write the result as JSON (`-` for standard output, which then carries nothing else)
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,

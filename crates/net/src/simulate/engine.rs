@@ -6,8 +6,9 @@ use super::random::{Random, Stream};
 use super::settings::nanos;
 use super::timers::Turn;
 use super::{Arrivals, Nanos, Run, Settings, Sources, Traffic, Violation};
-use crate::{Envelope, NodeId, Nodes, Options, Scenario};
+use crate::{Action, Cause, Envelope, NodeId, Nodes, Options, Protocol, Scenario};
 use everypath_explore::panic_capture;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
@@ -49,6 +50,48 @@ pub fn simulate_checked<P: Scenario + Traffic>(
     let simulation = Simulation::<P>::new(options, settings);
     run(Simulation { check: Some(&check), ..simulation }, go_on)
 }
+
+/// Simulates a protocol once and tells `write` of every event, after Sobeih (2008), figure 6.1.
+pub fn simulate_logged<P: Scenario + Traffic>(
+    options: &Options,
+    settings: &Settings,
+    write: &mut dyn FnMut(LogLine),
+) -> Result<(), Panicked> {
+    let protocol = P::build(options);
+    let write = RefCell::new(write);
+    let log = |time: Nanos, id: NodeId, node: &P::Node, cause: Cause<P>| {
+        let event = (0..).zip(P::EVENTS).find(|(event, _)| match (P::action(*event), &cause) {
+            (Action::Deliver(kind), Cause::Packet(_, packet)) => kind.is(packet),
+            (Action::Fire(kind), Cause::Timer(timer)) => kind(timer),
+            (Action::Command, Cause::Command(_)) | (Action::Reboot, Cause::Reboot) => true,
+            _ => false,
+        });
+        let time = Duration::from_nanos(time);
+        let event = event.map_or("", |(_, kind)| kind.name);
+        let text = protocol.describe(id, node, cause);
+        (write.borrow_mut())(LogLine { time, node: id, actor: protocol.name(id), event, text });
+    };
+    let simulation = Simulation::<P>::new(options, settings);
+    run(Simulation { log: Some(&log), ..simulation }, &|_| true).map(|_| ())
+}
+
+/// What happened in a simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// When, in simulated time.
+    pub time: Duration,
+    /// At which node.
+    pub node: NodeId,
+    /// Its name.
+    pub actor: String,
+    /// The name of the event; empty if the protocol has none for it.
+    pub event: &'static str,
+    /// What it did.
+    pub text: String,
+}
+
+/// Who is told of every event, before its handler runs.
+type Log<'a, P> = &'a dyn Fn(Nanos, NodeId, &<P as Protocol>::Node, Cause<P>);
 
 fn run<P: Traffic>(
     mut simulation: Simulation<'_, P>,
@@ -96,6 +139,7 @@ struct Simulation<'a, P: Traffic> {
     nodes: Nodes<P::Node>,
     /// What is checked after every event, until the first violation.
     check: Option<Check<'a, P>>,
+    log: Option<Log<'a, P>>,
     violation: Option<Violation>,
     medium: Medium<'a, P>,
     pairs: Vec<(NodeId, NodeId)>,
@@ -119,6 +163,7 @@ impl<'a, P: Traffic> Simulation<'a, P> {
             settings,
             nodes: Nodes::from_iter([]),
             check: None,
+            log: None,
             violation: None,
             medium: Medium::new(&options.topology, settings),
             pairs,
@@ -179,8 +224,16 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         self.medium.meter.counts.events += 1;
     }
 
+    /// Tells who keeps a log that a handler is about to run, and why.
+    fn note(&self, id: NodeId, cause: impl FnOnce() -> Cause<P>) {
+        if let Some(log) = self.log {
+            log(self.medium.now, id, &self.nodes[usize::from(id)], cause());
+        }
+    }
+
     fn receive(&mut self, id: NodeId, from: NodeId, packet: P::Packet) {
         self.medium.meter.counts.arrived += 1;
+        self.note(id, || Cause::Packet(from, packet.clone()));
         self.enter(id);
         let node = self.nodes.change(id);
         self.protocol.receive(node, from, packet, &mut self.medium.port(id));
@@ -188,6 +241,7 @@ impl<'a, P: Traffic> Simulation<'a, P> {
     }
 
     fn fire(&mut self, id: NodeId, timer: P::Timer) {
+        self.note(id, || Cause::Timer(timer.clone()));
         self.enter(id);
         let node = self.nodes.change(id);
         self.protocol.fire(node, timer, &mut self.medium.port(id));
@@ -195,6 +249,7 @@ impl<'a, P: Traffic> Simulation<'a, P> {
     }
 
     fn command(&mut self, id: NodeId, command: P::Command) {
+        self.note(id, || Cause::Command(command.clone()));
         self.enter(id);
         let node = self.nodes.change(id);
         self.protocol.command(node, command, &mut self.medium.port(id));
@@ -274,6 +329,7 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         let id = self.failures.below(self.nodes.len() as u64) as NodeId;
         self.medium.timers[usize::from(id)].clear();
         self.medium.meter.rebooted(id);
+        self.note(id, || Cause::Reboot);
         self.enter(id);
         let node = self.nodes.change(id);
         self.protocol.reboot(node, &mut self.medium.port(id));

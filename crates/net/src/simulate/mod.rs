@@ -25,7 +25,7 @@ mod timers;
 mod traffic;
 
 pub use check::Violation;
-pub use engine::{Panicked, simulate, simulate_checked, simulate_while};
+pub use engine::{LogLine, Panicked, simulate, simulate_checked, simulate_logged, simulate_while};
 pub use meter::{Counts, Run};
 pub use metrics::{METRICS, Metric, Unit};
 pub use random::GENERATOR;

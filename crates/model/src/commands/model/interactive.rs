@@ -25,20 +25,20 @@ pub(super) fn run(model: &dyn AnyModel, plan: &Plan) -> Result<u8, Usage> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
             [] => {}
-            ["q"] => break,
-            ["s"] => session.show()?,
-            ["p"] => session.print(),
-            ["u"] => session.back(session.schedule.len().saturating_sub(1))?,
-            ["u", count] => match count.parse::<usize>() {
+            ["q" | "quit" | "exit"] => break,
+            ["s" | "show"] => session.show()?,
+            ["p" | "print"] => session.print(),
+            ["u" | "undo"] => session.back(session.schedule.len().saturating_sub(1))?,
+            ["u" | "undo", count] => match count.parse::<usize>() {
                 Ok(count) => session.back(session.schedule.len().saturating_sub(count))?,
                 Err(_) => output::print("u takes a number of steps\n"),
             },
-            ["j", step] => match step.parse() {
+            ["j" | "jump", step] => match step.parse() {
                 Ok(step) => session.back(step)?,
                 Err(_) => output::print("j takes the number of a step\n"),
             },
-            ["r"] => session.run_to_violation()?,
-            ["w"] => session.write()?,
+            ["r" | "run"] => session.run_to_violation()?,
+            ["w" | "write"] => session.write()?,
             [number] if number.parse::<usize>().is_ok() => {
                 session.take(number.parse().unwrap_or(0))?;
             }
@@ -76,7 +76,8 @@ impl Session<'_> {
         let look = self.enabled()?;
         self.violated = !look.violated.is_empty();
         let width = look.state.iter().map(|line| line.part.chars().count()).max().unwrap_or(0);
-        let mut out = format!("State after {} steps\n", self.schedule.len());
+        let plural = if self.schedule.len() == 1 { "" } else { "s" };
+        let mut out = format!("State after {} step{plural}\n", self.schedule.len());
         for line in &look.state {
             out += &format!("  {:width$}  {}\n", line.part, line.text);
         }

@@ -6,17 +6,18 @@ mod report;
 use crate::catalog::Catalog;
 use crate::cli::SimulateArgs;
 use crate::network::Asked;
-use crate::output::{self, Json};
+use crate::output::{self, Json, OutputFile};
 use crate::simulated::Simulated;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
-use everypath_net::simulate::{Arrivals, METRICS, Panicked, Settings, Violation};
+use everypath_net::simulate::{Arrivals, LogLine, METRICS, Panicked, Settings, Violation};
 use everypath_net::{NodeId, Options, Sources};
 use everypath_report::grouped;
 use everypath_trace::Control;
 use plots::Plots;
 use report::Report;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -33,6 +34,9 @@ pub fn run(catalog: &Catalog, args: &SimulateArgs) -> Result<u8, Usage> {
         output::warning(&warning);
     }
     let watch = Watch::new(args.max_seconds.map(f64::from), None, args.quiet);
+    if let Some(log) = &plan.log {
+        log.write_or_say(plan.events().as_bytes())?;
+    }
     let (replications, stopped) = plan.run(&watch);
     let report = Report::new(&plan, replications, stopped);
     plan.json.write(&report.json)?;
@@ -57,6 +61,7 @@ struct Plan {
     sources: Sources,
     replications: u32,
     json: Json,
+    log: Option<OutputFile>,
     plots: Option<Plots>,
 }
 
@@ -107,8 +112,27 @@ impl Plan {
             sources,
             replications: args.replications,
             json: Json::new(args.json.as_deref())?,
+            log: args.log.as_deref().map(|path| OutputFile::new("--log", path)).transpose()?,
             plots: args.plot.as_deref().map(Plots::new).transpose()?,
         })
+    }
+
+    /// The events of the first replication, a line each, up to a panic.
+    fn events(&self) -> String {
+        let seed = self.seed(0);
+        let options = Options::from(&self.asked.with_links(seed));
+        let settings = Settings { seed, ..self.settings.clone() };
+        let mut lines = String::new();
+        let mut write = |line: LogLine| {
+            let LogLine { time, actor, event, text, .. } = line;
+            let time = time.as_secs_f64();
+            lines +=
+                &json!({"time": time, "actor": actor, "event": event, "text": text}).to_string();
+            lines.push('\n');
+        };
+        // A panic is reported with the replications, of which this is the first once more.
+        let _ = (self.simulated.log)(&options, &settings, &mut write);
+        lines
     }
 
     /// The seed of a replication.
