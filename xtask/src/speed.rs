@@ -60,8 +60,8 @@ pub(crate) fn speed(root: &Path, everypath: &Path) -> Result<()> {
         let answers = AtomicU64::new(0);
         let (mut alone, mut watched) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            alone.push(unwatched(folder, everypath, words)?);
-            watched.push(on_a_terminal(folder, everypath, words, &answers)?);
+            alone.push(explored(folder, everypath, words, None)?);
+            watched.push(explored(folder, everypath, words, Some(&answers))?);
         }
         let (alone, watched) = (median(alone), median(watched));
         let cost = 100.0 * (watched / alone - 1.0);
@@ -125,24 +125,20 @@ fn compile(source: &Path, program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The processor time of an exploration that shows nothing and that nobody asks.
-fn unwatched(folder: &Path, everypath: &Path, words: &str) -> Result<f64> {
+/// The processor time of an exploration on a terminal, which `script` makes: with a progress line, and
+/// asked as a page does, if answers are counted; else it shows nothing, and nobody asks.
+fn explored(
+    folder: &Path,
+    everypath: &Path,
+    words: &str,
+    answers: Option<&AtomicU64>,
+) -> Result<f64> {
     let before = children()?;
     let (command, rest) = words.split_once(' ').unwrap_or((words, ""));
-    let done = Command::new(everypath)
-        .args([command, "--quiet"])
-        .args(rest.split(' '))
-        .current_dir(folder)
-        .status()?;
-    ensure!(matches!(done.code(), Some(0 | 1)), "{words}: {done}");
-    Ok(children()? - before)
-}
-
-/// The same with a progress line on a terminal, which `script` makes, and asked as a page does.
-fn on_a_terminal(folder: &Path, everypath: &Path, words: &str, answers: &AtomicU64) -> Result<f64> {
-    let before = children()?;
+    let quiet = if answers.is_some() { "" } else { "--quiet" };
+    let line = format!("{} {command} {quiet} {rest}", everypath.display());
     let mut running = Command::new("script")
-        .args(["-qec", &format!("{} {words}", everypath.display()), "/dev/null"])
+        .args(["-qec", &line, "/dev/null"])
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -150,22 +146,27 @@ fn on_a_terminal(folder: &Path, everypath: &Path, words: &str, answers: &AtomicU
         .context("cannot run script")?;
     let over = AtomicBool::new(false);
     let done = thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut due = now();
-            while !over.load(Ordering::Relaxed) {
-                if now() >= due {
-                    answers.fetch_add(ask(), Ordering::Relaxed);
-                    due = now() + PERIOD;
-                }
-                thread::park_timeout(Duration::from_millis(20));
-            }
-        });
+        if let Some(answers) = answers {
+            scope.spawn(|| watch(answers, &over));
+        }
         let done = running.wait();
         over.store(true, Ordering::Relaxed);
         done
     })?;
     ensure!(matches!(done.code(), Some(0 | 1)), "{words}: {done}");
     Ok(children()? - before)
+}
+
+/// Asks as often as a page does, until it is over.
+fn watch(answers: &AtomicU64, over: &AtomicBool) {
+    let mut due = now();
+    while !over.load(Ordering::Relaxed) {
+        if now() >= due {
+            answers.fetch_add(ask(), Ordering::Relaxed);
+            due = now() + PERIOD;
+        }
+        thread::park_timeout(Duration::from_millis(20));
+    }
 }
 
 /// Asks every exploration of this machine how far it has come; how many answered.
