@@ -1,6 +1,65 @@
-//! What a counterexample rests on, for its trace.
+//! What a verdict rests on, and what a counterexample does, for its trace.
 
-use everypath_trace::{Assumption, CheckConfig, MemoryName, TimeName};
+use crate::finding::Counted;
+use crate::launch;
+use everypath_trace::{Assumption, CheckConfig, MemoryName, RacesName, TimeName};
+
+/// So many functions are named in a sentence.
+const NAMED: usize = 5;
+
+/// What a verdict takes for granted; each text continues "assumes that". Whatever it is, memory is
+/// sequentially consistent.
+pub(crate) fn of_verdict(config: &CheckConfig, counted: &Counted) -> Vec<Assumption> {
+    let sees_memory = config.sees_memory();
+    let plain = "there are no data races: plain loads and stores are not scheduling points";
+    let races = "data races do no harm";
+    let states = "accesses conflict only where a few random schedules have shown it";
+    let fairness = counted.looks.map(|looks| fairness(looks, launch::spins(config)));
+    let unseen =
+        "what could not be recorded accesses no memory that other threads access without a lock";
+    let sometimes = [
+        ("plain-accesses", (!sees_memory).then(|| plain.into())),
+        ("data-races", (sees_memory && config.races == RacesName::Ignore).then(|| races.into())),
+        ("conflicts", (sees_memory && config.state_matching).then(|| states.into())),
+        ("libc-functions", libc_functions(&counted.unsummarised)),
+        ("fairness", fairness),
+        ("unseen-code", named(&counted.unseen).map(|functions| format!("{unseen}: {functions}"))),
+    ];
+    let own = sometimes.into_iter().filter_map(|(id, text)| Some(assumption(id, text?)));
+    own.chain(counted.assumptions.iter().cloned()).collect()
+}
+
+pub(crate) fn assumption(id: &str, text: String) -> Assumption {
+    Assumption { id: id.into(), text }
+}
+
+fn fairness(looks: u16, spins: Option<u16>) -> String {
+    let most = match spins {
+        Some(0) => ", and that no spin gives up before that (--spins)".into(),
+        Some(1) => ", and that one spin of an execution gives up before that (--spins)".into(),
+        Some(most) => {
+            format!(", and that {most} spins of an execution give up before that (--spins)")
+        }
+        None => String::new(),
+    };
+    format!("a thread which spins looks at most {looks} times in vain before others move{most}")
+}
+
+fn libc_functions(functions: &[String]) -> Option<String> {
+    let verb = if functions.len() == 1 { "accesses" } else { "access" };
+    let named = named(functions)?;
+    Some(format!("{named} {verb} no memory that other threads access without a lock"))
+}
+
+/// Some names, and how many more there are.
+fn named(names: &[String]) -> Option<String> {
+    let (last, rest) = names.split_last()?;
+    Some(match names.len() {
+        1 => last.clone(),
+        count if count <= NAMED => format!("{} and {last}", rest.join(", ")),
+        count => format!("{} and {} more", names[..NAMED].join(", "), count - NAMED),
+    })
+}
 
 /// What a violation that was replayed takes for granted, by the options of its check.
 pub(crate) fn assumptions(config: &CheckConfig) -> Vec<Assumption> {
@@ -26,10 +85,13 @@ pub(crate) fn assumptions(config: &CheckConfig) -> Vec<Assumption> {
     });
     let peers = (!config.peer.is_empty())
         .then(|| "Peers are real processes, whose answers were recorded when first asked.".into());
-    let entry = |id: &str, text: String| Assumption { id: id.into(), text };
     let always = [("virtual-time", Some(time.into())), ("memory-model", Some(memory.into()))];
     let sometimes = [("datagrams", network), ("connection-faults", faults), ("peers", peers)];
-    always.into_iter().chain(sometimes).filter_map(|(id, text)| Some(entry(id, text?))).collect()
+    always
+        .into_iter()
+        .chain(sometimes)
+        .filter_map(|(id, text)| Some(assumption(id, text?)))
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `--emit`: what a program shows to others that a right one never does.
 
+use crate::assumptions::assumption;
 use crate::error::CheckError;
 use crate::failure_file::{About, FailureFile, VisibleFailure};
 use crate::finding::{Counted, Early, Found};
@@ -111,7 +112,10 @@ impl<'a> Emit<'a> {
         }
         found.counted = Counted::jointly(explored, counted(&names, explored), run.seconds);
         found.counted.assumptions.extend(config.tcp_faults.map(|faults| {
-            format!("no more than {faults} goes wrong with connections of {} at once", names[0])
+            let name = &names[0];
+            let text =
+                format!("no more than {faults} goes wrong with connections of {name} at once");
+            assumption("connection-faults", text)
         }));
         Ok(found)
     }

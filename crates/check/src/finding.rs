@@ -1,5 +1,6 @@
 //! A verdict in the making: what was found, and what was counted on the way.
 
+use crate::assumptions::assumption;
 use crate::emission::Emission;
 use crate::error::CheckError;
 use crate::estimate::Remaining;
@@ -10,7 +11,7 @@ use crate::sample_traces::SampleTraces;
 use everypath_native::{
     CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, MAX_LOOKS, ProgramError,
 };
-use everypath_trace::{CheckConfig, Coverage, Trace, Verdict};
+use everypath_trace::{Assumption, CheckConfig, Coverage, Trace, Verdict};
 use std::collections::BTreeMap;
 
 /// Why a check ends before its search does.
@@ -97,9 +98,13 @@ pub(crate) struct Counted {
     pub(crate) cache: Option<CacheStats>,
     /// Functions whose memory accesses were not seen.
     pub(crate) unseen: Vec<String>,
-    pub(crate) assumptions: Vec<String>,
+    /// Functions of libc whose memory accesses nobody knows.
+    pub(crate) unsummarised: Vec<String>,
+    pub(crate) assumptions: Vec<Assumption>,
     /// What was strange, whatever the verdict.
     pub(crate) notices: Vec<String>,
+    /// Pairs of accesses that nothing orders and that may be atomic, as places in the source.
+    pub(crate) unsynchronised: Vec<[String; 2]>,
     /// Goals of the program that no execution has reached.
     pub(crate) never_reached: Vec<String>,
     /// What was explored of each program; none unless several were.
@@ -126,6 +131,7 @@ impl Counted {
             cross_checked: explored.cross_checked,
             hits: explored.hits,
             unseen: explored.unseen.clone(),
+            unsummarised: explored.unsummarised.clone(),
             ..Counted::default()
         }
     }
@@ -157,43 +163,31 @@ impl Counted {
                 replayed_bytes: asked.replayed,
             });
         }
-        self.assumptions = outside.assumptions();
+        let peers = outside.assumptions().into_iter().map(|text| assumption("peers", text));
+        self.assumptions = peers.collect();
         self.assumptions.extend(config.tcp_faults.map(|faults| {
-            format!("no more than {faults} goes wrong with connections to peers in one execution")
+            let text = format!(
+                "no more than {faults} goes wrong with connections to peers in one execution"
+            );
+            assumption("connection-faults", text)
         }));
         self.assumptions.extend(datagram_assumption(config));
-        self.assumptions.extend(unseen_assumption(&self.unseen));
         self.assumptions.extend((config.spurious > 0).then(|| {
             let most = config.spurious;
-            format!(
+            let text = format!(
                 "condition variables have no more than {most} spurious wakeups in one execution"
-            )
+            );
+            assumption("spurious-wakeups", text)
         }));
         self
     }
 }
 
-/// What a verdict takes for granted of functions that nobody sees.
-fn unseen_assumption(unseen: &[String]) -> Option<String> {
-    const NAMED: usize = 5;
-    let named = unseen.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    let more = match unseen.len().checked_sub(NAMED) {
-        None | Some(0) => String::new(),
-        Some(more) => format!(" and {more} more"),
-    };
-    (!unseen.is_empty()).then(|| {
-        format!(
-            "what could not be recorded accesses no memory that other threads access without a \
-             lock: {named}{more}"
-        )
-    })
-}
-
 /// What a verdict rests on, if anything was said about datagrams.
-pub(crate) fn datagram_assumption(config: &CheckConfig) -> Option<String> {
+pub(crate) fn datagram_assumption(config: &CheckConfig) -> Option<Assumption> {
     let options = config.udp_options();
-    (!options.is_empty())
-        .then(|| format!("datagrams fare no worse than {} allows", options.join(" ")))
+    let text = || format!("datagrams fare no worse than {} allows", options.join(" "));
+    (!options.is_empty()).then(|| assumption("datagrams", text()))
 }
 
 /// What a violation of programs rests on that were explored one by one.

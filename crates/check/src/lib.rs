@@ -58,8 +58,8 @@ pub use host::Host;
 pub use observer::{Limits, Observer, Search};
 pub use replay::{Replay, Replayed};
 pub use report::{
-    CacheStats, Counterexample, CoverageReport, EndingCount, ExitCodesCount, JointStats,
-    ProgramStats, Report, SampleTrace, Stats,
+    CacheStats, Counterexample, CoverageReport, EndingCount, ExitCodesCount, Finding, FindingKind,
+    JointStats, ProgramStats, Report, SampleTrace, Stats,
 };
 pub use sample::{PctBound, Sample};
 pub use tests_of::{TestFunction, own_tests, tests_of};

@@ -1,5 +1,6 @@
 //! What a check says in the end.
 
+use crate::assumptions::of_verdict;
 use crate::emission::Emission;
 use crate::estimate::Remaining;
 use crate::failure_file::FailureFile;
@@ -9,21 +10,11 @@ use crate::sample::Sample;
 use crate::suggestions::suggestions;
 use everypath_machine::peak_memory;
 use everypath_native::ExitCodes;
-use everypath_trace::{CheckConfig, Coverage, Explanation, Progress, RacesName, Trace, Verdict};
+use everypath_trace::{Assumption, CheckConfig, Coverage, Explanation, Progress, Trace, Verdict};
 use serde::Serialize;
 
-/// What a verdict takes for granted if memory accesses are seen.
-const ASSUMPTION_WITH_MEMORY: &str = "Assumes sequential consistency, and that libc functions without \
-     a summary (docs/soundness.md) access no memory that other threads access without a lock.";
-/// The same if data races are ignored.
-const ASSUMPTION_WITHOUT_RACES: &str = "Assumes sequential consistency, that data races do no harm, \
-     and that libc functions without a summary (docs/soundness.md) access no memory that other threads \
-     access without a lock.";
-/// What a search over states takes for granted.
-const ASSUMPTION_OF_STATES: &str = "Assumes sequential consistency, and that accesses conflict only \
-     where a few random schedules have shown it.";
-/// What every other verdict takes for granted.
-const ASSUMPTION: &str = "Assumes no data races: plain loads and stores are not scheduling points.";
+/// The memory model of all executions.
+const MEMORY_MODEL: &str = "sequential consistency";
 
 /// The result of a check. Serialised, it is the JSON result of the command line.
 #[derive(Debug, Serialize)]
@@ -34,11 +25,10 @@ pub struct Report {
     pub verdict: Verdict,
     /// How much was explored.
     pub coverage: CoverageReport,
-    /// What every verdict takes for granted.
-    pub assumption: &'static str,
-    /// What this one takes for granted besides.
-    #[serde(rename = "assumptions_about_peers", skip_serializing_if = "Vec::is_empty")]
-    pub assumptions: Vec<String>,
+    /// What the verdict takes for granted besides the memory model; each text continues "assumes that".
+    pub assumptions: Vec<Assumption>,
+    /// Data races, and accesses that may be ones, each of which was explored.
+    pub findings: Vec<Finding>,
     /// What did not happen in a program that violates nothing, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub did_not_happen: Vec<String>,
@@ -111,6 +101,48 @@ impl SampleTrace {
     }
 }
 
+/// Something that was found, whatever the verdict.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    /// What it is.
+    pub kind: FindingKind,
+    /// A sentence.
+    pub text: String,
+    /// Where the accesses are in the source.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<String>,
+}
+
+/// What a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingKind {
+    /// Two accesses race, one of which is certainly not atomic: a violation.
+    DataRace,
+    /// Nothing orders two accesses; whether they are atomic is not known.
+    Note,
+}
+
+/// The findings: the violation, if it is a data race, and pairs of accesses.
+fn findings(found: &Found) -> Vec<Finding> {
+    let violation = found.trace.iter().map(|trace| &trace.violation);
+    let races = violation.filter(|violation| violation.property == "data race");
+    let races = races.map(|violation| Finding {
+        kind: FindingKind::DataRace,
+        text: violation.message.clone(),
+        accesses: Vec::new(),
+    });
+    let notes = found.counted.unsynchronised.iter().map(|[one, other]| Finding {
+        kind: FindingKind::Note,
+        text: match one == other {
+            true => format!("{one} accesses memory that another thread accesses there, too"),
+            false => format!("{one} and {other} access the same memory"),
+        } + ", and nothing orders them; if they are not atomic, that is a data race",
+        accesses: vec![one.clone(), other.clone()],
+    });
+    races.chain(notes).collect()
+}
+
 /// How much of the program's behaviour the verdict is about.
 #[derive(Debug, Serialize)]
 pub struct CoverageReport {
@@ -123,6 +155,8 @@ pub struct CoverageReport {
     /// What is left of a search that did not come to its end.
     #[serde(flatten)]
     pub remaining: Option<Remaining>,
+    /// The memory model under which executions were explored.
+    pub memory_model: &'static str,
     /// How many preemptions executions could have, if that was bounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemptions: Option<u32>,
@@ -290,17 +324,14 @@ impl Report {
                 coverage: found.coverage,
                 sample: found.sample().cloned(),
                 remaining: found.remaining().cloned(),
+                memory_model: MEMORY_MODEL,
                 preemptions: found.counted.preemptions,
                 looks: found.counted.looks,
                 spins: found.counted.looks.and(launch::spins(config)),
                 unseen: found.counted.unseen.clone(),
             },
-            assumption: match config.sees_memory() {
-                true if config.races == RacesName::Ignore => ASSUMPTION_WITHOUT_RACES,
-                true if config.state_matching => ASSUMPTION_OF_STATES,
-                true => ASSUMPTION_WITH_MEMORY,
-                false => ASSUMPTION,
-            },
+            assumptions: of_verdict(config, &found.counted),
+            findings: findings(&found),
             never_reached: found.never_reached().to_vec(),
             sample_traces: found.samples.traces.iter().map(SampleTrace::of).collect(),
             notices: found.notices().to_vec(),
@@ -316,7 +347,6 @@ impl Report {
             samples: found.samples.traces,
             cut_short: found.cut_short,
             did_not_happen: found.did_not_happen,
-            assumptions: found.counted.assumptions,
             reason: found.reason,
             emission: found.emission,
             trace: found.trace,

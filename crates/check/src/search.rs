@@ -47,6 +47,7 @@ pub(crate) fn explore(
     let (launch, explored) = &watched.result;
     let mut counted = Counted::of(explored, watched.seconds).with_options(config, &launch.outside);
     counted.notices = everypath_native::in_words(&explored.notices, launch);
+    counted.unsynchronised = everypath_native::unsynchronised(&explored.armed);
     counted.never_reached = launch.reached.missing(launch);
     let (mut found, stopped) = watched.conclude(config, observer, |control| {
         let (armed, control) = (Arc::clone(&explored.armed), control.clone());

@@ -46,7 +46,9 @@ fn servers_that_answer_all_alike_need_one_tree() {
     let client = format!("-- ./alphabet_client {port} 3 2");
     let result = check(&programs, &server, &format!("--peer-tree destination {client}"));
     assert_eq!(counted(&result), json!(["holds", 1, 2]));
-    let assumption = result.1["assumptions_about_peers"][0].as_str().unwrap();
+    let assumed = result.1["assumptions"].as_array().unwrap();
+    let about_peers = assumed.iter().find(|assumption| assumption["id"] == "peers").unwrap();
+    let assumption = about_peers["text"].as_str().unwrap();
     assert!(assumption.contains("answers all connections to it alike"), "{assumption}");
     let verified = "--peer-tree destination --verify-peers";
     let result = check(&programs, &server, &format!("{verified} {client}"));

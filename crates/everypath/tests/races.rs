@@ -66,9 +66,17 @@ fn data_races_are_explored_or_ignored_on_demand() {
     for races in ["explore", "ignore"] {
         let (code, result) = programs.check(&format!("--races {races} -- ./lucky"));
         assert_eq!((code, verdict(&result)), (0, "holds"), "{races}: {result}");
-        let assumption = result["assumption"].as_str().unwrap();
-        assert_eq!(assumption.contains("data races do no harm"), races == "ignore", "{result}");
+        let assumed = result["assumptions"].as_array().unwrap();
+        let is_assumed = assumed.iter().any(|assumption| assumption["id"] == "data-races");
+        assert_eq!(is_assumed, races == "ignore", "{result}");
+        let is_noted = result["findings"][0]["kind"] == "note";
+        assert_eq!(is_noted, races == "explore", "{result}");
     }
+    let (_, result) = programs.check("-- ./lucky");
+    assert_eq!(result["findings"][0]["kind"], "data-race", "{result}");
+    // What is certainly atomic is no finding.
+    let (_, result) = programs.check("-- ./check_then_act");
+    assert_eq!(result["findings"], serde_json::json!([]), "{result}");
     // Compilers look at the guards of C++'s static variables by plain instructions.
     // They also make one instruction of a relaxed load and a relaxed store.
     let (code, result) = programs.check("-- ./merged");
@@ -175,10 +183,11 @@ fn a_verdict_says_what_it_takes_for_granted() {
     let programs = programs(&["locked_update.c"]);
     let assumption = |options: &str| {
         let (_, result) = programs.check(&format!("{options} -- ./locked_update"));
-        result["assumption"].as_str().unwrap().to_string()
+        assert_eq!(result["coverage"]["memory_model"], "sequential consistency", "{result}");
+        result["assumptions"].clone()
     };
-    assert!(assumption("--memory off").contains("no data races"));
-    assert!(assumption("--memory on").contains("sequential consistency"));
+    assert_eq!(assumption("--memory off")[0]["id"], "plain-accesses");
+    assert_eq!(assumption("--memory on"), serde_json::json!([]));
 }
 
 /// A data race is found by every search, and what is right stays so.
@@ -206,4 +215,51 @@ fn memory_is_seen_in_every_search() {
             programs.check(&format!("--max-executions 200 {options} -- ./locked_update"));
         assert_eq!((code, verdict(&result)), (0, "holds"), "{options}: {result}");
     }
+}
+
+/// What a thread accesses as its own is seen: others may have its address.
+#[test]
+fn thread_local_variables_are_seen() {
+    let programs = programs(&["thread_local.c"]);
+    for options in ["", "--races explore", "--races explore --strategy random"] {
+        let (code, result) = programs.check(&format!("{options} -- ./thread_local"));
+        assert_eq!((code, verdict(&result)), (1, "violated"), "{options}: {result}");
+    }
+}
+
+/// What `printf` and its kin read and write follows from their formats.
+#[test]
+fn what_is_printed_is_accessed() {
+    let programs = programs(&["printed.c"]);
+    for how in ["race", "string"] {
+        let (code, result) = programs.check(&format!("-- ./printed {how}"));
+        assert_eq!(code, 1, "{how}: {result}");
+        assert_eq!(result["violation"]["property"], "data race", "{how}: {result}");
+    }
+    let printed = programs.folder.path().join("printed");
+    let natively = std::process::Command::new(printed).output().unwrap();
+    std::fs::write(programs.folder.path().join("expected"), &natively.stdout).unwrap();
+    let (code, result) = programs.check("--expect-stdout expected -- ./printed");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+    assert_eq!(result["assumptions"], serde_json::json!([]), "{result}");
+}
+
+/// A function of libc of which nothing is known is named.
+#[test]
+fn functions_without_a_summary_are_named() {
+    let programs = programs(&["unsummarised.c"]);
+    let (code, result) = programs.check("-- ./unsummarised");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+    assert_eq!(result["assumptions"][0]["id"], "libc-functions", "{result}");
+    let text = result["assumptions"][0]["text"].as_str().unwrap();
+    assert_eq!(text, "strtok_r accesses no memory that other threads access without a lock");
+    let said = programs.everypath("check -- ./unsummarised");
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("Assumes that strtok_r accesses no memory"), "{said}");
+    let (_, alone) = programs.check("-- ./unsummarised alone");
+    assert_eq!(
+        alone["assumptions"],
+        serde_json::json!([]),
+        "one thread races with nobody: {alone}"
+    );
 }

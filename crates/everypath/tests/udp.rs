@@ -445,7 +445,7 @@ fn a_peer_that_was_never_met_is_told() {
         Programs::new(&["../crates/everypath/tests/programs/packets.c", "udp/alphabet_server.rs"]);
     let options = format!("--peer './alphabet_server {}' -- ./packets 1", free_port());
     let (code, result) = programs.check(&options);
-    let assumed = result["assumptions_about_peers"].to_string();
+    let assumed = result["assumptions"].to_string();
     assert_eq!((code, assumed.contains("was never contacted")), (0, true), "{result}");
 }
 

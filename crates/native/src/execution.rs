@@ -57,6 +57,8 @@ pub struct Explored {
     pub sites: usize,
     /// Functions that could not be copied, so that nobody sees what memory they access.
     pub unseen: Vec<String>,
+    /// Functions of libc that the program may call, and of whose memory accesses nothing is known.
+    pub unsummarised: Vec<String>,
     /// Which memory accesses were scheduling points at last.
     pub armed: Arc<Armed>,
     /// Whether every schedule was explored, up to equivalence.

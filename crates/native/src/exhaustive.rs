@@ -106,6 +106,7 @@ fn explore_once(
     }
     let unarmed = team.unarmed();
     explored.unseen = team.unseen();
+    explored.unsummarised = team.unsummarised();
     if let Some(comparison) = comparison
         && explored.holds()
         && unarmed.is_empty()

@@ -91,7 +91,7 @@ pub use joint::{
     Finish, Goal, JointExplored, JointSearch, JointSetting, Together, explore_jointly,
 };
 pub use judge::{Judge, PlacedFile};
-pub use memory::{Armed, Conflict, Instruction, NotAnAccess, Races};
+pub use memory::{Armed, Conflict, Instruction, NotAnAccess, Races, unsynchronised};
 pub use minimise::minimise;
 pub use partition::{PartitionError, partitions};
 pub use program::{Program, ProgramError};

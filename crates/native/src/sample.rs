@@ -176,6 +176,9 @@ impl Search<'_> {
             first = last + 1;
             let mut sum = self.sum.lock().expect("nobody panics while holding it");
             sum.sites = worker.sites();
+            if sum.executions == 0 && self.sampling.launch.setup.memory {
+                sum.unsummarised = worker.unsummarised();
+            }
             sum.executions += reply.executions;
             let after = worker.counters();
             sum.steps += after.steps - before.steps;

@@ -116,6 +116,14 @@ impl<'a> Speculation<'a> {
         functions.chain(self.detector.as_ref().and_then(Detector::unseen)).collect()
     }
 
+    /// Functions of libc that the program may call, and whose memory accesses are not known.
+    pub(crate) fn unsummarised(&self) -> Vec<String> {
+        if !self.is_concurrent || self.detector.is_none() {
+            return Vec::new();
+        }
+        self.members.first().map_or(Vec::new(), |runner| runner.worker().unsummarised())
+    }
+
     /// How many messages to peers were answered without asking them.
     pub(crate) fn hits(&self) -> u64 {
         self.hits

@@ -162,7 +162,9 @@ pub fn explore_states(space: &StateSpace, control: &Control) -> Result<Explored,
     let began = space.cross_check.map(|check| (check.clock)());
     let worker = Worker::start(&launch, &Modules::default())?;
     let armed = Arc::clone(&launch.armed);
-    let mut explored = Explored { sites: worker.sites(), armed, ..Explored::default() };
+    let unsummarised = if launch.setup.memory { worker.unsummarised() } else { Vec::new() };
+    let sites = worker.sites();
+    let mut explored = Explored { sites, armed, unsummarised, ..Explored::default() };
     let mut path = Path::new(worker, control);
     let mut search = StateSearch::new(space.sleep);
     let mut cut = false;

@@ -1,7 +1,23 @@
 //! Atomic instructions, pauses and fences.
 
 use crate::SiteKind;
-use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use object::read::elf::ElfFile64;
+use object::{Object, ObjectSection};
+
+/// Whether the instruction at an address of a file is certainly atomic: it has a lock prefix, or is an
+/// `xchg`. None if there is no instruction.
+pub fn is_locked(elf: &[u8], address: u64) -> Option<bool> {
+    let file = ElfFile64::<object::LittleEndian>::parse(elf).ok()?;
+    let holds = |address: u64, start: u64, size: u64| (start..start + size).contains(&address);
+    let mut sections = file.sections();
+    let section = sections.find(|section| holds(address, section.address(), section.size()))?;
+    let bytes = section.data().ok()?.get((address - section.address()) as usize..)?;
+    let instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
+    let exchanges =
+        instruction.mnemonic() == Mnemonic::Xchg && instruction.op0_kind() == OpKind::Memory;
+    (!instruction.is_invalid()).then(|| instruction.has_lock_prefix() || exchanges)
+}
 
 /// What the instruction is as a site, if it is one; whether its result is used is not asked.
 pub(crate) fn kind(instruction: &Instruction) -> Option<SiteKind> {

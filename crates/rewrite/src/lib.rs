@@ -47,9 +47,10 @@ mod stub;
 mod unoptimised;
 mod usage;
 
+pub use atomic::is_locked;
 pub use copy::{Access, AccessKind, Block, Copy, CopyLayout, Point, copy};
 pub use error::PlanError;
 pub use everypath_shim_abi::{Site, SiteKind};
 pub use in_place::{Layout, Patch, Plan, plan};
-pub use libc_calls::{LibcPointer, libc_pointers};
+pub use libc_calls::{LibcPointer, functions_called, functions_defined, libc_pointers};
 pub use sites::Counters;

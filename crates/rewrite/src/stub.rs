@@ -196,7 +196,12 @@ impl Stub {
         );
         let lea = Instruction::with2(Code::Lea_r64_m, Register::RAX, operand)
             .map_err(|error| immovable(site.ip(), &error))?;
-        self.encode(&lea, site.ip())
+        self.encode(&lea, site.ip())?;
+        if site.memory_segment() == Register::FS {
+            // add rax, fs:[0]: the address of the thread's own storage
+            self.bytes.extend([0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0]);
+        }
+        Ok(())
     }
 
     /// Appends the instruction so that it means what it means at its own place.

@@ -94,7 +94,7 @@ pub use file::{FOLDER, FileHeader, REGULAR};
 pub use futex::{Futex, Word};
 pub use handoff::{Handoff, Side};
 pub use inventory::{ModuleEntry, ThreadEntry};
-pub use libc_functions::LIBC_FUNCTIONS;
+pub use libc_functions::{LIBC_FUNCTIONS, accesses_no_memory};
 pub use limits::{
     MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_LOOKS, MAX_MODULES,
     MAX_OUTPUT, MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, OUTPUTS,

@@ -84,19 +84,33 @@ pub(crate) fn begin(thread: &Thread, site: &Site, accessed: (usize, usize)) {
         return;
     }
     if let Some(access) = Access::of(site, accessed) {
-        begin_access(thread, access);
+        begin_all(thread, [access].into_iter());
     }
 }
 
+/// What a thread is about to access: the places that a call of libc accesses at once. If there are more, a
+/// race with the rest is met when this thread comes second.
+pub(crate) type Accesses = [Access; 4];
+
 /// A thread is about to access memory. Ends the execution if that is a data race.
-pub(crate) fn begin_access(thread: &Thread, access: Access) {
-    let meets = |other: &&Thread| {
-        other.number.get() != thread.number.get()
-            && other.status() == Status::Ready
-            && other.access.get().races_with(access)
-    };
-    if let Some(other) = state().threads().find(meets) {
-        let theirs = other.access.get();
+pub(crate) fn begin_all(thread: &Thread, accesses: impl Iterator<Item = Access>) {
+    let mut all = [Access::NONE; 4];
+    for (at, access) in accesses.enumerate() {
+        expect_no_race(thread, access);
+        if let Some(place) = all.get_mut(at) {
+            *place = access;
+        }
+    }
+    thread.accesses.set(all);
+}
+
+fn expect_no_race(thread: &Thread, access: Access) {
+    let others = state().threads().filter(|other| {
+        other.number.get() != thread.number.get() && other.status() == Status::Ready
+    });
+    let races =
+        |other: &Thread| other.accesses.get().into_iter().find(|theirs| theirs.races_with(access));
+    if let Some((other, theirs)) = { others }.find_map(|other| Some((other, races(other)?))) {
         let race = Race {
             other: other.number.get() as u8,
             sizes: [access, theirs].map(|of| of.length.min(u8::MAX.into()) as u8),
@@ -108,13 +122,13 @@ pub(crate) fn begin_access(thread: &Thread, access: Access) {
         crate::heap::name_block(address as usize);
         controller::ended(Outcome::DataRace, race.to_detail());
     }
-    thread.access.set(access);
 }
 
 /// The access is about to happen. Ends the execution if the memory was freed meanwhile.
 pub(crate) fn end(thread: &Thread) {
-    let access = thread.access.replace(Access::NONE);
-    if access.length > 0 && !access.frees {
-        crate::heap::expect_allocated(access.address);
+    for access in thread.accesses.replace([Access::NONE; 4]) {
+        if access.length > 0 && !access.frees {
+            crate::heap::expect_allocated(access.address);
+        }
     }
 }

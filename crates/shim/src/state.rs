@@ -124,7 +124,7 @@ pub(crate) struct Thread {
     /// often in a row.
     pub(crate) in_vain: Cell<[u64; 4]>,
     /// The memory access that it is about to make, of no bytes if it stands before none.
-    pub(crate) access: Cell<crate::races::Access>,
+    pub(crate) accesses: Cell<crate::races::Accesses>,
     /// The function of Rust's standard library whose step it has taken and that it is inside.
     pub(crate) within: Cell<Within>,
     /// Whether somebody tried in vain to lock something because this thread waits for it.

@@ -35,6 +35,8 @@ pub struct Armed {
     pub granules: BTreeSet<u64>,
     /// Whether the instructions are scheduling points whatever they access.
     pub everywhere: bool,
+    /// The instructions that have conflicted, two by two: for people to read, not part of a trace.
+    pub(crate) pairs: BTreeSet<[Instruction; 2]>,
 }
 
 /// With more granules the search begins again too often: a program that allocates what it shares has
@@ -72,6 +74,11 @@ impl Armed {
     pub(crate) fn arm(&mut self, conflict: &Conflict) {
         let both = [&conflict.earlier, &conflict.later];
         self.instructions.extend(both.into_iter().flatten().cloned());
+        if let [Some(earlier), Some(later)] = both {
+            let mut pair = [earlier.clone(), later.clone()];
+            pair.sort();
+            self.pairs.insert(pair);
+        }
         self.granules.insert(conflict.granule);
         self.everywhere |= self.granules.len() > MANY;
     }

@@ -193,7 +193,7 @@ impl Reader<'_> {
             let word = |at: Option<u8>| at.map_or(0, |at| values[usize::from(at)]);
             let index = word(access.index).wrapping_mul(u64::from(access.scale));
             let address = access.displacement.cast_unsigned().wrapping_add(word(access.base));
-            let address = address.wrapping_add(index);
+            let address = address.wrapping_add(index).wrapping_add(word(access.thread));
             let count = access.count.map_or(1, |at| values[usize::from(at)]);
             let length = u64::from(access.size).saturating_mul(count);
             let last = address.saturating_add(length.saturating_sub(1));

@@ -12,6 +12,8 @@ mod detector;
 mod footprint;
 mod plainness;
 mod unseen;
+mod unsummarised;
+mod unsynchronised;
 
 use everypath_rewrite::{Access, Copy};
 use std::ops::Range;
@@ -23,6 +25,8 @@ pub(crate) use detector::{Detector, learnt};
 use footprint::{Footprints, Reader};
 pub(crate) use plainness::Plainness;
 pub(crate) use unseen::unseen;
+pub(crate) use unsummarised::unsummarised;
+pub use unsynchronised::unsynchronised;
 
 /// What becomes of data races: of conflicts of which one access is certainly not atomic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -353,6 +353,13 @@ impl Worker {
         self.prepared().flat_map(of).collect()
     }
 
+    /// Functions of libc that the programs may call, and whose memory accesses are not known.
+    pub(crate) fn unsummarised(&self) -> Vec<String> {
+        let names =
+            self.prepared().flat_map(|prepared| crate::memory::unsummarised(&prepared.loaded));
+        names.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Gives a command and waits for the reply.
     pub(crate) fn ask(&mut self, command: Command) -> Result<Reply, Error> {
         let control = self.control.clone();

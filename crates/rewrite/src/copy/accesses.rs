@@ -40,8 +40,8 @@ pub enum Point {
     Armed,
 }
 
-/// One access of a block: `[base + index * scale + displacement]`, whose registers are words of the
-/// block's record.
+/// One access of a block: `[thread + base + index * scale + displacement]`, whose registers are words of
+/// the block's record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Added to the words; with the load address, if there are none.
@@ -52,6 +52,8 @@ pub struct Access {
     pub index: Option<u8>,
     /// What the index is multiplied by.
     pub scale: u8,
+    /// Which word is the address of the thread's own storage, if the access is to that.
+    pub thread: Option<u8>,
     /// Which word says how often the access is repeated, each behind the last.
     pub count: Option<u8>,
     /// How many bytes.
@@ -71,6 +73,8 @@ pub(super) struct Operand {
     pub(super) index: Register,
     pub(super) scale: u8,
     pub(super) displacement: u64,
+    /// Whether it is to the thread's own storage, by `fs`.
+    pub(super) is_thread_local: bool,
     pub(super) repeated: bool,
     /// Whether it may not happen, or not to all of its bytes.
     pub(super) is_conditional: bool,
@@ -78,9 +82,9 @@ pub(super) struct Operand {
     pub(super) kind: AccessKind,
 }
 
-/// The accesses of an instruction that others could see. Left out are those to the own thread's
-/// storage, and to memory that nobody writes; and what a call, a return, a `push` or a `pop` does to the
-/// stack: whoever else accessed that would use a frame that is gone.
+/// The accesses of an instruction that others could see. Left out are those to what the C library keeps
+/// for each thread, and to memory that nobody writes; and what a call, a return, a `push` or a `pop` does to
+/// the stack: whoever else accessed that would use a frame that is gone.
 pub(super) fn operands(
     image: &Image<'_>,
     instruction: &Instruction,
@@ -118,7 +122,8 @@ fn operand(image: &Image<'_>, instruction: &Instruction, memory: &UsedMemory) ->
         OpAccess::ReadWrite | OpAccess::ReadCondWrite => AccessKind::Update,
     };
     let kind = if is_atomic(instruction) { AccessKind::Atomic } else { kind };
-    if matches!(memory.segment(), Register::FS | Register::GS) {
+    let is_thread_local = memory.segment() == Register::FS;
+    if memory.segment() == Register::GS || is_thread_local && is_header(memory) {
         return None;
     }
     let index = memory.index();
@@ -127,7 +132,7 @@ fn operand(image: &Image<'_>, instruction: &Instruction, memory: &UsedMemory) ->
         return None;
     }
     let displacement = memory.displacement();
-    let is_static = base == Register::None && index == Register::None;
+    let is_static = base == Register::None && index == Register::None && !is_thread_local;
     let is_unseen = image.is_read_only(displacement) || image.left_out.contains(&displacement);
     if is_static && is_unseen {
         return None;
@@ -141,7 +146,24 @@ fn operand(image: &Image<'_>, instruction: &Instruction, memory: &UsedMemory) ->
         memory.access(),
         OpAccess::CondRead | OpAccess::CondWrite | OpAccess::ReadCondWrite
     );
-    Some(Operand { base, index, scale, displacement, repeated, is_conditional, size, kind })
+    Some(Operand {
+        base,
+        index,
+        scale,
+        displacement,
+        is_thread_local,
+        repeated,
+        is_conditional,
+        size,
+        kind,
+    })
+}
+
+/// Whether an access by `fs` is to the head of the thread's storage: its own address, the canary of
+/// stacks and the like. Variables are below it.
+fn is_header(memory: &UsedMemory) -> bool {
+    let is_constant = memory.base() == Register::None && memory.index() == Register::None;
+    is_constant && memory.displacement().cast_signed() >= 0
 }
 
 /// Whether the processor executes it as one access that nobody comes between.

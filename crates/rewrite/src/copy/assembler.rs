@@ -1,6 +1,6 @@
 //! The bytes of a copy while it is written: a few instructions by hand, and jumps that are bound later.
 
-use everypath_shim_abi::access_log::{NEXT, SAVED};
+use everypath_shim_abi::access_log::{KEPT, NEXT, SAVED};
 use iced_x86::{BlockEncoder, BlockEncoderOptions, IcedError, Instruction, InstructionBlock};
 
 /// A register by its number, 0 (`rax`) to 15.
@@ -93,9 +93,24 @@ impl Assembler {
         self.store_context(free, NEXT);
     }
 
-    /// Writes a register as a word of the record that is open.
-    pub(super) fn record_word(&mut self, free: Gpr, register: Gpr, word: usize, words: usize) {
-        self.with_memory(0x89, register, free, 8 * word as i32 - 8 * words as i32 - 8);
+    /// Writes a register, or the address of the thread's own storage, as a word of the record that is open.
+    pub(super) fn record_word(
+        &mut self,
+        free: Gpr,
+        register: Option<Gpr>,
+        word: usize,
+        words: usize,
+    ) {
+        let place = 8 * word as i32 - 8 * words as i32 - 8;
+        let Some(register) = register else {
+            let other = if free.0 == 0 { Gpr(1) } else { Gpr(0) };
+            self.store_context(other, KEPT);
+            let modrm = 0x04 | other.0 << 3;
+            self.emit(&[0x64, 0x48, 0x8b, modrm, 0x25, 0, 0, 0, 0]); // mov other, fs:[0]
+            self.with_memory(0x89, other, free, place);
+            return self.load_context(other, KEPT);
+        };
+        self.with_memory(0x89, register, free, place);
     }
 
     /// Gives the program its register back.

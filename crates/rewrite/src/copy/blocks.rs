@@ -38,7 +38,8 @@ pub(super) struct Decoded {
 
 /// A word of a record: which value of which register, taken before which instruction.
 struct Word {
-    register: Gpr,
+    /// None is the address of the thread's own storage.
+    register: Option<Gpr>,
     version: u32,
     before: usize,
 }
@@ -439,13 +440,16 @@ fn is_alone(instruction: &Instruction) -> bool {
 impl Record {
     /// An access of the instruction at a position of the block, whose registers become words.
     fn access(&mut self, operand: &Operand, at: usize, site: u64, base: u64) -> Access {
-        let is_static = operand.base == Register::None && operand.index == Register::None;
+        let is_static = operand.base == Register::None
+            && operand.index == Register::None
+            && !operand.is_thread_local;
         let displacement = operand.displacement.wrapping_add(if is_static { base } else { 0 });
         Access {
             displacement: displacement.cast_signed(),
             base: self.word(operand.base, at),
             index: self.word(operand.index, at),
             scale: operand.scale,
+            thread: operand.is_thread_local.then(|| self.taken(None, 0, at)),
             count: if operand.repeated { self.word(Register::RCX, at) } else { None },
             size: operand.size,
             kind: operand.kind,
@@ -461,12 +465,17 @@ impl Record {
         }
         let full = register.full_register();
         let (number, version) = (Gpr(full.number() as u8), self.versions[full.number()]);
-        let known = self.words.iter().position(|w| w.register == number && w.version == version);
+        Some(self.taken(Some(number), version, before))
+    }
+
+    /// The word of a version of a register.
+    fn taken(&mut self, register: Option<Gpr>, version: u32, before: usize) -> u8 {
+        let known = self.words.iter().position(|w| w.register == register && w.version == version);
         let word = known.unwrap_or_else(|| {
-            self.words.push(Word { register: number, version, before });
+            self.words.push(Word { register, version, before });
             self.words.len() - 1
         });
-        Some(word as u8)
+        word as u8
     }
 }
 

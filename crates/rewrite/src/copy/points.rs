@@ -251,7 +251,7 @@ fn moving(
         // A part may need one where the whole needs none; 1 is as many bytes as it takes.
         instruction.memory_displ_size().max(1),
         false,
-        Register::None,
+        instruction.segment_prefix(),
     );
     let number = u32::from(free);
     let (register, load, store) = match size {

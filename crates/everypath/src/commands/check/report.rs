@@ -2,8 +2,8 @@
 
 use crate::commands::replay_command;
 use everypath_check::{
-    Counterexample, Coverage, Emission, JointStats, PctBound, ProgramStats, Remaining, Report,
-    Sample, Verdict,
+    Counterexample, Coverage, Emission, Finding, FindingKind, JointStats, PctBound, ProgramStats,
+    Remaining, Report, Sample, Verdict,
 };
 use everypath_report::{grouped, native, percent};
 use serde::Serialize;
@@ -110,28 +110,12 @@ pub(super) fn text(report: &Report) -> String {
         let _ = writeln!(text, "Note that {notice}, in some executions.");
     }
     if report.verdict == Verdict::Holds {
-        let _ = writeln!(text, "{}", report.assumption);
-        if let Some(looks) = coverage.looks {
-            let most = match coverage.spins {
-                Some(0) => ", and that no spin gives up before that (--spins)".into(),
-                Some(1) => {
-                    ", and that one spin of an execution gives up before that (--spins)".into()
-                }
-                Some(most) => {
-                    format!(", and that {most} spins of an execution give up before that (--spins)")
-                }
-                None => String::new(),
-            };
-            let _ = writeln!(
-                text,
-                "Assumes that a thread which spins looks at most {looks} times in vain before \
-                 others move{most}."
-            );
-        }
+        unsynchronised(&mut text, &report.findings);
+        let _ = writeln!(text, "Memory model: {}.", coverage.memory_model);
         // What the verdict line says is not said twice.
-        let is_said = |assumption: &&String| report.did_not_happen.contains(assumption);
-        for assumption in report.assumptions.iter().filter(|assumption| !is_said(assumption)) {
-            let _ = writeln!(text, "Assumes that {assumption}.");
+        let texts = report.assumptions.iter().map(|assumption| &assumption.text);
+        for text_of_it in texts.filter(|text| !report.did_not_happen.contains(text)) {
+            let _ = writeln!(text, "Assumes that {text_of_it}.");
         }
     }
     if let Some(verified) = stats.verified_executions {
@@ -236,6 +220,20 @@ fn communication(text: &mut String, violation: &Counterexample) {
 }
 
 /// What was explored of each program.
+/// Accesses that may be data races: some of them, since a program with atomics has many.
+fn unsynchronised(text: &mut String, findings: &[Finding]) {
+    const SHOWN: usize = 3;
+    let notes: Vec<&Finding> =
+        findings.iter().filter(|finding| finding.kind == FindingKind::Note).collect();
+    for note in notes.iter().take(SHOWN) {
+        let _ = writeln!(text, "Note that {}.", note.text);
+    }
+    if notes.len() > SHOWN {
+        let more = notes.len() - SHOWN;
+        let _ = writeln!(text, "Note that there are {more} more such pairs (findings, --json).");
+    }
+}
+
 fn explored_jointly(text: &mut String, joint: &JointStats) {
     let _ = writeln!(text, "{}; in the last one:", several(joint.rounds.into(), "round"));
     for ProgramStats { name, last_executions, histories, .. } in &joint.programs {
