@@ -120,6 +120,7 @@ pub(crate) fn after_syscall(known: &Syscall, arguments: &[usize; 6], answer: isi
 }
 
 /// Where the functions are, in the order of their names.
+#[expect(clippy::wildcard_imports, reason = "the names are listed once, in the contract")]
 pub(crate) fn addresses() -> [u64; LIBC_FUNCTIONS.len()] {
     use functions::*;
     use printf::*;
