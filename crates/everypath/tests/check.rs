@@ -572,7 +572,9 @@ fn limits_make_a_search_inconclusive() {
 fn few_preemptions_show_most_bugs_and_the_verdict_is_bounded() {
     let programs = Programs::new(&["philosophers.c", "buffer.c"]);
     let (code, result) = programs.check("--preemptions 0 -- ./philosophers 3");
-    let bounded = serde_json::json!({"kind": "bounded", "preemptions": 0});
+    let bounded = serde_json::json!({
+        "kind": "bounded", "preemptions": 0, "memory_model": "sequential consistency"
+    });
     assert_eq!((code, &result["coverage"]), (0, &bounded), "{result}");
     let (code, result) =
         programs.check("--preemptions 1 --max-executions 2 -- ./philosophers 3 fixed");

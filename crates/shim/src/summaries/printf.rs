@@ -191,7 +191,8 @@ by_list! {
     vdprintf = "vdprintf" "GLIBC_2.2.5" (descriptor, format; format) NOWHERE;
     vsprintf = "vsprintf" "GLIBC_2.2.5" (to, format; format) (to, UNBOUNDED);
     vsnprintf = "vsnprintf" "GLIBC_2.2.5" (to, size, format; format) (to, size);
-    vasprintf = "vasprintf" "GLIBC_2.2.5" (to, format; format) NOWHERE;
+    // The pointer to what it allocates.
+    vasprintf = "vasprintf" "GLIBC_2.2.5" (to, format; format) (to, size_of::<usize>());
     __vprintf_chk = "__vprintf_chk" "GLIBC_2.3.4" (flag, format; format) NOWHERE;
     __vfprintf_chk = "__vfprintf_chk" "GLIBC_2.3.4" (stream, flag, format; format) NOWHERE;
     __vsprintf_chk = "__vsprintf_chk" "GLIBC_2.3.4" (to, flag, room, format; format)
