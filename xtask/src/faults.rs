@@ -315,8 +315,17 @@ mod tests {
             built: Path::new(""),
             mark: format!("test-{}", std::process::id()),
         };
-        let mut child =
-            Command::new("sleep").arg("30").env(MARK, &round.mark).spawn().expect("there is one");
+        let mut child = Command::new("sh")
+            .args(["-c", "echo; read line"])
+            .env(MARK, &round.mark)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("there is one");
+        // A process that was just started has no environment yet: it has one when it speaks.
+        let mut spoken = [0];
+        let output = child.stdout.as_mut().expect("it is piped");
+        output.read_exact(&mut spoken).expect("it speaks");
         assert_eq!(round.marked(), [child.id()]);
         child.kill().expect("it runs");
         child.wait().expect("it was started here");
