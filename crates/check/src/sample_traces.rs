@@ -25,19 +25,29 @@ pub(crate) fn with_sample_traces(
         return found;
     };
     match sampled(config, program, launch, count.into()) {
-        Ok(samples) => Found { samples, ..found },
+        Ok(Some(samples)) => Found { samples, ..found },
+        Ok(None) => Found::inconclusive(format!(
+            "an execution that was drawn for --sample-traces does not end as expected; see it with \
+             --strategy random --seed {}",
+            config.seed()
+        )),
         Err(Error::Stopped) => found,
         Err(error) => Found::failed(&error),
     }
 }
 
+/// The executions; none if one does not end as expected, which contradicts the verdict.
 fn sampled(
     config: &CheckConfig,
     program: &Program,
     launch: &Launch,
     count: usize,
-) -> Result<SampleTraces, Error> {
-    let Diverse { executions, unexercised, .. } = diverse(launch, config.seed(), count)?;
+) -> Result<Option<SampleTraces>, Error> {
+    let Diverse { executions, unexpected, unexercised, .. } =
+        diverse(launch, config.seed(), count)?;
+    if unexpected.is_some() {
+        return Ok(None);
+    }
     let mut traces = Vec::new();
     for execution in executions {
         let replayed = replay(launch, &execution.schedule)?;
@@ -50,5 +60,5 @@ fn sampled(
         let search = record(config, Exploration::Sampled(Sampler::Random));
         traces.push(trace_of(target, search, Violation::default(), &names));
     }
-    Ok(SampleTraces { traces, unexercised })
+    Ok(Some(SampleTraces { traces, unexercised }))
 }

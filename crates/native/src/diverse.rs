@@ -28,6 +28,9 @@ pub struct Diverse {
     /// Those that differ most, the most different first; fewer than were asked for if there are no more
     /// that differ.
     pub executions: Vec<Execution>,
+    /// The first that was drawn and does not end as expected, if there is one: whoever says that the
+    /// program holds is wrong.
+    pub unexpected: Option<Execution>,
     /// How many were drawn.
     pub drawn: u64,
     /// Faults that were allowed and that none of those had, a sentence each.
@@ -38,7 +41,7 @@ pub struct Diverse {
 pub fn diverse(launch: &Launch, seed: u64, count: usize) -> Result<Diverse, Error> {
     let wanted = DRAWN.max(DRAWN_EACH * count as u64);
     let mut faults = Faults::default();
-    let mut drawn = Vec::new();
+    let (mut drawn, mut unexpected) = (Vec::new(), None);
     let setup = Setup { chronicle: true, ..launch.setup };
     let mut worker = Worker::start(&Launch { setup, ..launch.clone() }, &Modules::default())?;
     for first in 0..wanted {
@@ -50,10 +53,18 @@ pub fn diverse(launch: &Launch, seed: u64, count: usize) -> Result<Diverse, Erro
         if is_expected && execution.outcome != Outcome::Abandoned && execution.judgement.is_none() {
             faults.see(&execution, &messages(&execution, &worker.system, "a peer"));
             drawn.push((features(&execution.events), execution));
+        } else if !is_expected && contradicts(execution.outcome) {
+            unexpected = unexpected.or(Some(execution));
         }
     }
     let unexercised = faults.unexercised(launch, wanted);
-    Ok(Diverse { executions: farthest_first(drawn, count), drawn: wanted, unexercised })
+    let executions = farthest_first(drawn, count);
+    Ok(Diverse { executions, unexpected, drawn: wanted, unexercised })
+}
+
+/// Whether no execution of a program that holds ends so. A random schedule may be unfair for long.
+fn contradicts(outcome: Outcome) -> bool {
+    !matches!(outcome, Outcome::TooLong | Outcome::Livelock)
 }
 
 /// A step of a thread, as far as executions are compared.

@@ -22,7 +22,9 @@ pub fn with_served_addresses(launch: &Launch) -> Result<Launch, Error> {
         return Ok(launch.clone());
     }
     let setup = Setup { scouts: true, memory: false, ..launch.setup };
-    let scouting = Launch { setup, armed: Arc::default(), ..launch.clone() };
+    // What these executions reach, the search need not.
+    let (armed, reached) = (Arc::default(), Arc::default());
+    let scouting = Launch { setup, armed, reached, ..launch.clone() };
     let mut worker = Worker::start(&scouting, &Modules::default())?;
     let mut found = BTreeSet::new();
     for first in 0..SCOUTS {
