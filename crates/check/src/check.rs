@@ -7,19 +7,28 @@ use crate::observer::Observer;
 use crate::replay::{Replay, Replayed};
 use crate::report::Report;
 use crate::{joint, search};
+use everypath_native::Specification;
 use everypath_trace::{CheckConfig, Control, Trace};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A check of a native program.
 #[derive(Clone, Debug)]
 pub struct Check {
     config: CheckConfig,
+    specification: Option<Arc<dyn Specification>>,
 }
 
 impl Check {
     /// The check that a configuration describes.
     pub fn new(config: CheckConfig) -> Self {
-        Check { config }
+        Check { config, specification: None }
+    }
+
+    /// What the events of the program are compared with, if the configuration names a model.
+    #[must_use]
+    pub fn refining(self, specification: Option<Arc<dyn Specification>>) -> Self {
+        Check { specification, ..self }
     }
 
     /// Explores the program: a violation is confirmed in a fresh process, minimised and explained.
@@ -28,21 +37,25 @@ impl Check {
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Report, CheckError> {
         let config = &self.config;
         self.validate()?;
-        let host = Host::new();
+        let host = Host { specification: self.specification.clone(), ..Host::new() };
         let found = match config.is_joint() {
             true => joint::explore(&host, config, observer),
             false => search::explore(&host, config, observer),
         };
-        match found {
-            Ok(found) => Ok(Report::new(config, found)),
-            Err(Early::Found(found)) => Ok(Report::new(config, *found)),
-            Err(Early::Error(error)) => Err(error),
-        }
+        let report = match found {
+            Ok(found) => Report::new(config, found),
+            Err(Early::Found(found)) => Report::new(config, *found),
+            Err(Early::Error(error)) => return Err(error),
+        };
+        Ok(match &self.specification {
+            Some(specification) => report.comparing(specification.compared()),
+            None => report,
+        })
     }
 
     /// Repeats the execution of a trace and compares it with what was recorded.
     pub fn replay(trace: &Trace) -> Result<Replayed, CheckError> {
-        Ok(Replay::new(trace, false)?.run(&Control::default()))
+        Ok(Replay::new(trace, false, None)?.run(&Control::default()))
     }
 
     /// Refuses what no check could be.
@@ -58,6 +71,18 @@ impl Check {
             return Err(CheckError::options(
                 "--sample-traces draws executions of all programs together, which --joint does not \
                  run: leave one out",
+            ));
+        }
+        if config.refines.is_some() && config.is_joint() {
+            return Err(CheckError::options(
+                "--refines compares the events of all programs, in one order, which --joint does not \
+                 have: leave one out",
+            ));
+        }
+        if config.refines.is_some() && config.symmetric {
+            return Err(CheckError::options(
+                "--refines: events name who acts, so programs are not in each other's place; leave \
+                 --symmetric out",
             ));
         }
         let named = [&config.expect_stdout, &config.emit, &config.against];

@@ -44,6 +44,11 @@ pub enum CheckError {
     /// A path that could not be recorded in a trace.
     #[error("{} is not valid UTF-8, so a trace could not record it; rename it", .0.display())]
     NotUtf8(PathBuf),
+    /// There is no model to compare events with.
+    #[error(
+        "--refines {0}: this command has no models; use everypath, or the command of your own model"
+    )]
+    NoModel(String),
     /// The program is not the one that a trace is about.
     #[error(
         "{} has changed since the trace was recorded; check it again, or say --force to try anyway",

@@ -68,9 +68,12 @@ impl Exploration {
             "--state-matching would have to restore the state of peers: leave --cache none out"
         } else if !config.with.is_empty() {
             "--state-matching compares states of one process: leave --with out"
-        } else if config.expect_stdout.is_some() || config.oracle.is_some() {
-            "--state-matching does not judge what executions leave behind: leave --expect-stdout \
-             and --oracle out"
+        } else if config.expect_stdout.is_some()
+            || config.oracle.is_some()
+            || config.refines.is_some()
+        {
+            "--state-matching does not judge what executions leave behind: leave --expect-stdout, \
+             --oracle and --refines out"
         } else if matches!(config.reduction, Some(ReductionName::Dpor | ReductionName::SourceDpor))
         {
             "--reduction dpor would miss schedules with --state-matching; choose sleep or none"

@@ -1,7 +1,9 @@
 //! What a program gets from the process that checks it.
 
+use everypath_native::Specification;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The environment of this process, which programs inherit.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub struct Host {
     pub environment: Vec<(OsString, OsString)>,
     /// Where temporary folders are.
     pub temporary: PathBuf,
+    /// What the events of programs are compared with (`--refines`).
+    pub specification: Option<Arc<dyn Specification>>,
 }
 
 impl Host {
@@ -23,6 +27,7 @@ impl Host {
         Host {
             folders: path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default(),
             temporary: std::env::temp_dir(),
+            specification: None,
             environment: all
                 .into_iter()
                 .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"LD_"))

@@ -38,6 +38,7 @@ mod joint;
 mod launch;
 mod observer;
 mod phases;
+mod refinement;
 mod replay;
 mod report;
 mod sample;
@@ -56,6 +57,7 @@ pub use failure_file::{FailureFile, VisibleFailure};
 pub use finding::Confirmation;
 pub use host::Host;
 pub use observer::{Limits, Observer, Search};
+pub use refinement::Refinement;
 pub use replay::{Replay, Replayed};
 pub use report::{
     CacheStats, Counterexample, CoverageReport, EndingCount, ExitCodesCount, Finding, FindingKind,
@@ -64,5 +66,5 @@ pub use report::{
 pub use sample::{PctBound, Sample};
 pub use tests_of::{TestFunction, own_tests, tests_of};
 
-pub use everypath_native::{Error, Standing};
+pub use everypath_native::{Compared, Error, Specification, Standing};
 pub use everypath_trace::{CheckConfig, Coverage, Trace, Verdict};

@@ -6,7 +6,8 @@ use crate::finding::Early;
 use crate::host::Host;
 use crate::launch::{DEFAULT_STEPS, alone, launch, open};
 use everypath_native::{
-    Armed, Choice, Ending, Environment, Error, Launch, Names, Standing, find_allocations, schedule,
+    Armed, Choice, Ending, Environment, Error, Launch, Names, Specification, Standing,
+    find_allocations, schedule,
 };
 use everypath_trace::{Control, Target, Trace, Violation};
 use std::sync::Arc;
@@ -38,8 +39,13 @@ pub enum Replayed {
 }
 
 impl<'a> Replay<'a> {
-    /// Prepares to repeat a trace; `force` does so even if the program has changed since.
-    pub fn new(recorded: &'a Trace, force: bool) -> Result<Self, CheckError> {
+    /// Prepares to repeat a trace; `force` does so even if the program has changed since. The
+    /// specification is the one that the configuration names, if it names one.
+    pub fn new(
+        recorded: &'a Trace,
+        force: bool,
+        specification: Option<Arc<dyn Specification>>,
+    ) -> Result<Self, CheckError> {
         let (hash, script, armed, config) = match &recorded.target {
             Target::Native { hash, script, armed, config } => (hash, script, armed, config),
             Target::Unconfigured { program } => {
@@ -47,7 +53,7 @@ impl<'a> Replay<'a> {
             }
             Target::Model { .. } => return Err(CheckError::NotNative),
         };
-        let host = Host::new();
+        let host = Host { specification, ..Host::new() };
         let program = open(&host, &config.program).map_err(refused)?;
         if program.hash != *hash && !force {
             return Err(CheckError::Changed(config.program.clone()));

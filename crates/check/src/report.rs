@@ -6,6 +6,7 @@ use crate::estimate::Remaining;
 use crate::failure_file::FailureFile;
 use crate::finding::{Confirmation, Counted, Found};
 use crate::launch;
+use crate::refinement::Refinement;
 use crate::sample::Sample;
 use crate::suggestions::suggestions;
 use everypath_machine::peak_memory;
@@ -32,6 +33,9 @@ pub struct Report {
     /// What did not happen in a program that violates nothing, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub did_not_happen: Vec<String>,
+    /// What was compared with the model that the program shall refine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refines: Option<Refinement>,
     /// What the program says to happen sometimes (`sometimes`, `reachable`) and no execution did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub never_reached: Vec<String>,
@@ -347,6 +351,7 @@ impl Report {
             samples: found.samples.traces,
             cut_short: found.cut_short,
             did_not_happen: found.did_not_happen,
+            refines: None,
             reason: found.reason,
             emission: found.emission,
             trace: found.trace,

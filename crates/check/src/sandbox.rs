@@ -56,7 +56,7 @@ fn place(file: &FilePlacement, scratch: &Path) -> Result<PlacedFile, CheckError>
 }
 
 fn judge(host: &Host, config: &CheckConfig, scratch: PathBuf) -> Result<Option<Judge>, CheckError> {
-    let CheckConfig { expect_stdout, oracle, .. } = config;
+    let CheckConfig { expect_stdout, oracle, refines, .. } = config;
     let mut judge = Judge::default();
     if let Some(path) = expect_stdout {
         let cannot =
@@ -82,5 +82,11 @@ fn judge(host: &Host, config: &CheckConfig, scratch: PathBuf) -> Result<Option<J
             .ask(command.clone(), scratch, &host.temporary)
             .map_err(|error| CheckError::options(format!("cannot ask --oracle: {error}")))?;
     }
-    Ok((expect_stdout.is_some() || oracle.is_some()).then_some(judge))
+    match (refines, &host.specification) {
+        (Some(_), Some(specification)) => judge = judge.refine(Arc::clone(specification)),
+        (Some(model), None) => return Err(CheckError::NoModel(model.clone())),
+        (None, _) => {}
+    }
+    let judges = expect_stdout.is_some() || oracle.is_some() || refines.is_some();
+    Ok(judges.then_some(judge))
 }

@@ -30,11 +30,12 @@
 //! A crate that has models and nothing else builds sooner with `everypath-model`, which is the part of
 //! this crate without native programs.
 //!
-//! The map: `cli` (the options), `commands` (one file a command), `scenario` (options in a file). What
+//! The map: `cli` (the options), `commands` (one file a command), `scenario` (options in a file), `refinement` (native programs against models). What
 //! is about models, and what prints, watches limits and exits, is in `everypath-model`.
 
 mod cli;
 mod commands;
+mod refinement;
 mod scenario;
 
 pub use everypath_model::{

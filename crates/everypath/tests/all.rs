@@ -25,6 +25,7 @@ mod properties;
 mod published_bugs;
 mod races;
 mod real_programs;
+mod refinement;
 mod rust_locks;
 mod sample_traces;
 mod sanitized;

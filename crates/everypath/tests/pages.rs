@@ -37,6 +37,11 @@ fn verify_guide() {
 }
 
 #[test]
+fn refinement_guide() {
+    page("../../docs/guide/refinement.md");
+}
+
+#[test]
 fn peers_guide() {
     page("../../docs/guide/peers.md");
 }

@@ -85,7 +85,7 @@ impl Request {
 }
 
 /// A model that was built, whatever its type.
-pub trait AnyModel {
+pub trait AnyModel: Send + Sync {
     /// How it was built.
     fn config(&self) -> &Config;
     /// The properties, of which the last is that there is no deadlock.
@@ -116,6 +116,8 @@ pub trait AnyModel {
     fn fairness(&self) -> Fairness;
     /// [`Model::is_possible`]
     fn is_possible(&self, event: u16) -> bool;
+    /// [`Model::is_unobserved`]
+    fn is_unobserved(&self, event: u16) -> bool;
     /// Looks for infinite executions that violate the properties of these names.
     fn check_liveness(&self, request: &Request, control: &Control) -> Liveness;
     /// Walks through the model at random.
@@ -315,6 +317,10 @@ impl<M: Model + 'static> AnyModel for Built<M> {
 
     fn is_possible(&self, event: u16) -> bool {
         self.model.is_possible(event)
+    }
+
+    fn is_unobserved(&self, event: u16) -> bool {
+        self.model.is_unobserved(event)
     }
 
     fn check_liveness(&self, request: &Request, control: &Control) -> Liveness {

@@ -74,5 +74,5 @@ pub use replay::{ReplayError, Replayed, replay};
 pub use search::{Add, Search, SearchOrder, VisitedKind};
 pub use shuffle::GENERATOR;
 pub use system::{SimulationRelation, System};
-pub use validate::{LogEntry, Validated, validate};
+pub use validate::{LogEntry, Possible, Validated, validate};
 pub use walk::{Walk, WalkChoice, Walked, walk};

@@ -75,6 +75,12 @@ pub trait Model: System + Sized {
         true
     }
 
+    /// Whether an event is of the network alone, which no program notices: that a packet is lost, say.
+    /// It need not be in the log of a program.
+    fn is_unobserved(&self, _event: u16) -> bool {
+        false
+    }
+
     /// What the model is made of, so that the graph of one version can be used for the next. A
     /// model that does not say cannot be explored incrementally.
     ///

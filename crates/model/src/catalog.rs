@@ -87,6 +87,7 @@ impl Catalog {
 }
 
 /// What is known of a model before it is built.
+#[derive(Clone, Copy)]
 pub struct Entry {
     /// Its kind.
     pub kind: ModelKind,

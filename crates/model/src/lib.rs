@@ -32,7 +32,7 @@
 //!
 //! The map: `library` ([`explore()`]), `cli` (the options), `commands` (one file a command), `catalog`
 //! (the models), `simulated` (those that can be simulated), `network` (topologies that people
-//! describe), `beacon` (progress, for whoever asks), `watch` (limits of time and memory, Ctrl-C, the progress line), `output` (files and
+//! describe), `log` (logs compared with a model), `refinement` (logs of native programs), `beacon` (progress, for whoever asks), `watch` (limits of time and memory, Ctrl-C, the progress line), `output` (files and
 //! standard output), `exit` (exit codes). Besides `everypath`, only this crate prints, reads clocks and
 //! the environment, and exits.
 
@@ -42,8 +42,10 @@ pub mod cli;
 pub mod commands;
 mod exit;
 mod library;
+mod log;
 mod network;
 pub mod output;
+pub mod refinement;
 mod result;
 mod simulated;
 pub mod suggest;

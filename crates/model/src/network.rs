@@ -1,12 +1,32 @@
 //! From the options of the command line to the network of a model.
 
-use crate::catalog::Entry;
-use crate::cli::BuildArgs;
+use crate::catalog::{Entry, assignments};
+use crate::cli::{BuildArgs, NetworkArgs};
 use crate::suggest;
 use crate::usage::Usage;
-use everypath_explore::Config;
+use everypath_explore::{AnyModel, Config};
 use everypath_net::{NodeId, NodeRange, Options, Shape, Topology};
 use std::fs;
+
+impl NetworkArgs {
+    /// Builds a model with these faults, from its other options and whether identical packets are one.
+    pub(crate) fn build(
+        &self,
+        entry: &Entry,
+        (build, identical): (&BuildArgs, bool),
+        seed: u64,
+    ) -> Result<Box<dyn AnyModel>, Usage> {
+        let duplicate = self.duplicate;
+        let faults = assignments("--faults", "FAULT=N", &self.faults)?;
+        if duplicate && faults.contains_key("duplicate") {
+            return Err(Usage::new(
+                "--duplicate sets no bound and --faults does; drop one of them",
+            ));
+        }
+        let links = Asked::new(entry, build, entry.kind.nodes)?.with_links(seed);
+        entry.build(Config { duplicate, faults, identical, ..links })
+    }
+}
 
 /// A model as it was asked for: checked, but for its links, which a seed may change.
 pub(crate) struct Asked {

@@ -5,16 +5,17 @@
 use crate::error::Error;
 use crate::oracle::{Oracle, Said};
 use crate::shim::memory_file;
-use everypath_shim_abi::{FOLDER, FileHeader, REGULAR};
+use everypath_shim_abi::{EVENT, FOLDER, FileHeader, REGULAR};
 use everypath_trace::Control;
 use everypath_trace::Violation;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// A file in the scratch directory: the folder that the program runs in, as the program sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,29 @@ pub(crate) struct Left {
     pub(crate) hash: u128,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
+    /// Each ends with a zero.
+    pub(crate) notes: Vec<u8>,
+}
+
+/// What the events that programs note are compared with.
+pub trait Specification: fmt::Debug + Send + Sync {
+    /// What is wrong with the events of an execution, a JSON object each, if anything; an error says why
+    /// that cannot be told.
+    fn judge(&self, events: &[&str]) -> Result<Option<String>, String>;
+
+    /// What was compared so far.
+    fn compared(&self) -> Compared;
+}
+
+/// What was compared with a specification.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// The name of the specification.
+    pub model: String,
+    /// How many different sequences of events, without those that are empty.
+    pub logs: u64,
+    /// How many events these have.
+    pub events: u64,
 }
 
 /// The properties, and what is known already.
@@ -43,6 +67,7 @@ pub struct Judge {
     /// What standard output must be, and the name of that.
     expected: Option<(String, Vec<u8>)>,
     oracle: Option<Oracle>,
+    specification: Option<Arc<dyn Specification>>,
     known: Mutex<BTreeMap<u128, Option<Violation>>>,
 }
 
@@ -57,6 +82,21 @@ impl Judge {
     pub fn ask(self, command: String, scratch: PathBuf, temporary: &Path) -> Result<Self, Error> {
         let oracle = Oracle::new(command, scratch, temporary)?;
         Ok(Judge { oracle: Some(oracle), ..self })
+    }
+
+    /// The events that programs note must be as a specification allows.
+    pub fn refine(self, specification: Arc<dyn Specification>) -> Self {
+        Judge { specification: Some(specification), ..self }
+    }
+
+    /// Whether events are judged.
+    pub(crate) fn refines(&self) -> bool {
+        self.specification.is_some()
+    }
+
+    /// Whether output and files are judged.
+    pub(crate) fn judges_output(&self) -> bool {
+        self.expected.is_some() || self.oracle.is_some()
     }
 
     /// Forgets what was said about a content.
@@ -80,6 +120,17 @@ impl Judge {
             let message = difference(name, expected, &left.stdout)?;
             Some(Violation { property: "stdout".into(), message, ..Violation::default() })
         });
+        if let (None, Some(specification)) = (&judgement, &self.specification) {
+            let notes = String::from_utf8_lossy(&left.notes);
+            let is_event = |note: &&str| note.as_bytes().first() == Some(&EVENT);
+            let events: Vec<&str> = notes.split('\0').filter(is_event).collect();
+            let refused = specification.judge(&events).map_err(Error::Oracle)?;
+            judgement = refused.map(|message| Violation {
+                property: "refinement".into(),
+                message,
+                ..Violation::default()
+            });
+        }
         if let (None, Some(oracle)) = (&judgement, &self.oracle) {
             let found = left_files(files)
                 .map_err(|error| Error::System { what: "read what the program wrote", error })?;

@@ -90,7 +90,7 @@ pub use good_turing::{GoodTuring, Promise};
 pub use joint::{
     Finish, Goal, JointExplored, JointSearch, JointSetting, Together, explore_jointly,
 };
-pub use judge::{Judge, PlacedFile};
+pub use judge::{Compared, Judge, PlacedFile, Specification};
 pub use memory::{Armed, Conflict, Instruction, NotAnAccess, Races, unsynchronised};
 pub use minimise::minimise;
 pub use partition::{PartitionError, partitions};

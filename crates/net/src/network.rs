@@ -384,6 +384,14 @@ impl<P: Scenario> Model for Network<P> {
         }
     }
 
+    fn is_unobserved(&self, event: u16) -> bool {
+        match P::action(event) {
+            Action::Lose(_) | Action::Duplicate | Action::Crash => true,
+            Action::Partition | Action::Heal | Action::Start => true,
+            Action::Deliver(_) | Action::Fire(_) | Action::Command | Action::Reboot => false,
+        }
+    }
+
     fn symmetric(&self) -> Result<Vec<u16>, String> {
         symmetry::check(self)
     }

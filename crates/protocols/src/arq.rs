@@ -228,6 +228,7 @@ impl Scenario for Arq {
         EventKind { name: "timeout", about: "no data is in flight and the sender sends again" },
         EventKind { name: "lose-data", about: "the oldest data packet is lost" },
         EventKind { name: "lose-ack", about: "the oldest acknowledgement is lost" },
+        EventKind { name: "duplicate", about: "the oldest packet to a node is sent twice" },
     ];
     const DEFAULT_DEPTH: Option<u32> = Some(30);
 
@@ -244,7 +245,8 @@ impl Scenario for Arq {
             1 => Action::Deliver(Kind::Where(|packet| matches!(packet, Packet::Ack(_)))),
             2 => Action::Fire(|_| true),
             3 => Action::Lose(Kind::Where(Packet::is_data)),
-            _ => Action::Lose(Kind::Where(Packet::is_ack)),
+            4 => Action::Lose(Kind::Where(Packet::is_ack)),
+            _ => Action::Duplicate,
         }
     }
 

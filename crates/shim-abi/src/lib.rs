@@ -96,9 +96,9 @@ pub use handoff::{Handoff, Side};
 pub use inventory::{ModuleEntry, ThreadEntry};
 pub use libc_functions::{LIBC_FUNCTIONS, accesses_no_memory};
 pub use limits::{
-    MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_LOOKS, MAX_MODULES,
-    MAX_OUTPUT, MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT, MAX_THREADS, OUTPUTS,
-    OWN_OUTPUTS, SYSTEM_LENGTH,
+    EVENT, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_LOOKS,
+    MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT,
+    MAX_THREADS, NOTES, OUTPUTS, OWN_OUTPUTS, SYSTEM_LENGTH,
 };
 pub use log::{LogEntry, LogKind, MAX_FRAMES, MAX_LOG};
 pub use message_event::{MessageEvent, MessageEventKind};

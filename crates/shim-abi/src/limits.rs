@@ -22,6 +22,10 @@ pub const MAX_LOOKS: u16 = 64;
 pub const OWN_OUTPUTS: usize = 2;
 /// How many output streams there are: these, notes, and what passes between sockets.
 pub const OUTPUTS: usize = OWN_OUTPUTS + 2;
+/// The stream that notes are kept in, counted from 1; each ends with a zero.
+pub const NOTES: usize = 3;
+/// The first byte of a note that is an event, as a JSON object.
+pub const EVENT: u8 = b'{';
 /// How many bytes of each output stream are kept.
 pub const MAX_OUTPUT: usize = 1 << 18;
 /// How many contents may be known to be right.

@@ -75,6 +75,8 @@ pub enum Global {
     Fences(u8),
     /// The signals of a process.
     Signals(u8),
+    /// The events that programs log (`note`), which are compared with a model.
+    Events,
     /// The order in which identical processes first use the network, by process.
     Turn(u8),
 }
@@ -222,6 +224,7 @@ impl Object {
             Global::Network => Object::new(Space::Global, 0, 0),
             Global::FaultBudget => Object::new(Space::Global, 0, 1),
             Global::Timers => Object::new(Space::Global, 0, 2),
+            Global::Events => Object::new(Space::Global, 0, 3),
             Global::Files(process) => Object::new(Space::GlobalOfProcess, process, 0),
             Global::Fences(process) => Object::new(Space::GlobalOfProcess, process, 1),
             Global::Signals(process) => Object::new(Space::GlobalOfProcess, process, 2),
@@ -249,7 +252,8 @@ impl Object {
             (7, _) => ObjectKind::Process(process),
             (8, 0) => ObjectKind::Global(Global::Network),
             (8, 1) => ObjectKind::Global(Global::FaultBudget),
-            (8, _) => ObjectKind::Global(Global::Timers),
+            (8, 2) => ObjectKind::Global(Global::Timers),
+            (8, _) => ObjectKind::Global(Global::Events),
             (_, 0) => ObjectKind::Global(Global::Files(process)),
             (_, 1) => ObjectKind::Global(Global::Fences(process)),
             (_, 2) => ObjectKind::Global(Global::Signals(process)),
@@ -378,10 +382,9 @@ mod tests {
     }
 
     fn globals() -> impl Iterator<Item = Global> + Clone {
-        [Global::Network, Global::FaultBudget, Global::Timers].into_iter().chain(
-            [1, 2].into_iter().flat_map(|process| {
-                [Global::Files, Global::Fences, Global::Signals, Global::Turn].map(|of| of(process))
-            }),
-        )
+        let of_all = [Global::Network, Global::FaultBudget, Global::Timers, Global::Events];
+        of_all.into_iter().chain([1, 2].into_iter().flat_map(|process| {
+            [Global::Files, Global::Fences, Global::Signals, Global::Turn].map(|of| of(process))
+        }))
     }
 }

@@ -88,6 +88,8 @@ pub struct Setup {
     pub has_peers: bool,
     /// Whether what an execution leaves behind must be known to be right.
     pub judged: bool,
+    /// Whether the events that the program notes are judged, too: their order is then explored.
+    pub refines: bool,
     /// Whether the shim writes down what it does: see [`LogEntry`](crate::LogEntry).
     pub log: bool,
     /// For tests of the shim itself: a certain syscall that does not exist makes it fault.

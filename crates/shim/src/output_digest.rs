@@ -5,10 +5,10 @@
 
 use crate::files::{FileLeft, left_behind};
 use crate::memory::bytes;
-use crate::region::{region, reply};
+use crate::region::{region, reply, setup};
 use crate::sys::{number, sys};
 use core::mem::size_of;
-use everypath_shim_abi::{FileHeader, Outcome, reserved_fds};
+use everypath_shim_abi::{FileHeader, NOTES, OWN_OUTPUTS, Outcome, reserved_fds};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Hashes what the execution that has just ended well leaves behind, and hands it over unless it is known
@@ -32,7 +32,8 @@ pub(crate) fn settle() {
 
 fn hash() -> u128 {
     let mut output = Xxh3::new();
-    for stream in &region().output[..2] {
+    let streams = if setup().refines { NOTES } else { OWN_OUTPUTS };
+    for stream in &region().output[..streams] {
         let length = stream.length.get();
         output.update(&length.to_ne_bytes());
         let kept = (length as usize).min(stream.bytes.len());

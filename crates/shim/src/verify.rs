@@ -9,12 +9,9 @@ use crate::scheduler::{complete, step};
 use crate::state::state;
 use core::fmt::{self, Write};
 use everypath_shim_abi::{
-    Completion, MAX_GOALS, Object, Operation, OperationKind, Outcome, TIMEOUT,
+    Completion, EVENT, Global, MAX_GOALS, NOTES, Object, Operation, OperationKind, Outcome, TIMEOUT,
 };
 use xxhash_rust::xxh3::xxh3_64;
-
-/// The stream that notes are kept in.
-const NOTES: usize = 3;
 
 /// Before `main` nothing is explored, so these calls are refused there.
 fn require_main(function: &str) {
@@ -104,10 +101,14 @@ fn forget_reached() {
 #[unsafe(no_mangle)]
 extern "C" fn everypath_note(text: usize, length: usize) {
     require_main("everypath_note");
-    step(Operation::Note, Object::NONE);
+    let note = bytes(text, length);
+    // An event of a log that is judged: its place among those of other threads matters.
+    let is_event = setup().refines && note.first() == Some(&EVENT);
+    let log = if is_event { Object::global(Global::Events) } else { Object::NONE };
+    step(Operation::Note, log);
     // Only now, so that notes stand in the order of their steps.
     let start = region().output[NOTES - 1].length.get();
-    output::append(NOTES, bytes(text, length));
+    output::append(NOTES, note);
     output::append(NOTES, &[0]);
     complete(&[OperationKind::Note], Completion::Noted(start));
 }

@@ -24,6 +24,7 @@ Examples:
   everypath check --with './server 7000' -- ./client 127.0.0.1 7000
   everypath check --exit-code 3 -- ./bank          the program is expected to fail
   everypath check --oracle 'grep -q balanced' -- ./bank
+  everypath check --refines arq -- ./arq           its events are a path of a protocol model
   everypath check scenario.toml --seed 7           options in a file; those given here come first
   everypath replay everypath-trace.json            repeat what went wrong, step by step")]
 pub(crate) struct CheckArgs {

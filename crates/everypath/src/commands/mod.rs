@@ -52,7 +52,7 @@ pub(crate) fn run(catalog: Catalog, words: &[OsString]) -> Result<u8, Usage> {
         }
     };
     match &cli.command {
-        Command::Check(args) => check::run(args),
+        Command::Check(args) => check::run(&catalog, args),
         Command::Doctor(args) => Ok(doctor::run(args)),
         Command::Experiments(args) => experiments::run(args),
         Command::Model(args) => model::run(&catalog, args),

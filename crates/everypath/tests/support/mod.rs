@@ -59,6 +59,7 @@ fn compile(name: &str, to: &Path) {
     } else {
         let mut cc = Command::new(if name.ends_with(".cpp") { "c++" } else { "cc" });
         cc.args(["-g", "-O1", "-pthread"]);
+        cc.arg(concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../verify/include"));
         cc
     };
     let output = compiler.arg("-o").arg(to).arg(source).output().unwrap();

@@ -62,15 +62,8 @@ pub struct ModelArgs {
     #[command(flatten)]
     pub(crate) build: BuildArgs,
 
-    /// Let the network duplicate packets, any number of times
-    #[arg(long)]
-    pub(crate) duplicate: bool,
-
-    /// How often faults may happen in an execution, as FAULT=N, separated by commas: loss, duplicate,
-    /// reboot, crash, partition [default: no crashes and partitions; the rest any number of times,
-    /// duplicates with --duplicate]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) faults: Vec<String>,
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
 
     /// Search strategy: breadth-first, depth-first, recursive depth-first, best-first; or random walks
     /// (see --max-executions and --seed), with steps drawn at random, or with random priorities of nodes
@@ -179,6 +172,20 @@ pub(crate) struct BuildArgs {
     /// Set a parameter of the model (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+/// What the network of a model that is explored may do.
+#[derive(Debug, Args)]
+pub(crate) struct NetworkArgs {
+    /// Let the network duplicate packets, any number of times
+    #[arg(long)]
+    pub(crate) duplicate: bool,
+
+    /// How often faults may happen in an execution, as FAULT=N, separated by commas: loss, duplicate,
+    /// reboot, crash, partition [default: no crashes and partitions; the rest any number of times,
+    /// duplicates with --duplicate]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) faults: Vec<String>,
 }
 
 /// What is left out of a search because it makes no difference.

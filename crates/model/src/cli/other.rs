@@ -26,13 +26,15 @@ pub(crate) struct OtherArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) sample_traces: Option<u32>,
 
-    /// Check that a log is a path of the model: on each line a JSON object with `event` and, if it is
-    /// known, `actor` (a number or a name); or a file in the Informal Trace Format, with `action`
+    /// Check that a log is a path of the model: on each line a JSON object with `event` and, as far as
+    /// they are known, `actor` (a number or a name), `received` (a packet) and `sent` (a packet, or a
+    /// list); or a file in the Informal Trace Format, with `action`
     #[arg(long, value_name = "LOG")]
     #[arg(conflicts_with_all = ["interactive", "export_graph", "tests", "sample_traces"])]
     pub(crate) validate: Option<PathBuf>,
 
-    /// This event may happen without being in the log (repeatable)
+    /// This event may happen without being in the log (repeatable) [default: what the network does, such
+    /// as losing packets, if the log has no event of that kind]
     #[arg(long, value_name = "EVENT", requires = "validate")]
     pub(crate) hidden: Vec<String>,
 }

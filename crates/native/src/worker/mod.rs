@@ -23,7 +23,7 @@ use everypath_schedules::Alternative;
 use everypath_shim_abi::access_log::{LOST, MAX_LOGGED};
 use everypath_shim_abi::{
     BatchEntry, Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
-    Notice, OUTPUTS, Outcome, Policy, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
+    NOTES, Notice, OUTPUTS, Outcome, Policy, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
     UpcallReply, text,
 };
 use everypath_trace::Control;
@@ -108,11 +108,12 @@ impl Launch {
     /// The setup of a process, with what judging needs: the order of output between threads is seen
     /// then, too.
     fn setup_of(&self, process: u16) -> Setup {
-        let judged = self.judge.is_some();
+        let judges = |what: fn(&Judge) -> bool| self.judge.as_deref().is_some_and(what);
         let setup = Setup {
             races: self.races == Races::Violation,
-            judged,
-            output_steps: self.setup.output_steps || judged,
+            judged: self.judge.is_some(),
+            refines: judges(Judge::refines),
+            output_steps: self.setup.output_steps || judges(Judge::judges_output),
             process,
             ..self.setup
         };
@@ -418,10 +419,11 @@ impl Worker {
         if self.first.region.output.iter().any(|stream| stream.length.get() > MAX_OUTPUT as u64) {
             return Err(Error::Oracle(format!(
                 "the program writes more than {MAX_OUTPUT} bytes of output; the rest is not stored, so \
-                 --expect-stdout and --oracle cannot judge it"
+                 --expect-stdout, --oracle and --refines cannot judge it"
             )));
         }
-        let left = Left { hash: reply.contents, stdout: self.output(0), stderr: self.output(1) };
+        let [stdout, stderr, notes] = [0, 1, NOTES - 1].map(|stream| self.output(stream));
+        let left = Left { hash: reply.contents, stdout, stderr, notes };
         // An oracle may look at what peers keep if that belongs to this execution alone.
         let is_lasting = !self.outside.forgets();
         if !is_lasting {

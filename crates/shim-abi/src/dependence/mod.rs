@@ -154,7 +154,8 @@ impl Step {
             Op::Arrive(limit) => network::arrive(self, limit),
             Op::Fault(_) => network::fault(self),
 
-            Op::Sleep(_) | Op::Choose(_) | Op::Deliver(_) | Op::Note => nothing(),
+            Op::Sleep(_) | Op::Choose(_) | Op::Deliver(_) => nothing(),
+            Op::Note => process::note(self),
             Op::AtomicEnd => nothing(),
             Op::SignalWait => process::signal_wait(self),
             Op::ProcessExit(end) => process::exit(end),

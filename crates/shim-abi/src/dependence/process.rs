@@ -13,11 +13,27 @@ pub(super) fn exit(end: ProcessEnd) -> Footprint {
     if end.is_unnoticed { nothing() } else { everything() }
 }
 
+/// A note of a program. If it is an event of a log that is judged, its place in the log matters.
+pub(super) fn note(step: &Step) -> Footprint {
+    if step.object.is_none() { nothing() } else { step.alone(Mode::Write) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{on, request};
     use super::*;
     use crate::{Operation, Phase};
+
+    #[test]
+    fn notes_commute_unless_they_are_events_of_a_log() {
+        let (note, event) =
+            (request_note(Object::NONE), request_note(Object::global(Global::Events)));
+        assert!(note.commutes(&note) && note.commutes(&event) && !event.commutes(&event));
+    }
+
+    fn request_note(log: Object) -> Footprint {
+        on(log, Operation::Note)
+    }
 
     #[test]
     fn an_unnoticed_end_commutes() {

@@ -68,6 +68,11 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_name = "COMMAND", help_heading = "Program"))]
     pub oracle: Option<String>,
 
+    /// A model, perhaps with options such as in 'arq --faults loss=1': the events that the program notes
+    /// (everypath-verify) must be a path of it in every execution
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MODEL", help_heading = "Program"))]
+    pub refines: Option<String>,
+
     /// Verdict when all threads block on input that can no longer arrive [default: ok if the program
     /// listens, else violation]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Program"))]

@@ -5,10 +5,12 @@ mod report;
 use super::read_trace;
 use crate::cli::CheckArgs;
 use crate::output::{self, Formats, Json, OutputFile};
+use crate::refinement::specification;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch, concluded, executed, explored};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, USAGE, VIOLATED};
 use everypath_check::{Check, Limits, Observer, Report, Search, Verdict};
+use everypath_model::Catalog;
 use everypath_report::CheckResult;
 use everypath_trace::{CheckConfig, Control, Progress, Target, Trace, file};
 use report::JsonCheck;
@@ -18,8 +20,9 @@ use std::path::Path;
 const DEFAULT_TRACE: &str = "everypath-trace.json";
 
 /// Explores a program and reports what was found.
-pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
+pub(crate) fn run(catalog: &Catalog, args: &CheckArgs) -> Result<u8, Usage> {
     let config = args.config()?;
+    let specification = specification(catalog, config.refines.as_deref())?;
     let json = Json::new(args.output.json.as_deref())?;
     let trace = OutputFile::new("--trace", &args.output.trace)?;
     if args.output.json.as_deref() == Some(&args.output.trace) && !trace.is_special() {
@@ -47,7 +50,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Usage> {
             USAGE
         })
     };
-    let check = Check::new(config.clone());
+    let check = Check::new(config.clone()).refining(specification);
     let mut watching = Watching { quiet, give_up: &give_up };
     let mut report = check.run(&mut watching).map_err(|error| Usage::new(error.to_string()))?;
     if let Some(found) = &report.trace {

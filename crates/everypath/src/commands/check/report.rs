@@ -67,7 +67,14 @@ fn beginning(report: &Report) -> String {
             };
             let absent: String =
                 report.did_not_happen.iter().map(|what| format!("; but {what}")).collect();
-            format!("HOLDS ({kind}{bound}): {target} ends as expected in {schedules}{absent}\n")
+            let refines = report.refines.as_ref().map(|refined| {
+                let (model, logs) = (&refined.model, several(refined.logs, "different log"));
+                format!(", and refines {model} ({logs})")
+            });
+            let refines = refines.unwrap_or_default();
+            format!(
+                "HOLDS ({kind}{bound}): {target} ends as expected in {schedules}{refines}{absent}\n"
+            )
         }
     }
 }

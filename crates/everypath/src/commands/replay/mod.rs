@@ -4,6 +4,7 @@ mod gdb;
 
 use super::{read_trace, replay_command};
 use crate::cli::ReplayArgs;
+use crate::refinement::specification;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
 use crate::{DEFECT, HOLDS, INCONCLUSIVE, VIOLATED, output};
@@ -20,7 +21,9 @@ pub(crate) fn run(catalog: &Catalog, args: &ReplayArgs) -> Result<u8, Usage> {
     let recorded = read_trace(&args.trace)?;
     let (name, config) = match &recorded.target {
         Target::Model { name, config } => (name, config),
-        Target::Native { .. } | Target::Unconfigured { .. } => return native(&recorded, args),
+        Target::Native { .. } | Target::Unconfigured { .. } => {
+            return native(catalog, &recorded, args);
+        }
     };
     if args.gdb {
         return Err(Usage::new("--gdb is for native programs; this trace is of a model"));
@@ -29,10 +32,15 @@ pub(crate) fn run(catalog: &Catalog, args: &ReplayArgs) -> Result<u8, Usage> {
 }
 
 /// Replays an execution of a native program.
-fn native(recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
+fn native(catalog: &Catalog, recorded: &Trace, args: &ReplayArgs) -> Result<u8, Usage> {
     let path = args.trace.display().to_string();
     let cannot = |error: CheckError| Usage::new(format!("cannot replay {path}: {error}"));
-    let replay = Replay::new(recorded, args.force).map_err(cannot)?;
+    let model = match &recorded.target {
+        Target::Native { config, .. } => config.refines.as_deref(),
+        Target::Model { .. } | Target::Unconfigured { .. } => None,
+    };
+    let specification = specification(catalog, model)?;
+    let replay = Replay::new(recorded, args.force, specification).map_err(cannot)?;
     if args.gdb {
         return gdb::run(&replay);
     }

@@ -8,7 +8,7 @@ mod other;
 mod report;
 mod walks;
 
-use crate::catalog::{Catalog, Entry, assignments};
+use crate::catalog::{Catalog, Entry};
 use crate::cli::{AddName, ModelArgs, ReductionName, StrategyName, VisitedName};
 use crate::network::Asked;
 use crate::output::{self, Formats, Json, OutputFile};
@@ -36,13 +36,8 @@ pub fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     }
     let asked = Asked::new(entry, &args.build, entry.kind.nodes)?;
     let seed = args.common.seed;
-    let duplicate = args.duplicate;
-    let faults = assignments("--faults", "FAULT=N", &args.faults)?;
-    if duplicate && faults.contains_key("duplicate") {
-        return Err(Usage::new("--duplicate sets no bound and --faults does; drop one of them"));
-    }
     let identical = args.reduction.contains(&ReductionName::Identical);
-    let model = entry.build(Config { duplicate, faults, identical, ..asked.with_links(seed) })?;
+    let model = args.network.build(entry, (&args.build, identical), seed)?;
     if args.rank.as_deref() == Some("list") {
         let ranks = model.ranks();
         output::print(&list(ranks.iter().map(|(name, about)| (name.as_str(), about.as_str()))));

@@ -3,22 +3,18 @@
 use super::{Plan, interactive};
 use crate::catalog::Entry;
 use crate::cli::OtherArgs;
+use crate::log::{self, Comparison, Judged};
 use crate::output::{self, OutputFile};
 use crate::usage::Usage;
 use crate::watch::Watch;
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
-use everypath_explore::{
-    AnyModel, Edge, Ended, Found, Line, LogEntry, StateGraph, Step, Validated, Walk, WalkChoice,
-};
+use everypath_explore::{AnyModel, Edge, Ended, Found, Line, StateGraph, Step, Walk, WalkChoice};
 use everypath_report::{grouped, itf, text};
 use everypath_trace::Trace;
-use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::path::Path;
 
-/// How many states are followed at a time along a log.
-const MOST_STATES: usize = 100_000;
 /// How many states a graph that is written may have, unless more are asked for.
 const MOST_EXPORTED: u64 = 10_000;
 
@@ -298,96 +294,26 @@ fn validate(
     log: &Path,
 ) -> Result<u8, Usage> {
     let path = log.display();
-    let bytes = fs::read_to_string(log)
+    let text = fs::read_to_string(log)
         .map_err(|error| Usage::new(format!("cannot read {path}: {error}")))?;
-    let entries = read_log(&bytes).map_err(|why| Usage::new(format!("{path}: {why}")))?;
-    let wrong = |number: usize, why: &dyn std::fmt::Display| {
-        Usage::new(format!("{path}: entry {}: {why}", number + 1))
-    };
-    let mut steps = Vec::new();
-    for (number, (event, actor)) in entries.iter().enumerate() {
-        let event = entry.event(event).map_err(|error| wrong(number, &error))?;
-        let actor = actor.as_ref().map(|actor| find_actor(model, actor));
-        let actor = actor.transpose().map_err(|why| wrong(number, &why))?;
-        steps.push(LogEntry { event, actor });
-    }
-    let hidden =
-        asked.hidden.iter().map(|name| entry.event(name)).collect::<Result<Vec<_>, _>>()?;
+    let hidden = asked.hidden.iter().map(|name| entry.event(name));
+    let comparison = Comparison { entry, model, hidden: hidden.collect::<Result<_, _>>()? };
+    let entries = log::read(&text).map_err(|why| Usage::new(format!("{path}: {why}")))?;
+    let judged = comparison.judge(&entries).map_err(|why| Usage::new(format!("{path}: {why}")))?;
     let name = entry.kind.name;
-    let validated = model.validate(&steps, &hidden, MOST_STATES);
-    Ok(match validated.map_err(|why| Usage::new(format!("{name} {why}")))? {
-        Validated::Path(_) => {
-            output::print(&format!(
-                "HOLDS: the {} entries of {path} are a path of {name}\n",
-                steps.len()
-            ));
-            HOLDS
+    let (text, code) = match judged {
+        Judged::Path => {
+            let count = entries.len();
+            (format!("HOLDS: the {count} entries of {path} are a path of {name}\n"), HOLDS)
         }
-        Validated::Refused(number, possible) => {
-            let (event, actor) = &entries[number];
-            let at = actor.as_ref().map_or(String::new(), |actor| format!(" at {actor}"));
-            output::print(&format!(
-                "VIOLATED: no path of {name} allows entry {} of {path}, {event}{at}\n",
-                number + 1
-            ));
-            for step in possible {
-                let event = entry.kind.events[usize::from(step.event)].name;
-                output::print(&format!(
-                    "  possible there: {event} at {}\n",
-                    model.actor(step.actor)
-                ));
-            }
-            VIOLATED
+        Judged::Refused { number, entry, possible } => {
+            let lines = possible.iter().map(|step| format!("  possible there: {step}\n"));
+            let lines: String = lines.collect();
+            let which = format!("entry {number} of {path}, {entry}");
+            (format!("VIOLATED: no path of {name} allows {which}\n{lines}"), VIOLATED)
         }
-        Validated::TooMany(number) => {
-            output::print(&format!(
-                "INCONCLUSIVE: at entry {} the model may be in more than {} states; log more, or hide \
-                 fewer events\n",
-                number + 1,
-                grouped(MOST_STATES as u64)
-            ));
-            INCONCLUSIVE
-        }
-    })
-}
-
-/// The number of an actor that a log names.
-fn find_actor(model: &dyn AnyModel, actor: &str) -> Result<u16, String> {
-    let nodes = model.config().nodes.max(1) as u16;
-    let by_number = actor.parse().ok().filter(|number| *number < nodes);
-    by_number
-        .or_else(|| (0..nodes).find(|&number| model.actor(number) == actor))
-        .ok_or_else(|| format!("there is no actor {actor}"))
-}
-
-/// The events of a log, and who acts, if that is known.
-fn read_log(text: &str) -> Result<Vec<(String, Option<String>)>, String> {
-    if let Ok(Value::Object(file)) = serde_json::from_str(text)
-        && let Some(states) = file.get("states").and_then(Value::as_array)
-    {
-        // The first state is the initial one, to which no action led.
-        return states.iter().skip(1).map(|state| one(state, "action")).collect();
-    }
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(number, line)| {
-            let value: Value = serde_json::from_str(line)
-                .map_err(|error| format!("line {} is no JSON object: {error}", number + 1))?;
-            one(&value, "event").map_err(|why| format!("line {}: {why}", number + 1))
-        })
-        .collect()
-}
-
-fn one(value: &Value, key: &str) -> Result<(String, Option<String>), String> {
-    let event = value.get(key).and_then(Value::as_str).ok_or(format!("it has no \"{key}\""))?;
-    let actor = match value.get("actor") {
-        None | Some(Value::Null) => None,
-        Some(Value::String(name)) if name.is_empty() => None,
-        Some(Value::String(name)) => Some(name.clone()),
-        Some(Value::Number(number)) => Some(number.to_string()),
-        Some(other) => {
-            return Err(format!("its \"actor\" is neither a name nor a number: {other}"));
-        }
+        Judged::TooMany(why) => (format!("INCONCLUSIVE: {why}\n"), INCONCLUSIVE),
     };
-    Ok((event.into(), actor))
+    output::print(&text);
+    Ok(code)
 }
