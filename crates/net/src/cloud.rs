@@ -50,6 +50,13 @@ pub trait Cloud<P>: Canonical + Send {
     /// One of them, taken out of the cloud.
     fn take(&mut self, to: NodeId, kind: &Kind<P>, choice: u32) -> Option<Envelope<P>>;
 
+    /// Puts one of them there once more. Where packets keep their order, the copy comes next.
+    fn duplicate(&mut self, to: NodeId, kind: &Kind<P>, choice: u32) {
+        if let Some(copy) = self.look(to, kind, choice) {
+            self.put(copy.from, copy.to, copy.packet);
+        }
+    }
+
     /// Loses the packets of which `dead` is true.
     fn lose(&mut self, dead: impl FnMut(&Envelope<P>) -> bool);
 

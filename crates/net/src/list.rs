@@ -50,6 +50,12 @@ impl<P: Canonical + Clone + Default + Send> Cloud<P> for List<P> {
         Some(self.envelopes.remove(at))
     }
 
+    fn duplicate(&mut self, to: NodeId, kind: &Kind<P>, _choice: u32) {
+        if let Some(at) = self.oldest(to, kind) {
+            self.envelopes.insert(at, self.envelopes[at].clone());
+        }
+    }
+
     fn lose(&mut self, mut dead: impl FnMut(&Envelope<P>) -> bool) {
         self.envelopes.retain(|envelope| !dead(envelope));
     }

@@ -166,9 +166,7 @@ impl<P: Scenario> Network<P> {
             }
             Action::Duplicate => {
                 world.faults.happens(Fault::Duplicate);
-                if let Some(copy) = world.cloud.look(id, &Kind::Any, param) {
-                    world.cloud.put(copy.from, copy.to, copy.packet);
-                }
+                world.cloud.duplicate(id, &Kind::Any, param);
             }
             Action::Fire(kind) => {
                 let fired = self.timers(world, id, kind).nth(param as usize);

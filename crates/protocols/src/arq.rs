@@ -228,7 +228,7 @@ impl Scenario for Arq {
         EventKind { name: "timeout", about: "no data is in flight and the sender sends again" },
         EventKind { name: "lose-data", about: "the oldest data packet is lost" },
         EventKind { name: "lose-ack", about: "the oldest acknowledgement is lost" },
-        EventKind { name: "duplicate", about: "the oldest packet to a node is sent twice" },
+        EventKind { name: "duplicate", about: "the oldest packet to a node arrives once more" },
     ];
     const DEFAULT_DEPTH: Option<u32> = Some(30);
 
