@@ -72,7 +72,7 @@ pub enum ExperimentError {
     #[error("a graph: {0}")]
     Graph(String),
     /// An incremental search and one from scratch disagree.
-    #[error("a defect: the incremental search has explored something else")]
+    #[error("an incremental search has explored something else than one from scratch")]
     Disagreement,
 }
 

@@ -31,7 +31,7 @@ fn run(name: &str) -> (String, usize) {
 
 #[test]
 fn searches_with_a_graph_agree_with_searches_from_scratch() {
-    for name in ["table-8.11", "table-8.13"] {
+    for name in ["table-8.11", "table-8.13", "table-8.14"] {
         let (text, rows) = run(name);
         assert!(rows > 0 && text.lines().count() > rows, "{text}");
     }

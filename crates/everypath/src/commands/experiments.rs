@@ -5,7 +5,7 @@ use crate::output::{self, Json};
 use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::{Watch, clock};
-use crate::{HOLDS, INCONCLUSIVE};
+use crate::{DEFECT, HOLDS, INCONCLUSIVE};
 use everypath_experiments::{About, ExperimentError, Host, Rows, Timed, all};
 use everypath_model::commands::plot_folder::PlotFolder;
 use serde_json::json;
@@ -58,6 +58,10 @@ pub(crate) fn run(args: &ExperimentsArgs) -> Result<u8, Usage> {
                 output::error(&format!("{name}: {missing}; it is left out"));
                 code = INCONCLUSIVE;
                 break;
+            }
+            Err(error @ ExperimentError::Disagreement) => {
+                output::error(&format!("internal error: {name}: {error}"));
+                return Ok(DEFECT);
             }
             Err(error) => return Err(Usage::new(error.to_string())),
         };

@@ -70,6 +70,8 @@ pub(super) struct Flagged {
     paper: PaperFlagged,
     /// Seconds for each operation, from scratch and for each column; empty if the paper has none.
     breakdown: &'static [(&'static str, &'static [f64])],
+    /// The version whose graph is read, if it is another one.
+    graph_of: Option<Setup>,
 }
 
 /// What a search is.

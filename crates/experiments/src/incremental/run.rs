@@ -104,6 +104,13 @@ impl<'a> Subject<'a> {
         (exploration, increment, timed.took.as_secs_f64(), timed.stopped)
     }
 
+    /// The graph of a search from scratch.
+    fn recorded(&self) -> Result<Vec<u8>, ExperimentError> {
+        let record = Incremental { record: true, ..Incremental::default() };
+        let (_, mut increment, _, _) = self.explore(record);
+        self.graph(&mut increment, None)
+    }
+
     /// The graph of a search, as a file would hold it.
     fn graph(
         &self,
@@ -157,6 +164,10 @@ pub(super) fn run_flagged(
         names.iter().map(|name| event(&subject.kind, name)).collect()
     };
     let modified = flagged.modified.iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
+    let mut other = match &flagged.graph_of {
+        Some(setup) => Some(Subject::new(host, setup, flagged.search)?),
+        None => None,
+    };
     let mut scratch = Figures::default();
     let mut columns = vec![Figures::default(); modified.len()];
     let mut stopped = None;
@@ -165,9 +176,13 @@ pub(super) fn run_flagged(
         let plain = Incremental { clock: Some(host.clock), ..Incremental::default() };
         let (expected, increment, seconds, why) = subject.explore(plain);
         scratch.add(seconds, &expected, &increment);
-        let record = Incremental { record: true, ..Incremental::default() };
-        let (_, mut increment, _, _) = subject.explore(record);
-        let file = subject.graph(&mut increment, None)?;
+        let file = match &mut other {
+            Some(other) => {
+                other.seed(seed);
+                other.recorded()?
+            }
+            None => subject.recorded()?,
+        };
         stopped = why;
         for (numbers, column) in modified.iter().zip(&mut columns) {
             let ((exploration, increment, seconds, why), _) =
