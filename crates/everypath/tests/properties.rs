@@ -141,6 +141,9 @@ fn a_variable_is_set_for_the_program_and_for_its_replay() {
     assert_eq!(code("--env CODE=1 --env CODE=4=4 --exit-code 4 -- ./variable"), 0);
     assert_eq!(code("--env CODE=4 -- ./variable"), 1);
     assert_eq!(programs.everypath("replay everypath-trace.json").status.code(), Some(1));
+    // What makes Rust programs look up their stacks is not inherited.
+    assert_eq!(code("-- printenv RUST_BACKTRACE"), 1);
+    assert_eq!(code("--env RUST_BACKTRACE=1 -- printenv RUST_BACKTRACE"), 0);
     let scenario = "program = './variable'\nexit-code = 4\nenvironment = { CODE = '4' }\n";
     fs::write(programs.folder.path().join("s.toml"), scenario).unwrap();
     assert_eq!((code("s.toml"), code("--env CODE=5 s.toml")), (0, 1));

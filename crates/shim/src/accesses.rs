@@ -73,6 +73,9 @@ pub(crate) fn begin_execution() {
 /// How often the log was full in the present step.
 static EMPTIED: Counter = Counter::new();
 const OFTEN: u64 = 32;
+/// How many instructions are traced then: each costs as much as many thousand others, and a thread that waits for
+/// a flag repeats after a few.
+const TRACED: u32 = 512;
 
 /// A thread takes a step.
 pub(crate) fn begin_step(thread: u16, step: u32) {
@@ -185,7 +188,7 @@ pub(crate) fn is_full(address: u64, machine: &Machine) -> bool {
     EMPTIED.set(times);
     // A thread that fills the log so often in one step may wait for another one.
     if times >= OFTEN && times.is_power_of_two() && state().has_runnable_other() {
-        crate::signals::hang::probe(machine);
+        crate::signals::hang::probe(machine, TRACED);
     }
     true
 }

@@ -27,7 +27,8 @@ impl Programs {
         Command::new(env!("CARGO_BIN_EXE_everypath"))
             .args(shlex::split(arguments).unwrap())
             .current_dir(self.folder.path())
-            .env_remove("RUST_BACKTRACE")
+            // Programs do not inherit it.
+            .env("RUST_BACKTRACE", "1")
             .output()
             .unwrap()
     }

@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::Outcome;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// After so many instructions the state is taken not to repeat.
+/// After so many instructions the state of a thread that runs for too long is taken not to repeat.
 const MAX_INSTRUCTIONS: u32 = 1 << 14;
 /// Memory is hashed at most so often.
 const MAX_HASHES: u32 = 256;
@@ -30,6 +30,8 @@ const RED_ZONE: usize = 128;
 static IS_TRACING: AtomicBool = AtomicBool::new(false);
 /// Whether a thread whose state does not repeat goes on: nobody has waited long for it.
 static IS_PROBED: AtomicBool = AtomicBool::new(false);
+/// After so many instructions the state is taken not to repeat, this time.
+static LIMIT: AtomicU32 = AtomicU32::new(0);
 static INSTRUCTIONS: AtomicU32 = AtomicU32::new(0);
 static HASHES: AtomicU32 = AtomicU32::new(0);
 /// Halves of the hashes of the earlier registers and of the earlier memory.
@@ -52,21 +54,23 @@ fn flags(machine: &Machine) -> &core::cell::Cell<u64> {
 /// Begins to trace a thread that runs for too long.
 pub(super) fn trace(machine: &Machine) {
     IS_PROBED.store(false, Relaxed);
-    begin(machine);
+    begin(machine, MAX_INSTRUCTIONS);
 }
 
-/// Begins to trace a thread that may spin: its execution ends if its state repeats.
-pub(crate) fn probe(machine: &Machine) {
+/// Begins to trace a thread that may spin, for some instructions: its execution ends if its state
+/// repeats.
+pub(crate) fn probe(machine: &Machine, instructions: u32) {
     if !IS_TRACING.load(Relaxed) {
         IS_PROBED.store(true, Relaxed);
-        begin(machine);
+        begin(machine, instructions.min(MAX_INSTRUCTIONS));
     }
 }
 
-fn begin(machine: &Machine) {
+fn begin(machine: &Machine, limit: u32) {
     if IS_TRACING.swap(true, Relaxed) {
         return;
     }
+    LIMIT.store(limit, Relaxed);
     INSTRUCTIONS.store(0, Relaxed);
     HASHES.store(0, Relaxed);
     flags(machine).set(flags(machine).get() | TRAP);
@@ -89,7 +93,7 @@ pub(super) fn is_traced(info: usize, machine: &Machine) -> bool {
     if count > 1 && now == kept(0) && memory(machine) == kept(2) {
         end(machine, true);
     }
-    if count > MAX_INSTRUCTIONS || HASHES.load(Relaxed) > MAX_HASHES {
+    if count > LIMIT.load(Relaxed) || HASHES.load(Relaxed) > MAX_HASHES {
         if !IS_PROBED.load(Relaxed) {
             end(machine, false);
         }
