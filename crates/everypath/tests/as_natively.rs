@@ -47,7 +47,7 @@ fn a_created_thread_may_run_before_its_creator_goes_on() {
 fn an_alarm_may_ring_before_it_is_disarmed() {
     let programs = programs(&["alarms.c"]);
     for reduction in REDUCTIONS {
-        for how in ["alarm", "setitimer", "periodic", "anew"] {
+        for how in ["alarm", "setitimer", "periodic", "anew", "posix", "thread"] {
             violates(&programs, &format!("{reduction} -- ./alarms {how}"), "assertion");
         }
         for how in ["left", "again", "thrice"] {
@@ -55,6 +55,14 @@ fn an_alarm_may_ring_before_it_is_disarmed() {
         }
     }
     violates(&programs, "--backend threads -- ./alarms alarm", "assertion");
+}
+
+/// Threads that change something in every round of a cycle were not seen to spin.
+#[test]
+fn who_gives_way_to_each_other_is_in_a_livelock() {
+    let programs = programs(&["polite.c"]);
+    violates(&programs, "-- ./polite", "livelock");
+    holds(&programs, "-- ./polite same");
 }
 
 /// Of equal deadlines that of the thread with the lower number came first.

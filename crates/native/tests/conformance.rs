@@ -98,6 +98,11 @@ fn signals() {
 }
 
 #[test]
+fn posix_timers() {
+    conforms("posix_timers.c", &C);
+}
+
+#[test]
 fn alarms() {
     conforms("alarms.c", &C);
 }

@@ -219,7 +219,7 @@ fn what_cannot_be_controlled_is_said() {
             "stop",
             "signal 19, which stops the process until another one continues it, is not modelled",
         ),
-        ("timer", "syscall timer_create("),
+        ("timer", "timer_create of CPU time is not modelled"),
         ("ownership", "syscall chown("),
         ("device", "open of /dev/full is not modelled"),
         ("owner of I/O", "fcntl with command 8 is not modelled"),

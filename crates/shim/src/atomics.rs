@@ -343,7 +343,7 @@ pub(crate) fn times_in_vain(site: u64, operand: usize, found: u64) -> u64 {
 
 /// Notes what an instruction, or a function, found that changes nothing.
 pub(crate) fn note_in_vain(site: u64, operand: usize, found: u64) {
-    let times = times_in_vain(site, operand, found) + 1;
+    let times = (times_in_vain(site, operand, found) + 1).min(LOOKS);
     state().current().in_vain.set([site, operand as u64, found, times]);
     note_look(state().current(), operand, found);
 }
@@ -416,7 +416,7 @@ fn look(operand: usize, length: usize, site: &Site) {
         glance(Operation::Load(Attempt::First), objects::bytes(operand, length));
     }
     let now = value(operand, site.size);
-    let times = if last_site == place && found == now { times + 1 } else { 1 };
+    let times = if last_site == place && found == now { (times + 1).min(LOOKS) } else { 1 };
     note_look(thread, operand, now);
     rust_rwlock::note_look(operand, now);
     thread.looked.set([place, now, times]);

@@ -15,7 +15,7 @@
 //!   `fingerprint`: the hash of a state.
 //! - `output_digest`: the digest of an execution's output and files, to be judged.
 //! - `start`: from the loader to the first snapshot. `libc`: internals of libc.
-//! - `thread`, `cancel`, `sync`, `futex`, `time`, `alarm`, `random`, `signals`, `files`, `output`,
+//! - `thread`, `cancel`, `sync`, `futex`, `time`, `timers`, `random`, `signals`, `files`, `output`,
 //!   `process`, `heap`, `mapping`, `unwind`, `interfaces`: interposed libc functions, by subject.
 //! - `verify`: the functions of the library `everypath-verify`.
 //! - `dispatch`: every other syscall. `detour`: internal calls of libc.
@@ -24,7 +24,6 @@
 #![no_std]
 
 mod accesses;
-mod alarm;
 mod atomics;
 mod backend;
 mod batch;
@@ -72,6 +71,7 @@ mod sync;
 mod sys;
 mod thread;
 mod time;
+mod timers;
 mod trace_hash;
 mod unwind;
 mod verify;

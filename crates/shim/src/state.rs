@@ -312,7 +312,9 @@ pub(crate) struct State {
     pub(crate) heap_calls: Cell<u32>,
     /// Signals that were sent to the process while every thread blocked them.
     pub(crate) pending_signals: Cell<u64>,
-    pub(crate) alarm: Cell<crate::alarm::Alarm>,
+    pub(crate) timers: [Cell<crate::timers::Timer>; crate::timers::TIMERS],
+    /// Where a place for a new timer is looked for first.
+    pub(crate) next_timer: Cell<u32>,
     pub(crate) actions: [Cell<Action>; SIGNALS],
     pub(crate) settings: crate::dispatch::Settings,
     pub(crate) files: crate::files::Files,

@@ -111,7 +111,7 @@ pub(crate) fn end(thread: &Thread) -> ! {
     point(Operation::Exit(robust), objects::memory(thread.tcb.get()));
     crate::sync::release_robust(thread);
     let keeps_alive =
-        |other: &Thread| !process_faults::is_one(other) && !crate::alarm::is_ringer(other);
+        |other: &Thread| !process_faults::is_one(other) && !crate::timers::is_ringer(other);
     let is_left = |other: &&Thread| other.is_alive() && keeps_alive(other);
     if state.own_threads().filter(is_left).count() == 1 {
         // The last thread has ended without anybody calling exit: that is its last act.

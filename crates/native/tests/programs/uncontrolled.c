@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(name, "kill")) kill(getppid(), SIGTERM);
     if (!strcmp(name, "stop")) raise(SIGSTOP);
-    if (!strcmp(name, "timer")) syscall(SYS_timer_create, CLOCK_MONOTONIC, NULL, stack);
+    if (!strcmp(name, "timer")) syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, NULL, stack);
     if (!strcmp(name, "ownership")) (void)!chown(argv[0], -1, -1);
     if (!strcmp(name, "device")) open("/dev/full", O_RDONLY);
     if (!strcmp(name, "owner of I/O")) fcntl(1, F_SETOWN, 1);

@@ -165,6 +165,11 @@ syscalls! {
         GETDENTS64 = 217 "getdents64" [FD, writes_by(2), INT];
         SET_TID_ADDRESS = 218 "set_tid_address" [INT];
         FADVISE64 = 221 "fadvise64" [FD, INT, INT, INT];
+        TIMER_CREATE = 222 "timer_create" [INT, opt(reads(64)), writes(4)];
+        TIMER_SETTIME = 223 "timer_settime" [INT, INT, reads(32), opt(writes(32))];
+        TIMER_GETTIME = 224 "timer_gettime" [INT, writes(32)];
+        TIMER_GETOVERRUN = 225 "timer_getoverrun" [INT];
+        TIMER_DELETE = 226 "timer_delete" [INT];
         CLOCK_GETTIME = 228 "clock_gettime" [INT, writes(16)];
         CLOCK_GETRES = 229 "clock_getres" [INT, opt(writes(16))];
         CLOCK_NANOSLEEP = 230 "clock_nanosleep" [INT, INT, reads(16), opt(writes(16))] cancellable;
@@ -353,11 +358,6 @@ syscalls! {
         IO_CANCEL = 210 "io_cancel"; IO_PGETEVENTS = 333 "io_pgetevents";
         IO_URING_SETUP = 425 "io_uring_setup"; IO_URING_ENTER = 426 "io_uring_enter";
         IO_URING_REGISTER = 427 "io_uring_register";
-    }
-    refused "POSIX timers are not modelled; timerfd and setitimer are" {
-        TIMER_CREATE = 222 "timer_create"; TIMER_SETTIME = 223 "timer_settime";
-        TIMER_GETTIME = 224 "timer_gettime"; TIMER_GETOVERRUN = 225 "timer_getoverrun";
-        TIMER_DELETE = 226 "timer_delete";
     }
     refused "events of files are not modelled" {
         INOTIFY_INIT = 253 "inotify_init"; INOTIFY_ADD_WATCH = 254 "inotify_add_watch";

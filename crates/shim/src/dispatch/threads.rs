@@ -1,7 +1,6 @@
 //! Futexes, time, signals and the end of the process.
 
 use super::Handlers;
-use crate::alarm;
 use crate::futex;
 use crate::process;
 use crate::random;
@@ -9,6 +8,7 @@ use crate::signals;
 use crate::sys::{answer, errno, number};
 use crate::thread;
 use crate::time;
+use crate::timers;
 
 pub(super) const HANDLERS: Handlers = &[
     (number::FUTEX, |_, [a, b, c, d, e, f]| {
@@ -50,9 +50,14 @@ pub(super) const HANDLERS: Handlers = &[
         signals::suspend(a)
     }),
     (number::PAUSE, |_, _| signals::pause()),
-    (number::ALARM, |_, [a, ..]| Ok(alarm::alarm_after(a as u32))),
-    (number::GETITIMER, |_, [a, b, ..]| alarm::get_timer(a as i32, b)),
-    (number::SETITIMER, |_, [a, b, c, ..]| alarm::set_timer(a as i32, b, c)),
+    (number::ALARM, |_, [a, ..]| Ok(timers::alarm_after(a as u32))),
+    (number::GETITIMER, |_, [a, b, ..]| timers::get_timer(a as i32, b)),
+    (number::SETITIMER, |_, [a, b, c, ..]| timers::set_timer(a as i32, b, c)),
+    (number::TIMER_CREATE, |_, [a, b, c, ..]| timers::create_by_syscall(a as i32, b, c)),
+    (number::TIMER_SETTIME, |_, [a, b, c, d, ..]| timers::set_posix_timer(a, b as i32, c, d)),
+    (number::TIMER_GETTIME, |_, [a, b, ..]| timers::get_posix_timer(a, b)),
+    (number::TIMER_GETOVERRUN, |_, [a, ..]| timers::get_overrun(a)),
+    (number::TIMER_DELETE, |_, [a, ..]| timers::delete_timer(a)),
     (number::SIGALTSTACK, |_, [a, b, ..]| signals::alternate_stack(a, b)),
     (number::EXIT_GROUP, |_, [a, ..]| process::finish(a as i32)),
     (number::EXIT, |_, [a, ..]| process::finish(a as i32)),

@@ -10,6 +10,7 @@
 //! the choices.
 
 mod alternatives;
+mod cycles;
 mod dfs;
 mod pct;
 mod pos;
@@ -345,8 +346,10 @@ extern "C" fn decide() -> *const Context {
 
 /// Chooses the next thread, and takes its step as far as the thread does not do that itself.
 pub(crate) fn next(state: &'static State) -> Result<&'static Thread, Ending> {
+    cycles::look(state)?;
     let (choice, alternatives) = choose(state)?;
     take(state, choice, alternatives)?;
+    cycles::note(choice.thread);
     if choice.thread != state.current.get() {
         state.current.set(choice.thread);
         SWITCHES.set(SWITCHES.get() + 1);

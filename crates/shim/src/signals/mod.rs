@@ -13,6 +13,7 @@ use crate::scheduler::{grant, point};
 use crate::state::{Action, Interruption, SIGNALS, State, Status, Thread, state};
 use crate::sys::{Answer, errno, number, returned, sys};
 use crate::thread::{FIRST_TID, first_tid};
+use crate::timers::Expiry;
 use core::arch::global_asm;
 use everypath_shim_abi::address_space::{PRIVATE, SIGNAL_STACKS, SLOTS};
 use everypath_shim_abi::{LogKind, Object, Operation, Outcome};
@@ -45,6 +46,10 @@ const IGNORE: usize = 1;
 /// How a signal says that it was sent.
 const SENT_TO_PROCESS: i32 = 0;
 const SENT_TO_THREAD: i32 = -6;
+const SENT_BY_TIMER: i32 = -2;
+
+/// The size of a `siginfo_t`, in words of four bytes.
+const INFO_WORDS: usize = 32;
 
 const SA_SIGINFO: i32 = 4;
 const SA_RESTART: i32 = 0x1000_0000;
@@ -220,8 +225,30 @@ fn call_handler(signal: i32, action: &Action, info: usize, machine: usize) {
     }
 }
 
+/// What a handler or whoever waits for a signal is told about it.
+fn information(signal: i32, by_process: bool, expiry: Option<Expiry>) -> [i32; INFO_WORDS] {
+    let mut info = [0; INFO_WORDS];
+    match expiry {
+        Some(Expiry { timer, value }) => {
+            info[..3].copy_from_slice(&[signal, 0, SENT_BY_TIMER]);
+            info[4] = timer;
+            info[6..8].copy_from_slice(&[value as i32, (value >> 32) as i32]);
+        }
+        None => {
+            let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
+            info[..3].copy_from_slice(&[signal, 0, code]);
+            info[4..6].copy_from_slice(&[first_tid(), sys!(number::GETUID) as i32]);
+        }
+    }
+    info
+}
+
 /// Handles a signal in the running thread, now.
 pub(crate) fn handle_here(signal: i32) {
+    handle_taken(signal, None);
+}
+
+fn handle_taken(signal: i32, expiry: Option<Expiry>) {
     let state = state();
     let action = state.actions[signal as usize].get();
     match action.handler {
@@ -240,10 +267,7 @@ pub(crate) fn handle_here(signal: i32) {
             let in_syscall = thread.in_syscall.replace(false);
             let by_process = thread.pending_by_process.get() & bit(signal) != 0;
             thread.pending_by_process.set(thread.pending_by_process.get() & !bit(signal));
-            let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
-            let mut info = [0i32; 32];
-            info[..3].copy_from_slice(&[signal, 0, code]);
-            info[4] = first_tid();
+            let info = information(signal, by_process, expiry);
             let machine = [0u64; 128];
             let (info, machine) = (info.as_ptr() as usize, machine.as_ptr() as usize);
             cancel::elsewhere(|| call_handler(signal, &action, info, machine));
@@ -278,8 +302,8 @@ pub(crate) fn deliver_pending(state: &State) -> bool {
         any = true;
         let signal = ready.trailing_zeros() as i32 + 1;
         thread.pending.set(thread.pending.get() & !bit(signal));
-        crate::alarm::note_taken(signal);
-        handle_here(signal);
+        let expiry = crate::timers::note_taken(signal);
+        handle_taken(signal, expiry);
     }
 }
 
@@ -315,6 +339,22 @@ fn deliver(signal: i32, object: Object, to: impl FnOnce(&Action) -> isize) -> is
 pub(crate) fn reach_process(signal: i32) {
     let action = state().actions[signal as usize].get();
     deposit_somewhere(signal, &action);
+}
+
+/// Leaves a signal with a thread, as a part of the step that is being taken; says whether there is one.
+pub(crate) fn reach_thread(tid: i32, signal: i32) -> bool {
+    let thread = thread_by_number(tid);
+    if let Some(thread) = thread {
+        deposit(thread, signal, &state().actions[signal as usize].get());
+    }
+    thread.is_some()
+}
+
+/// The thread of this process that has a number for the kernel.
+pub(crate) fn thread_by_number(tid: i32) -> Option<&'static Thread> {
+    let is_meant =
+        |thread: &&Thread| thread.is_alive() && FIRST_TID + i32::from(thread.number.get()) == tid;
+    state().own_threads().find(is_meant)
 }
 
 /// Leaves a signal with whichever thread takes it.
@@ -374,9 +414,7 @@ fn interrupt(thread: &Thread, signal: i32, action: &Action) {
 
 /// Does what the system calls do: only threads of this process can be meant.
 pub(crate) fn kill_thread(tid: i32, signal: i32) -> isize {
-    let is_meant =
-        |thread: &&Thread| thread.is_alive() && FIRST_TID + i32::from(thread.number.get()) == tid;
-    send(signal, Object::NONE, || state().own_threads().find(is_meant))
+    send(signal, Object::NONE, || thread_by_number(tid))
 }
 
 /// Does what the system call does.

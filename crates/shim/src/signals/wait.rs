@@ -1,7 +1,7 @@
 //! Waiting for signals: those that are blocked and taken (`sigwait`), and those that are handled
 //! (`pause`, `sigsuspend`).
 
-use super::{SENT_TO_PROCESS, SENT_TO_THREAD, bit, deliver_pending};
+use super::{bit, deliver_pending, information};
 use crate::cancel;
 use crate::controller::is_running;
 use crate::guest;
@@ -11,13 +11,14 @@ use crate::objects;
 use crate::scheduler::{Woken, ask, wait};
 use crate::state::{Status, Thread, state};
 use crate::sys::{Answer, answer, errno, number, returned, sys};
-use crate::thread::first_tid;
+use crate::timers::Expiry;
 use everypath_shim_abi::{Object, Operation, Waiting};
 
-/// A signal that was taken, and whether it was sent to the process.
+/// A signal that was taken, whether it was sent to the process, and by which timer.
 struct Arrived {
     signal: i32,
     by_process: bool,
+    expiry: Option<Expiry>,
 }
 
 /// Whether a thread waits for a signal to take it.
@@ -37,11 +38,11 @@ fn take(set: u64) -> Option<Arrived> {
         let by_process = thread.pending_by_process.get() & bit(signal) != 0;
         thread.pending.set(thread.pending.get() & !bit(signal));
         thread.pending_by_process.set(thread.pending_by_process.get() & !bit(signal));
-        return Some(Arrived { signal, by_process });
+        return Some(Arrived { signal, by_process, expiry: None });
     }
     let signal = of(common)?;
     state.pending_signals.set(state.pending_signals.get() & !bit(signal));
-    Some(Arrived { signal, by_process: true })
+    Some(Arrived { signal, by_process: true, expiry: None })
 }
 
 /// Waits until one of some signals comes, which is taken and not handled.
@@ -50,8 +51,8 @@ fn await_one(set: u64, deadline: Option<u64>) -> Result<Arrived, i32> {
     ask(Operation::SignalWait, objects::whole_process(), deadline);
     loop {
         if let Some(arrived) = take(set) {
-            crate::alarm::note_taken(arrived.signal);
-            return Ok(arrived);
+            let expiry = crate::timers::note_taken(arrived.signal);
+            return Ok(Arrived { expiry, ..arrived });
         }
         if deadline.is_some_and(|deadline| deadline <= state().clock.get()) {
             return Err(errno::EAGAIN);
@@ -87,11 +88,9 @@ pub(crate) fn timed_wait(set: usize, info: usize, patience: usize) -> Answer {
     let set = guest::load(set)?;
     let timeout = crate::time::given_timeout(patience)?;
     let deadline = (patience != 0).then(|| state().clock.get().saturating_add(timeout));
-    let Arrived { signal, by_process } = cancel::at_point(|| await_one(set, deadline))?;
+    let Arrived { signal, by_process, expiry } = cancel::at_point(|| await_one(set, deadline))?;
     if info != 0 {
-        let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
-        guest::zero(info, 128)?;
-        guest::store(info, [signal, 0, code, 0, first_tid(), sys!(number::GETUID) as i32])?;
+        guest::store(info, information(signal, by_process, expiry))?;
     }
     Ok(signal as isize)
 }

@@ -4,14 +4,20 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t rung;
+static volatile sig_atomic_t rung, started;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void ring(int signal) {
     (void)signal;
     rung++;
+}
+
+static void starts(union sigval value) {
+    (void)value;
+    __atomic_store_n(&started, 1, __ATOMIC_SEQ_CST);
 }
 
 int main(int argc, char **argv) {
@@ -46,6 +52,17 @@ int main(int argc, char **argv) {
         alarm(5);
         unsigned left = alarm(3);
         assert(left == 5 || rung);
+    } else if (!strcmp(how, "posix") || !strcmp(how, "thread")) {
+        int by_thread = how[0] == 't';
+        struct sigevent event = {.sigev_notify = by_thread ? SIGEV_THREAD : SIGEV_SIGNAL};
+        event.sigev_signo = SIGALRM;
+        if (by_thread) event.sigev_notify_function = starts;
+        timer_t timer;
+        assert(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+        struct itimerspec once = {{0, 0}, {1, 0}};
+        timer_settime(timer, 0, &once, NULL);
+        timer_delete(timer);
+        assert(!rung && !started);
     } else {
         alarm(1);
         alarm(0);
