@@ -11,7 +11,7 @@ use crate::sample_traces::SampleTraces;
 use everypath_native::{
     CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, MAX_LOOKS, ProgramError,
 };
-use everypath_trace::{Assumption, CheckConfig, Coverage, Trace, Verdict};
+use everypath_trace::{Assumption, CheckConfig, Coverage, PeerAnswers, Trace, Verdict};
 use std::collections::BTreeMap;
 
 /// Why a check ends before its search does.
@@ -165,6 +165,12 @@ impl Counted {
         }
         let peers = outside.assumptions().into_iter().map(|text| assumption("peers", text));
         self.assumptions = peers.collect();
+        let is_prompt = asked.connections > 0 && config.peer_answers == PeerAnswers::Prompt;
+        self.assumptions.extend(is_prompt.then(|| {
+            let text = "peers answer as soon as the program has sent its request \
+                        (--peer-answers prompt)";
+            assumption("prompt-answers", text.into())
+        }));
         self.assumptions.extend(config.tcp_faults.map(|faults| {
             let text = format!(
                 "no more than {faults} goes wrong with connections to peers in one execution"

@@ -11,8 +11,8 @@ use everypath_native::{
     Races, Restart, Setup, TimeMode, leaders, partitions,
 };
 use everypath_trace::{
-    CacheName, CheckConfig, Control, IdleName, PeerTree, RacesName, RestoreMethod, Strategy,
-    ThreadBackend, TimeName,
+    CacheName, CheckConfig, Control, IdleName, PeerAnswers, PeerTree, RacesName, RestoreMethod,
+    Strategy, ThreadBackend, TimeName,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -151,6 +151,7 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
         refused_threads: config.refuse_threads,
         spins: spins(config).unwrap_or(u16::MAX),
         faults: faults(config),
+        late_answers: config.peer_answers == PeerAnswers::Any,
         one_tree: config.peer_tree == PeerTree::Destination,
         max_steps: config.max_depth.unwrap_or(DEFAULT_STEPS),
         datagrams: datagrams(config)?,

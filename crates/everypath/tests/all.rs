@@ -20,6 +20,7 @@ mod machine;
 mod memory_classics;
 mod network_programs;
 mod pages;
+mod peer_pairs;
 mod peers;
 mod properties;
 mod published_bugs;

@@ -173,3 +173,31 @@ fn a_peer_that_cannot_be_asked_is_no_verdict() {
         assert!(code == 3 && reason.contains(&format!("the peer {peer}")), "{peer}: {result}");
     }
 }
+
+/// An answer may be late wherever the program can tell, and only there.
+#[test]
+fn answers_are_late_where_the_program_can_tell() {
+    const LATE: &str = "../crates/everypath/tests/programs/late.c";
+    let programs = Programs::new(&["tcp/alphabet_server.c", LATE]);
+    let port = free_port();
+    let server = [format!("./alphabet_server {port}")];
+    let late = |options: &str, what: &str| {
+        check(&programs, &server, &format!("{options} -- ./late {port} {what}"))
+    };
+    for what in ["nothing", "first", "second", "both", "old", "alarm"] {
+        assert_eq!(late("", what).0, 1, "{what}");
+        let (code, result) = late("--peer-answers prompt", what);
+        assert_eq!(code, i32::from(what == "both"), "{what}: {result}");
+        let assumed = result["assumptions"].as_array().unwrap();
+        let is_said = assumed.iter().any(|assumption| assumption["id"] == "prompt-answers");
+        assert!(is_said || code == 1, "{result}");
+    }
+    let (code, result) = late("", "blocked");
+    assert_eq!((code, &result["stats"]["executions"]), (0, &json!(1)), "{result}");
+    assert_eq!(result["assumptions"], json!([]));
+    // It cannot be late for ever, and the verdict says so.
+    let (code, result) = late("", "often");
+    assert_eq!((code, &result["stats"]["executions"]), (0, &json!(4)), "{result}");
+    let text = result["assumptions"][0]["text"].as_str().unwrap();
+    assert!(text.contains("late three times in a row"), "{result}");
+}

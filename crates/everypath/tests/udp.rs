@@ -412,12 +412,15 @@ fn servers_that_wait_for_some_time_only_are_waited_for() {
     let programs = Programs::new(&["../crates/everypath/tests/programs/repeats.c"]);
     let port = free_port();
     let lossy = |faults: &str| {
-        let options = format!("--udp-direction receive --udp-budget {faults}");
+        let options =
+            format!("--peer-answers prompt --udp-direction receive --udp-budget {faults}");
         check(&programs, "repeats serve", port, &format!("{options} -- ./repeats ask {port}"))
     };
     let (code, result) = lossy("loss=1");
     assert_eq!((code, &result["stats"]["executions"]), (0, &2.into()), "{result}");
     assert_eq!(lossy("loss=2").0, 1, "the second answer may be lost, too");
+    let late = check(&programs, "repeats serve", port, &format!("-- ./repeats ask {port}"));
+    assert_eq!(late.0, 1, "both answers may be late");
 }
 
 /// A client that sends first is started when the program looks for datagrams at a port that it named.

@@ -89,6 +89,14 @@ impl Environment {
         self.lock().peers.assumptions().collect()
     }
 
+    /// Notes that an answer was late as often as it can be.
+    pub(crate) fn note_overdue_answer(&self) {
+        self.lock().peers.assume(
+            "a peer's answer that was late three times in a row is there when the program looks \
+             for the fourth time",
+        );
+    }
+
     /// What did not happen with peers, a sentence each.
     pub(crate) fn absences(&self) -> Vec<String> {
         self.lock().peers.absences()

@@ -50,6 +50,10 @@ pub enum Delivery {
         /// Its number, from 0.
         packet: u32,
     },
+    /// What a peer did is seen now.
+    Answer,
+    /// What a peer did is not seen yet.
+    Delayed,
 }
 
 impl Delivery {
@@ -61,6 +65,8 @@ impl Delivery {
             Delivery::Again { packet } => (2, packet),
             Delivery::Late { packet } => (3, packet),
             Delivery::Early { packet } => (4, packet),
+            Delivery::Answer => (5, 0),
+            Delivery::Delayed => (6, 0),
         };
         kind << 32 | u64::from(number)
     }
@@ -74,6 +80,8 @@ impl Delivery {
             2 => Delivery::Again { packet: number },
             3 => Delivery::Late { packet: number },
             4 => Delivery::Early { packet: number },
+            5 => Delivery::Answer,
+            6 => Delivery::Delayed,
             _ => return None,
         })
     }
@@ -91,6 +99,8 @@ mod tests {
             Delivery::Again { packet: 7 },
             Delivery::Late { packet: u32::MAX },
             Delivery::Early { packet: 1 },
+            Delivery::Answer,
+            Delivery::Delayed,
         ] {
             assert_eq!(Delivery::from_word(delivery.word()), Some(delivery));
         }

@@ -70,6 +70,8 @@ pub struct Counters {
     pub spans: u64,
     /// Messages to peers whose answer was known.
     pub cache_hits: u64,
+    /// Answers of peers that were not late once more because they had been often enough.
+    pub overdue: u64,
     /// The most steps that a sampled execution had.
     pub longest: u64,
     /// The most threads that a sampled execution had, those that ended included.

@@ -80,6 +80,8 @@ pub struct Setup {
     pub idle: IdleMode,
     /// What may go wrong with connections to peers.
     pub faults: Faults,
+    /// Whether answers of peers may be late where the program can tell.
+    pub late_answers: bool,
     /// Whether all connections to a server have one communication tree.
     pub one_tree: bool,
     /// Whether the other endpoints are programs that are explored alone.

@@ -234,6 +234,10 @@ impl Scheduler for Worker {
         scheduler::complete_earlier(after, kinds, completion);
     }
 
+    fn is_alarm_set(&self) -> bool {
+        crate::timers::are_set()
+    }
+
     fn is_cancelled(&self) -> bool {
         cancel::is_due()
     }
@@ -308,6 +312,10 @@ impl Environment for Worker {
 
     fn message_bytes(&self, length: usize) -> &[u8] {
         memory::bytes(self.message(), length)
+    }
+
+    fn count_overdue(&self) {
+        count(|counters| counters.overdue += 1);
     }
 
     fn count_cache_hit(&self) {

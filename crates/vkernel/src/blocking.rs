@@ -3,7 +3,7 @@
 use crate::fd_table::{self, Kind, NONBLOCK};
 use crate::host::{Host, LAST, Thread, Woken};
 use crate::state::Want;
-use crate::{errno, udp_clients, wants};
+use crate::{arrival, errno, udp_clients, wants};
 use everypath_shim_abi::{Object, Operation, OperationKind, PackedOperation, TimeMode, Waiting};
 
 /// A call on an object, as the scheduler sees it.
@@ -22,7 +22,7 @@ pub(crate) struct Call {
 
 impl Call {
     /// When a wait for it ends by itself.
-    fn deadline(&self, k: &impl Host) -> Option<u64> {
+    pub(crate) fn deadline(&self, k: &impl Host) -> Option<u64> {
         let given_up = match self.patience {
             Blocking::Until(moment) => Some(moment),
             Blocking::Last => Some(LAST),
@@ -57,7 +57,7 @@ impl Blocking {
         match self {
             Blocking::None | Blocking::Last => false,
             Blocking::Until(_) => k.setup().time == TimeMode::Quiescent,
-            Blocking::Forever => true,
+            Blocking::Forever => !arrival::may_be_interrupted(k),
         }
     }
 }
@@ -86,6 +86,11 @@ pub(crate) fn until_done<T>(
     outcome
 }
 
+/// Whether a call looks at descriptors, of which more may turn out to be ready.
+fn is_look(call: &Call) -> bool {
+    matches!(call.operation.kind(), OperationKind::Arrive | OperationKind::Poll)
+}
+
 /// Whether a call decides which datagrams arrive.
 fn is_arrival(call: &Call) -> bool {
     call.operation.kind() == OperationKind::Arrive
@@ -99,7 +104,7 @@ fn try_until_done<T>(
     // Who gives up last of all does so whenever it asked.
     let deadline = call.deadline(k).filter(|&moment| moment != LAST);
     let mut call = udp_clients::widened(k, call);
-    if is_arrival(&call) {
+    if is_look(&call) {
         k.current().task().want.set(wants::known_to_all(k, call.want));
     }
     k.request(call.operation, call.touches, deadline);
@@ -110,9 +115,14 @@ fn try_until_done<T>(
         through.check(k)?;
     }
     let (began, mut has_heard) = (k.clock(), false);
+    // Who was told that time is over does not look for late answers once more.
+    let (mut looks, mut is_last) = (true, false);
     loop {
         let thread = k.current();
         udp_clients::begin_look(k, &call);
+        if looks {
+            arrival::look(k, &call, is_last);
+        }
         if is_arrival(&call) {
             wants::settle(k, call.want);
         }
@@ -124,7 +134,8 @@ fn try_until_done<T>(
             return Err(Unfinished::Interrupted);
         }
         if wants::is_satisfied(k, call.want) {
-            // The datagram was lost, and there is another.
+            // The datagram was lost, and there is another; or something has come meanwhile.
+            looks = true;
             call = udp_clients::widened(k, call);
             k.request(call.operation, call.touches, deadline);
             continue;
@@ -135,8 +146,10 @@ fn try_until_done<T>(
                 return Err(Unfinished::WouldWait);
             }
             Blocking::Until(moment) if moment <= k.clock() => {
-                if !has_heard && wants::hear(k, call.want, moment.saturating_sub(began)) {
-                    has_heard = true;
+                let is_late = arrival::is_refused(k, call.want);
+                if !has_heard && !is_late && wants::hear(k, call.want, moment.saturating_sub(began))
+                {
+                    (has_heard, looks) = (true, true);
                     continue;
                 }
                 return Err(Unfinished::TimedOut);
@@ -146,11 +159,14 @@ fn try_until_done<T>(
         call = udp_clients::widened(k, call);
         let is_endless = call.patience == Blocking::Forever && call.deadline(k).is_none();
         let hopes = is_endless && udp_clients::may_speak_up(k, call.want);
-        let deadline = if hopes { Some(LAST) } else { call.deadline(k) };
+        let is_late = is_endless && arrival::is_refused(k, call.want);
+        let deadline = if hopes || is_late { Some(LAST) } else { call.deadline(k) };
         thread.announce(call.operation, call.touches);
         thread.task().want.set(wants::known_to_all(k, call.want));
         let woken = k.wait(Waiting::Network, call.touches, deadline);
+        looks = woken != Woken::TimedOut || is_late;
         match woken {
+            Woken::TimedOut if is_late => is_last = true,
             Woken::TimedOut if hopes => udp_clients::await_all(k),
             Woken::TimedOut if call.patience == Blocking::Last => {
                 return Err(Unfinished::TimedOut);
@@ -163,7 +179,7 @@ fn try_until_done<T>(
 }
 
 /// After so many failed polls a thread counts as spinning.
-const PATIENT_LOOKS: u16 = 3;
+pub(crate) const PATIENT_LOOKS: u16 = 3;
 
 /// A thread that looks again and again without waiting lets others move first. The first looks are
 /// no reason: what it does next may depend on its being first.

@@ -67,7 +67,7 @@ pub fn ways(k: &impl Host, thread: &impl Thread) -> u32 {
             // What comes of it is for the other program to say.
             Some((socket, _)) if joint::is_joint(k, socket) => 1,
             Some((socket, length)) => {
-                let count = length.min(peer::available(k, socket));
+                let count = length.min(peer::answered(k, socket));
                 let (whole, broken) = ways_to_receive(k, socket, count);
                 (whole + broken).min(usize::from(TIMEOUT) - 1) as u32
             }
@@ -118,7 +118,11 @@ fn ways_to_receive(k: &impl Host, socket: &Object, count: usize) -> (usize, usiz
 
 /// How many of so many bytes are received, and whether the connection breaks then.
 pub(crate) fn received(k: &impl Host, socket: &Object, count: usize) -> (usize, bool) {
-    let outcome = outcome(k);
+    // Late answers may have been a choice since.
+    let outcome = match k.current().task().outcome.get() {
+        outcome if are_explored(k) && outcome != TIMEOUT => usize::from(outcome),
+        _ => 0,
+    };
     let (whole, broken) = ways_to_receive(k, socket, count);
     match outcome {
         0 => (count, false),

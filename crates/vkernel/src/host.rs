@@ -219,6 +219,9 @@ pub trait Scheduler {
         completion: PackedCompletion,
     );
 
+    /// Whether a signal comes after some time.
+    fn is_alarm_set(&self) -> bool;
+
     /// Whether the running thread must not go on with the call that it is in.
     fn is_cancelled(&self) -> bool;
 
@@ -278,6 +281,9 @@ pub trait Environment {
 
     /// Counts something that was answered without asking.
     fn count_cache_hit(&self);
+
+    /// Counts an answer of a peer that cannot be late any longer.
+    fn count_overdue(&self);
 
     /// Adds to the log of messages.
     fn log(&self, bytes: &[u8]);

@@ -27,6 +27,8 @@ pub(crate) struct Head {
     pub(crate) from: Address,
     pub(crate) length: u32,
     pub(crate) put: Put,
+    /// Whether a peer has sent it.
+    pub(crate) is_foreign: bool,
 }
 
 /// How many bytes it takes there.
@@ -39,6 +41,7 @@ impl Head {
         bytes[..Address::SIZE].copy_from_slice(&self.from.to_buffer());
         bytes[Address::SIZE..][..4].copy_from_slice(&self.length.to_le_bytes());
         bytes[Address::SIZE + 4] = (self.put == Put::ByReceiver).into();
+        bytes[Address::SIZE + 5] = self.is_foreign.into();
         bytes
     }
 
@@ -47,11 +50,12 @@ impl Head {
         let (mut from, mut rest) = ([0; Address::SIZE], [0; 8]);
         k.read_own(place, &mut from);
         k.read_own(place + Address::SIZE, &mut rest);
-        let [a, b, c, d, by_receiver, ..] = rest;
+        let [a, b, c, d, by_receiver, is_foreign, ..] = rest;
         Head {
             from: Address::from_buffer(&from),
             length: u32::from_le_bytes([a, b, c, d]),
             put: if by_receiver != 0 { Put::ByReceiver } else { Put::BySender },
+            is_foreign: is_foreign != 0,
         }
     }
 }
@@ -243,6 +247,12 @@ pub(crate) fn oldest(k: &impl Host, number: usize) -> Option<Head> {
     let start = if socket.unreliable.get() { TRANSIT } else { 0 };
     let place = || socket.contents(k, number) + start;
     (socket.waiting() > start).then(|| Head::at(k, place()))
+}
+
+/// Whether it was decided what arrives next, and nobody has read it.
+pub(crate) fn is_decided(k: &impl Host, number: usize) -> bool {
+    let socket = k.object(number);
+    socket.waiting() > 0 && socket.unreliable.get() && Transit::of(k, number).arrived.get() != 0
 }
 
 /// The next message that arrives. The fates of those in flight are decided now.

@@ -3,7 +3,7 @@
 use crate::fd_table::{self, Kind as OpenKind, NONBLOCK, Open};
 use crate::host::Host;
 use crate::object::{Kind, before_mode, partner, touches};
-use crate::{errno, multicast, peer, udp};
+use crate::{arrival, errno, multicast, peer, udp};
 use everypath_shim_abi::{self as abi, Operation};
 
 /// `ioctl`.
@@ -31,6 +31,7 @@ pub fn ioctl(k: &impl Host, descriptor: i32, request: usize, at: usize) -> Resul
         READABLE if is_socket || kind == Kind::Pipe => {
             let state = Operation::SocketState(abi::Object::NONE);
             k.point(state, touches(k, usize::from(open.index)));
+            arrival::glance(k, usize::from(open.index));
             k.store(at, readable(k, usize::from(open.index)) as i32)?;
             Ok(0)
         }

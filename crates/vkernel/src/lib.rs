@@ -26,6 +26,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod arrival;
 mod blocking;
 pub mod buffer;
 mod cmsg;

@@ -7,6 +7,7 @@
 //! Who must wait is woken by every change that lets it go on, tries again, and waits again if
 //! another thread was faster: so the kernel does it too, and no choice is needed.
 
+use crate::arrival::Arrivals;
 use crate::fd_table::{self, Kind as OpenKind, NONBLOCK, Open};
 use crate::host::Host;
 use crate::peer::Remote;
@@ -128,6 +129,7 @@ pub struct Object {
     pub(crate) foreign: Cell<Address>,
     pub(crate) options: Cell<Options>,
     pub(crate) remote: Cell<Remote>,
+    pub(crate) arrivals: Cell<Arrivals>,
 }
 
 impl Object {

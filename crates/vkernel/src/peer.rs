@@ -3,6 +3,7 @@
 //! What the program repeats is answered from the trees, here. What it never sent before is a
 //! question to the checker, which asks the peer and lets the trees grow.
 
+use crate::arrival::{self, Arrivals};
 use crate::blocking::Blocking;
 use crate::connect::refuse;
 use crate::frames::{self, Ends};
@@ -212,6 +213,8 @@ fn stand(k: &impl Host, number: usize, position: Position) {
     message_log::heard(k, number, None, position);
     socket.stage.set(Stage::Connected);
     socket.remote.set(Remote::at(position));
+    socket.arrivals.set(Arrivals::default());
+    arrival::answered(k, socket);
 }
 
 /// The connection that a listener accepts next, if a client is there for it.
@@ -246,6 +249,9 @@ pub(crate) fn accept(
         return joint::accept(k, listener, patience);
     }
     let queue = k.object(listener);
+    if arrival::is_hidden(k, listener) {
+        return Ok(None);
+    }
     let Some(position) = next_client(k, queue) else { return Ok(None) };
     let number = fd_table::free_object(k).ok_or(errno::EMFILE)?;
     let socket = k.object(number);
@@ -308,6 +314,7 @@ pub(crate) fn send(
         socket.remote.set(Remote { position, ..remote });
         sent += message.len();
     }
+    arrival::answered(k, socket);
     let after = k.trees().received(socket.remote.get().position);
     let moved = Moved::up_to(after, after - before);
     k.complete(&[OperationKind::SendWhole], Completion::Moved(moved));
@@ -346,6 +353,7 @@ pub(crate) fn shut(k: &impl Host, number: usize) -> Result<(), i32> {
         let position = reach(k, remote.position, Sent::End);
         message_log::heard(k, number, Some(remote.position), position);
         socket.remote.set(Remote { position, ..remote });
+        arrival::answered(k, socket);
     }
     Ok(())
 }
@@ -390,6 +398,7 @@ pub(crate) fn receive(
     }
     let end = match remote.is_reset {
         true => commtree::End::Reset,
+        false if arrival::is_end_hidden(k, socket) => commtree::End::Open,
         false => k.trees().end(remote.reader, remote.position),
     };
     match end {
@@ -405,6 +414,16 @@ pub(crate) fn receive(
 
 /// How many bytes can be read.
 pub(crate) fn available(k: &impl Host, socket: &Object) -> usize {
+    answered(k, socket).min((arrival::shown(k, socket) - taken(socket)) as usize)
+}
+
+/// How many can be read by a call that waits for them.
+pub(crate) fn available_soon(k: &impl Host, socket: &Object) -> usize {
+    answered(k, socket).min((arrival::shown_soon(k, socket) - taken(socket)) as usize)
+}
+
+/// How many can be read sooner or later.
+pub(crate) fn answered(k: &impl Host, socket: &Object) -> usize {
     joint::refuse_to_count(k);
     let remote = socket.remote.get();
     if remote.is_reset { 0 } else { k.trees().readable(remote.reader, remote.position) as usize }
@@ -422,6 +441,7 @@ pub(crate) fn readiness(k: &impl Host, socket: &Object) -> (bool, End) {
     }
     let remote = socket.remote.get();
     let end = match remote.end(k) {
+        _ if !remote.is_reset && arrival::is_end_hidden(k, socket) => End::Open,
         commtree::End::Open => End::Open,
         commtree::End::Closed => End::Finished,
         commtree::End::Reset => End::Gone,
@@ -483,7 +503,8 @@ fn absorb(k: &impl Host, number: usize, put: Put) {
         let foreign = socket.foreign.get();
         if !foreign.is_some() || foreign == from {
             let length = pieces.length(k) as u32;
-            deliver(k, Side::Outside(from), number, Head { from, length, put }, pieces);
+            let head = Head { from, length, put, is_foreign: true };
+            deliver(k, Side::Outside(from), number, head, pieces);
         }
     }
     socket.remote.set(remote);

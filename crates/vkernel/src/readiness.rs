@@ -3,7 +3,7 @@
 use crate::fd_table::{self, Kind as OpenKind};
 use crate::host::Host;
 use crate::object::{End, Kind, Object, Stage, is_unix, partner};
-use crate::{epoll, eventfd, peer, send_queue, stream, timerfd, udp_clients};
+use crate::{arrival, epoll, eventfd, peer, send_queue, stream, timerfd, udp_clients};
 use core::cell::Cell;
 use everypath_shim_abi::Sight;
 
@@ -26,7 +26,8 @@ pub(crate) fn of_object(k: &impl Host, number: usize) -> u32 {
         Kind::Pipe => of_pipe(k, object),
         Kind::Datagram => {
             udp_clients::invite(k, number);
-            let is_coming = object.waiting() > 0 || send_queue::waiting(k, number).is_some();
+            let is_sent = object.waiting() > 0 || send_queue::waiting(k, number).is_some();
+            let is_coming = is_sent && !arrival::is_hidden(k, number);
             let is_seen = object.sight.get() != Sight::Waits;
             let has_data = is_coming || is_seen || object.shut_receiving.get();
             let failed = object.error.get() != 0;
@@ -67,7 +68,8 @@ fn of_stream(k: &impl Host, number: usize) -> u32 {
     match socket.stage.get() {
         Stage::Fresh => return OUT | HANG_UP,
         Stage::Listening => {
-            let waiting = socket.waiting() > 0 || peer::has_client(k, number);
+            let comes = || peer::has_client(k, number) && !arrival::is_hidden(k, number);
+            let waiting = socket.waiting() > 0 || comes();
             return if waiting { IN } else { 0 };
         }
         Stage::Over => {

@@ -3,8 +3,8 @@
 use crate::host::{Host, Thread};
 use crate::object::{Kind, Object};
 use crate::state::Transfer;
-use crate::{faults, joint, partition, peer, stream, tcp, udp, wants};
-use everypath_shim_abi::{Moved, Operation, OperationKind, PollScope};
+use crate::{arrival, faults, joint, partition, peer, stream, tcp, udp, wants};
+use everypath_shim_abi::{FaultLimit, Moved, Operation, OperationKind, PollScope};
 
 /// The connection with a peer that a thread is about to send or receive on, and how many bytes at
 /// most, if it can be told how many it were.
@@ -25,6 +25,10 @@ pub fn refined(k: &impl Host, thread: &impl Thread) -> Option<Operation> {
         OperationKind::Arrive if !wants::has_traffic(k, thread.task().want.get()) => {
             let clients = wants::has_door(k, thread.task().want.get());
             return Some(Operation::Poll(PollScope { clients, arrivals: true }));
+        }
+        // A look decides when late answers arrive.
+        OperationKind::Poll if arrival::is_decided_by(k, thread.task().want.get()) => {
+            return Some(Operation::Arrive(FaultLimit::None));
         }
         OperationKind::Close => return tcp::closing(k, thread).map(Operation::Close),
         OperationKind::Shutdown => return tcp::closing(k, thread).map(Operation::Shutdown),
@@ -54,7 +58,9 @@ pub fn refined(k: &impl Host, thread: &impl Thread) -> Option<Operation> {
         }
         // A connection may break before, while or after its bytes are awaited.
         OperationKind::Receive if divisible && faults::may_reset(k, k.object(number)) => None,
-        OperationKind::Receive if waits && !stream::can_receive(k, number) => {
+        OperationKind::Receive
+            if waits && !stream::can_receive(k, number) && !arrival::is_hidden(k, number) =>
+        {
             Some(Operation::AwaitBytes)
         }
         OperationKind::Send => Some(stream::sending(k, number, length)),

@@ -9,7 +9,7 @@ use crate::object::{Kind, Object, free, touches};
 use crate::sockaddr::Address;
 use crate::udp::{about_to_move, deliver, mark};
 use crate::udp_clients::{self, Speaker};
-use crate::{errno, fd_table, peer};
+use crate::{arrival, errno, fd_table, peer};
 use everypath_shim_abi::{Completion, Moved, Operation, OperationKind, Sending};
 
 /// The send queue of a socket, if it has one.
@@ -109,7 +109,7 @@ pub(crate) fn send(
     if let Some(error) = socket.takes_error() {
         return Err(error);
     }
-    let head = Head { from: *to, length: length as u32, put: Put::BySender };
+    let head = Head { from: *to, length: length as u32, put: Put::BySender, is_foreign: false };
     meet(socket, to);
     deliver(k, Side::Socket(number), outbox, head, pieces);
     Ok(length as isize)
@@ -184,16 +184,23 @@ pub(crate) fn later(k: &impl Host, number: usize) -> Later {
 /// [empties]: empties
 pub(crate) fn look(k: &impl Host, number: usize) -> Found {
     udp_clients::invite(k, number);
+    if arrival::is_hidden(k, number) {
+        return Found::Nothing;
+    }
     if empties(k, number) {
         while forward_own(k, number) {}
     }
-    match in_flight::look(k, number) {
+    let found = match in_flight::look(k, number) {
         Found::Nothing if forward_own(k, number) => match k.object(number).waiting() {
             0 => Found::Lost,
             _ => in_flight::look(k, number),
         },
         found => found,
+    };
+    if found == Found::Lost {
+        arrival::lost(k, number);
     }
+    found
 }
 
 /// Decides the fates of all messages in flight to a socket, up to the first that arrives.

@@ -48,6 +48,8 @@ pub struct Task {
     /// How many ports it was given, and how many connections to peers it asked for.
     pub(crate) ports: Cell<u16>,
     pub(crate) connections: Cell<u16>,
+    /// The outcome of the step in which it looks for something.
+    pub(crate) outcome: Cell<u16>,
     /// What it waits for at a socket or several.
     pub(crate) want: Cell<Want>,
     /// What it is about to send or receive.

@@ -107,7 +107,7 @@ pub(crate) fn sending(k: &impl Host, number: usize, length: usize) -> Operation 
 pub(crate) fn receiving(k: &impl Host, number: usize, length: usize) -> Operation {
     let socket = k.object(number);
     let (waiting, taken) = match peer::is_remote(socket) {
-        true => (peer::available(k, socket), peer::taken(socket)),
+        true => (peer::available_soon(k, socket), peer::taken(socket)),
         false => (socket.waiting(), socket.taken.get()),
     };
     let is_whole = waiting >= length && length > 0;

@@ -158,7 +158,12 @@ pub(crate) fn send(
     if let Some(error) = socket.takes_error() {
         return Err(error);
     }
-    let head = Head { from: source(socket, &to), length: length as u32, put: Put::BySender };
+    let head = Head {
+        from: source(socket, &to),
+        length: length as u32,
+        put: Put::BySender,
+        is_foreign: false,
+    };
     let mut anybody = false;
     let is_looped = !to.is_multicast() || socket.options.get().hears_itself();
     if !is_to_many && k.is_one_of_several() && receivers(k, socket, &to).next().is_none() {
@@ -269,7 +274,7 @@ fn send_to_partner(
     let through = through(k, descriptor);
     let call = Call { operation: operation.pack(), touches: key(other), want, through, patience };
     let (from, length) = (Address::default(), pieces.length(k) as u32);
-    let head = Head { from, length, put: Put::BySender };
+    let head = Head { from, length, put: Put::BySender, is_foreign: false };
     let done = until_done(k, call, || {
         if k.object(number).shut_sending.get() || k.object(other).shut_receiving.get() {
             return Some(Err(broken_pipe(k, flags)));

@@ -184,7 +184,8 @@ fn absorb(k: &impl Host, remote: &mut Remote, speaker: Speaker) -> Option<usize>
             }
             k.object(number).hears_clients.set(true);
             let (length, put) = (pieces.length(k) as u32, Put::ByReceiver);
-            deliver(k, Side::Outside(from), number, Head { from, length, put }, pieces);
+            let head = Head { from, length, put, is_foreign: true };
+            deliver(k, Side::Outside(from), number, head, pieces);
         }
     }
     client

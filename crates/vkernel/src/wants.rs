@@ -6,15 +6,20 @@ use crate::object::{Kind, Stage};
 use crate::readiness::{ERROR, HANG_UP, INVALID, OUT, READ_HANG_UP, of_object};
 use crate::state::{MAX_WATCHED, Want};
 use crate::{
-    epoll, eventfd, in_flight, joint, object, partition, peer, poll, select, send_queue, stream,
-    tcp, timerfd, udp_clients,
+    arrival, epoll, eventfd, in_flight, joint, object, partition, peer, poll, select, send_queue,
+    stream, tcp, timerfd, udp_clients,
 };
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 use everypath_shim_abi::{FaultLimit, Operation, PackedOperation, PollScope};
 
-/// Whether a wait is over.
+/// Whether a wait is over, or will be as soon as somebody looks.
 pub(crate) fn is_satisfied(k: &impl Host, want: Want) -> bool {
+    is_met(k, want) || arrival::is_coming(k, want)
+}
+
+/// Whether what is waited for is there.
+pub(crate) fn is_met(k: &impl Host, want: Want) -> bool {
     match want {
         Want::Nothing => false,
         Want::Ready { number, events } => {

@@ -350,6 +350,10 @@ impl Scheduler for Machine {
     ) {
     }
 
+    fn is_alarm_set(&self) -> bool {
+        false
+    }
+
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -422,6 +426,8 @@ impl Environment for Machine {
     }
 
     fn count_cache_hit(&self) {}
+
+    fn count_overdue(&self) {}
 
     fn log(&self, _bytes: &[u8]) {}
 }

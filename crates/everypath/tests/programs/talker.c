@@ -18,6 +18,7 @@
 //   mTEXT  send a datagram    M  send what was received last to where it came from
 //   e3     receive up to so many bytes of one   y3  without waiting   z3  within a second
 //   p9     poll the datagram socket             P9  it and the connection    X  close it
+//   d      accept, each connection by a process of its own    L  begin again, from the next word
 //   %      in the end, exit with a code that tells what was sent, received and seen
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -27,6 +28,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,8 +168,9 @@ static void *run(void *argument) {
     struct thread *self = argument;
     char last[64] = "";
     ssize_t got = 0;
-    int sender = 0;
-    for (int i = 0; i < self->count; i++) {
+    int sender = 0, again = -1;
+    for (int i = 0; i < self->count || again >= 0; i++) {
+        if (i == self->count) i = again + 1;
         char *word = self->words[i], *rest = word + 1;
         struct timeval second = {.tv_sec = *word == 'o'};
         switch (*word) {
@@ -182,6 +185,12 @@ static void *run(void *argument) {
             break;
         }
         case 'a': must((self->connection = accept(self->listener, NULL, NULL)) >= 0, word); break;
+        case 'd':
+            signal(SIGCHLD, SIG_IGN);
+            do must((self->connection = accept(self->listener, NULL, NULL)) >= 0, word);
+            while (fork() != 0 && close(self->connection) == 0);
+            break;
+        case 'L': again = i; break;
         case 's': say(self, rest, strlen(rest)); break;
         case '?': {
             unsigned which = everypath_choose ? everypath_choose(strlen(rest)) : 0;

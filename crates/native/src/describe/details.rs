@@ -140,10 +140,13 @@ pub(crate) fn fault_of(event: &Event) -> Option<String> {
         (_, Completion::NetworkChanged(NetworkChange::Mended(..))) => "partition healed",
         (_, Completion::Spurious) => "spurious wakeup",
         (_, Completion::Delivered(Delivered { delivery, .. })) => match delivery {
-            Delivery::Nothing { lost: 0 } | Delivery::InOrder { .. } => return None,
+            Delivery::Nothing { lost: 0 } | Delivery::InOrder { .. } | Delivery::Answer => {
+                return None;
+            }
             Delivery::Nothing { .. } => "loss",
             Delivery::Again { .. } => "duplication",
             Delivery::Late { .. } | Delivery::Early { .. } => "reordering",
+            Delivery::Delayed => "late answer",
         },
         (Operation::ConnectPeer(_), _) if event.outcome != 0 => "connection refused",
         (Operation::Send(_) | Operation::SendWhole(_), _) if event.outcome != 0 => "short write",

@@ -143,6 +143,8 @@ pub(super) fn delivery(event: &Event) -> String {
         Delivery::Again { packet: number } => packet(number) + " again (duplicate)",
         Delivery::Late { packet: number } => packet(number) + " (reordered, late)",
         Delivery::Early { packet: number } => packet(number) + " (reordered, early)",
+        Delivery::Answer => "finds what the peer has sent".into(),
+        Delivery::Delayed => "finds nothing yet: what the peer has sent is late".into(),
     }
 }
 

@@ -219,6 +219,13 @@ impl Peers {
         Ok(all)
     }
 
+    /// Adds to what the result rests on.
+    pub(crate) fn assume(&mut self, text: &str) {
+        if !self.assumptions.contains(text) {
+            self.assumptions.insert(text.into());
+        }
+    }
+
     /// Whether there are any of ours.
     pub fn are_there(&self) -> bool {
         !self.peers.is_empty()

@@ -398,6 +398,9 @@ impl Worker {
         while self.is_answered_unless(control)? {
             self.check()?;
             if self.first.region.last_reply().outcome != Outcome::Asking {
+                if self.counters().overdue > 0 {
+                    self.outside.note_overdue_answer();
+                }
                 return match self.first.refusal() {
                     Some(refusal) => Err(refusal),
                     None => self.settle(control),

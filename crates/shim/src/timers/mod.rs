@@ -79,6 +79,11 @@ fn update(index: usize, change: impl FnOnce(&mut Timer)) {
     state().timers[index].set(timer);
 }
 
+/// Whether any timer will ring.
+pub(crate) fn are_set() -> bool {
+    state().timers.iter().any(|timer| timer.get().ringer != 0)
+}
+
 /// Whether a thread is the one that waits for a timer. It keeps no process alive.
 pub(crate) fn is_ringer(thread: &Thread) -> bool {
     state().timers.iter().any(|timer| {

@@ -117,6 +117,17 @@ choice! {
 }
 
 choice! {
+    /// When answers of peers become visible.
+    pub enum PeerAnswers {
+        /// At any time: calls that do not wait, or not for ever, may come too early
+        #[default]
+        Any,
+        /// As soon as the program has sent the request
+        Prompt,
+    }
+}
+
+choice! {
     /// How threads run.
     pub enum ThreadBackend {
         /// As fibers on one kernel thread

@@ -9,8 +9,8 @@ mod udp;
 mod values;
 
 pub use choices::{
-    CacheName, IdleName, MemoryName, PeerTree, RacesName, ReductionName, RestoreMethod, Strategy,
-    ThreadBackend, TimeName,
+    CacheName, IdleName, MemoryName, PeerAnswers, PeerTree, RacesName, ReductionName,
+    RestoreMethod, Strategy, ThreadBackend, TimeName,
 };
 pub use udp::{UdpAtPort, UdpRules};
 pub use values::{BadValue, ByteSize, FilePlacement, Partition, Seconds, TcpFaults};
@@ -216,6 +216,11 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = PeerTree::Connection))]
     #[cfg_attr(feature = "clap", arg(help_heading = "Peers"))]
     pub peer_tree: PeerTree,
+
+    /// When answers of peers become visible
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = PeerAnswers::Any))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Peers"))]
+    pub peer_answers: PeerAnswers,
 
     /// Ask the peers again for everything that they answered, and compare
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Peers"))]

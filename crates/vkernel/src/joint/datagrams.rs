@@ -165,7 +165,7 @@ pub(crate) fn fetch(k: &impl Host, number: usize, patience: Blocking) -> Option<
             let family = socket.family.get();
             let from = Address::loopback(family).with_port(answer.handle as u16);
             let content = Pieces::One { address: k.message(), length: answer.length as usize };
-            let head = Head { from, length: answer.length, put: Put::BySender };
+            let head = Head { from, length: answer.length, put: Put::BySender, is_foreign: false };
             udp::deliver(k, Side::Outside(from), number, head, content);
             Some(Ok(()))
         }
