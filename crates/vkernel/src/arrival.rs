@@ -71,7 +71,7 @@ pub(crate) fn shown(k: &impl Host, socket: &Object) -> u64 {
     if are_chosen(k) { socket.arrivals.get().shown } else { u64::MAX }
 }
 
-/// How many bytes will have arrived when somebody looks who waits for them.
+/// How many bytes will have arrived when a call looks that waits for them.
 pub(crate) fn shown_soon(k: &impl Host, socket: &Object) -> u64 {
     let arrivals = socket.arrivals.get();
     let is_next = arrivals.waiting > 0 && arrivals.shown == socket.remote.get().reader.0;

@@ -114,9 +114,8 @@ fn try_until_done<T>(
     if let Some(through) = call.through {
         through.check(k)?;
     }
-    let (began, mut has_heard) = (k.clock(), false);
-    // Who was told that time is over does not look for late answers once more.
-    let (mut looks, mut is_last) = (true, false);
+    // A call whose time is over does not look for late answers once more.
+    let (began, mut has_heard, mut looks, mut is_last) = (k.clock(), false, true, false);
     loop {
         let thread = k.current();
         udp_clients::begin_look(k, &call);
