@@ -29,6 +29,11 @@ pub(crate) fn conclude(
     if first.outcome == Outcome::TooLong {
         return Found::inconclusive(too_long(first));
     }
+    // A violation that rests on what peers remember of other executions is none.
+    let has_peers = launch.outside.remembers_peers();
+    if has_peers {
+        launch.outside.renew_peers();
+    }
     let replayed = match replay(launch, &first.schedule) {
         Ok(replayed) => replayed,
         Err(Error::Stopped) => return Found::unconfirmed(),
@@ -39,6 +44,15 @@ pub(crate) fn conclude(
         // What a peer did that cannot be controlled is known, even if it does not do it again.
         _ if first.outcome == Outcome::Uncontrolled && !first.text.is_empty() => {
             Found::inconclusive(first.text.clone())
+        }
+        _ if let Some(difference) = first.difference(&replayed.execution)
+            && has_peers =>
+        {
+            Found::inconclusive(format!(
+                "a violation was found but did not repeat with fresh peers ({difference}): what a \
+                 peer answers depends on its other connections, on time or on chance. Try --cache \
+                 none, which starts peers anew for every execution"
+            ))
         }
         _ if let Some(difference) = first.difference(&replayed.execution) => {
             Found::inconclusive(format!(
@@ -129,7 +143,12 @@ fn simplest(
     found: Replayed,
     violation: Violation,
 ) -> (Replayed, Violation, Vec<FoundStep>) {
-    let simpler = minimise(launch, &found.execution).and_then(|schedule| replay(launch, &schedule));
+    let simpler = minimise(launch, &found.execution).and_then(|schedule| {
+        if launch.outside.remembers_peers() {
+            launch.outside.renew_peers();
+        }
+        replay(launch, &schedule)
+    });
     // What cannot be made simpler was repeated already and is told as it is.
     let (mut simplest, violation, steps) = match simpler {
         Ok(simpler) if let Some(same) = violated_alike(launch, &simpler, &violation) => {

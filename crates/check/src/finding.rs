@@ -224,6 +224,8 @@ pub(crate) struct Found {
     /// Whether a violation was found, and it was stopped before that was repeated.
     pub(crate) is_unconfirmed: bool,
     pub(crate) verified: Option<u64>,
+    /// How many executions were repeated with fresh peers, if not all of them were.
+    pub(crate) with_fresh_peers: Option<u64>,
     /// What did not happen in a program that violates nothing, a sentence each.
     pub(crate) did_not_happen: Vec<String>,
     /// Why a counterexample was not minimised and explained to the end, if it was not.
@@ -247,6 +249,7 @@ impl Found {
             internal_error: false,
             is_unconfirmed: false,
             verified: None,
+            with_fresh_peers: None,
             did_not_happen: Vec::new(),
             cut_short: None,
             samples: SampleTraces::default(),

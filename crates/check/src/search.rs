@@ -1,5 +1,6 @@
 //! Runs the search that a configuration asks for.
 
+use crate::assumptions::assumption;
 use crate::conclude::conclude;
 use crate::exploration::Exploration;
 use crate::finding::{Counted, Early, Found, failed};
@@ -9,15 +10,19 @@ use crate::observer::{Observer, Search};
 use crate::phases::{now, watched};
 use crate::sample_traces::with_sample_traces;
 use everypath_native::{
-    CrossCheck, Error, Exhaustive, Explored, Launch, Sampling, StateSpace, with_served_addresses,
+    CrossCheck, Error, Exhaustive, Explored, Launch, Repeated, Sampling, StateSpace,
+    repeat_with_fresh_peers, with_served_addresses,
 };
 use everypath_schedules::reduction::Reduction;
-use everypath_trace::{CacheName, CheckConfig, Control, Coverage, Verdict};
+use everypath_trace::{Assumption, CacheName, CheckConfig, Control, Coverage, Verdict};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 /// How many schedules are sampled if nobody says.
 const DEFAULT_EXECUTIONS: u64 = 10_000;
+/// How many executions are repeated with fresh peers, if there is time.
+const WITH_FRESH_PEERS: u64 = 8;
 /// How many executions `--verify` repeats in every other way.
 const VERIFIED: u64 = 200;
 
@@ -58,7 +63,9 @@ pub(crate) fn explore(
                 Found::inconclusive(why.clone())
             }
             _ => {
-                let found = unless_vacuous(config, &launch, verified(config, &launch, found));
+                let found = verified(config, &launch, found);
+                let found = repeated(config, (&launch, explored), watched.seconds, found);
+                let found = unless_vacuous(config, &launch, found);
                 with_sample_traces(config, &program, &launch, found)
             }
         }
@@ -69,6 +76,7 @@ pub(crate) fn explore(
     if found.verdict == Verdict::Inconclusive && matches!(exploration, Exploration::Sampled(_)) {
         found.coverage = Coverage::Sampled;
     }
+    counted.assumptions.extend(found.with_fresh_peers.map(peers_are_deterministic));
     found.counted = counted;
     Ok(found)
 }
@@ -83,6 +91,44 @@ fn unless_vacuous(config: &CheckConfig, launch: &Launch, found: Found) -> Found 
         Err(Error::Stopped) => found,
         Err(error) => Found::failed(&error),
     }
+}
+
+/// Runs a few executions again with fresh peers: one whose answers depend on other connections makes
+/// a cache of them wrong.
+fn repeated(
+    config: &CheckConfig,
+    (launch, explored): (&Launch, &Explored),
+    seconds: f64,
+    found: Found,
+) -> Found {
+    if found.verdict != Verdict::Holds || !launch.outside.remembers_peers() {
+        return found;
+    }
+    let (seed, is_only) = (config.seed(), explored.executions == 1);
+    let limit = Duration::from_secs_f64(seconds).max(Duration::from_secs(1));
+    let began = now();
+    let is_time_left = || now() - began < limit;
+    match repeat_with_fresh_peers(launch, (seed, WITH_FRESH_PEERS), is_only, is_time_left) {
+        Ok(Repeated::Alike(1)) if is_only => found,
+        Ok(Repeated::Alike(_)) if config.verify_peers => found,
+        Ok(Repeated::Alike(count)) => Found { with_fresh_peers: Some(count), ..found },
+        Ok(Repeated::Differs(difference)) => Found::inconclusive(format!(
+            "an execution was not the same with fresh peers ({difference}): what a peer answers \
+             depends on its other connections, on time or on chance. Try --cache none, which \
+             starts peers anew for every execution"
+        )),
+        Err(Error::Stopped) => found,
+        Err(error) => Found::failed(&error),
+    }
+}
+
+fn peers_are_deterministic(repeated: u64) -> Assumption {
+    let executions = if repeated == 1 { "execution was" } else { "executions were" };
+    let text = format!(
+        "peers answer the same to the same: {repeated} {executions} repeated with fresh peers \
+         (--verify-peers asks again for every answer)"
+    );
+    assumption("deterministic-peers", text)
 }
 
 /// Repeats what `--verify-peers` and `--verify` ask for.

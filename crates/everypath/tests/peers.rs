@@ -201,3 +201,20 @@ fn answers_are_late_where_the_program_can_tell() {
     let text = result["assumptions"][0]["text"].as_str().unwrap();
     assert!(text.contains("late three times in a row"), "{result}");
 }
+
+/// What a server answers that counts over its connections depends on more than is cached.
+#[test]
+fn servers_that_remember_are_found_out() {
+    const COUNTER: &str = "../crates/everypath/tests/programs/remembers.c";
+    let programs = Programs::new(&[COUNTER]);
+    let port = free_port();
+    let server = [format!("./remembers serve {port}")];
+    for how in ["holds", "fails"] {
+        let (code, result) = check(&programs, &server, &format!("-- ./remembers {how} {port}"));
+        let reason = result["reason"].as_str().unwrap_or_default();
+        assert!(code == 3 && reason.contains("fresh peers"), "{how}: {result}");
+    }
+    // One connection after the other is counted alike in every execution.
+    let (code, result) = check(&programs, &server, &format!("-- ./remembers twice {port}"));
+    assert_eq!(code, 0, "{result}");
+}

@@ -89,6 +89,19 @@ impl Environment {
         self.lock().peers.assumptions().collect()
     }
 
+    /// Whether there were peers, and what they answered is remembered beyond an execution.
+    pub fn remembers_peers(&self) -> bool {
+        self.cache != Cache::None && self.lock().peers.statistics().connections > 0
+    }
+
+    /// Ends all peers and forgets what they answered: they are started anew when they are needed.
+    pub fn renew_peers(&self) {
+        let World { trees, peers, .. } = &mut *self.lock();
+        if let Some(trees) = trees {
+            peers.renew(trees);
+        }
+    }
+
     /// Notes that an answer was late as often as it can be.
     pub(crate) fn note_overdue_answer(&self) {
         self.lock().peers.assume(

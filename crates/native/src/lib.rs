@@ -42,6 +42,7 @@ mod error;
 mod execution;
 mod executions;
 mod exhaustive;
+mod fresh_peers;
 mod good_turing;
 mod joint;
 mod judge;
@@ -86,6 +87,7 @@ pub use everypath_commtree::joint as histories;
 pub use execution::{Execution, ExitCodes, Explored};
 pub use executions::{Executions, executions};
 pub use exhaustive::{Exhaustive, explore};
+pub use fresh_peers::{Repeated, repeat_with_fresh_peers};
 pub use good_turing::{GoodTuring, Promise};
 pub use joint::{
     Finish, Goal, JointExplored, JointSearch, JointSetting, Together, explore_jointly,

@@ -235,12 +235,17 @@ impl Peers {
     /// one before.
     pub fn begin_execution(&mut self, memory: &Memory) {
         if self.options.cache == Cache::None {
-            self.connections.clear();
-            self.peers.iter_mut().for_each(|peer| peer.role = Role::Unused);
-            self.hosts.clear();
-            self.origins.clear();
-            memory.clear();
+            self.renew(memory);
         }
+    }
+
+    /// Ends all peers and forgets what they answered: they are started anew when they are needed.
+    pub fn renew(&mut self, memory: &Memory) {
+        self.connections.clear();
+        self.peers.iter_mut().for_each(|peer| peer.role = Role::Unused);
+        self.hosts.clear();
+        self.origins.clear();
+        memory.clear();
     }
 
     /// Opens a connection to a server, for which `name` stands in every schedule alike.
