@@ -170,7 +170,7 @@ fn symmetry_is_refused_where_it_is_not_sound() {
     }
 }
 
-/// What a simulation does is a path of the model; losses are not in its log.
+/// What a simulation does is a path of the model, losses included.
 #[test]
 fn the_log_of_a_simulation_is_a_path_of_the_model() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,6 +181,7 @@ fn the_log_of_a_simulation_is_a_path_of_the_model() {
     let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
     assert_eq!(first["event"], "timeout");
     assert_eq!(first["time"], 1.0);
+    assert!(log.lines().any(|line| line.contains("\"event\":\"lose\"")), "{log}");
     let validate = "model election --nodes 3 --set terms=3 --validate log.jsonl";
     let output = election(folder.path(), validate);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));

@@ -74,7 +74,8 @@ pub struct SimulateArgs {
     pub(crate) max_seconds: Option<Seconds>,
 
     /// Write the events of the first replication, each as a JSON object on a line: `time` in seconds,
-    /// `actor`, `event`, `text`; `model --validate` reads it
+    /// `actor`, `event`, `text`, and the packet that is `received`; lost packets are events, too; `model
+    /// --validate` reads it
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
 

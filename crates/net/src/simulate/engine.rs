@@ -59,20 +59,50 @@ pub fn simulate_logged<P: Scenario + Traffic>(
 ) -> Result<(), Panicked> {
     let protocol = P::build(options);
     let write = RefCell::new(write);
-    let log = |time: Nanos, id: NodeId, node: &P::Node, cause: Cause<P>| {
-        let event = (0..).zip(P::EVENTS).find(|(event, _)| match (P::action(*event), &cause) {
-            (Action::Deliver(kind), Cause::Packet(_, packet)) => kind.is(packet),
-            (Action::Fire(kind), Cause::Timer(timer)) => kind(timer),
-            (Action::Command, Cause::Command(_)) | (Action::Reboot, Cause::Reboot) => true,
-            _ => false,
-        });
+    let log = |time: Nanos, id: NodeId, what: Logged<'_, P>| {
         let time = Duration::from_nanos(time);
-        let event = event.map_or("", |(_, kind)| kind.name);
-        let text = protocol.describe(id, node, cause);
-        (write.borrow_mut())(LogLine { time, node: id, actor: protocol.name(id), event, text });
+        let line = |event, text, received| {
+            let actor = protocol.name(id);
+            (write.borrow_mut())(LogLine { time, node: id, actor, event, text, received });
+        };
+        match what {
+            Logged::Event(node, cause) => {
+                let received = match &cause {
+                    Cause::Packet(_, packet) => Some(packet.to_string()),
+                    _ => None,
+                };
+                let event = event_of::<P>(&cause).unwrap_or_default();
+                line(event, protocol.describe(id, node, cause), received);
+            }
+            Logged::Lost(envelope) => {
+                // A protocol that cannot lose packets when it is explored keeps them in flight there.
+                let text = format!("{} is lost", protocol.describe_packet(&envelope));
+                loss_of::<P>(&envelope.packet)
+                    .into_iter()
+                    .for_each(|event| line(event, text.clone(), None));
+            }
+        }
     };
-    let simulation = Simulation::<P>::new(options, settings);
+    let mut simulation = Simulation::<P>::new(options, settings);
+    simulation.medium.lost = Some(Vec::new());
     run(Simulation { log: Some(&log), ..simulation }, &|_| true).map(|_| ())
+}
+
+/// The name of the event that a handler runs for.
+fn event_of<P: Scenario>(cause: &Cause<P>) -> Option<&'static str> {
+    let is = |event: u16| match (P::action(event), cause) {
+        (Action::Deliver(kind), Cause::Packet(_, packet)) => kind.is(packet),
+        (Action::Fire(kind), Cause::Timer(timer)) => kind(timer),
+        (Action::Command, Cause::Command(_)) | (Action::Reboot, Cause::Reboot) => true,
+        _ => false,
+    };
+    (0..).zip(P::EVENTS).find(|(event, _)| is(*event)).map(|(_, kind)| kind.name)
+}
+
+/// The name of the event that loses a packet.
+fn loss_of<P: Scenario>(packet: &P::Packet) -> Option<&'static str> {
+    let is = |event: u16| matches!(P::action(event), Action::Lose(kind) if kind.is(packet));
+    (0..).zip(P::EVENTS).find(|(event, _)| is(*event)).map(|(_, kind)| kind.name)
 }
 
 /// What happened in a simulation.
@@ -88,10 +118,20 @@ pub struct LogLine {
     pub event: &'static str,
     /// What it did.
     pub text: String,
+    /// The packet that the node has received, if it was one.
+    pub received: Option<String>,
 }
 
-/// Who is told of every event, before its handler runs.
-type Log<'a, P> = &'a dyn Fn(Nanos, NodeId, &<P as Protocol>::Node, Cause<P>);
+/// What a log is told.
+enum Logged<'a, P: Protocol> {
+    /// A handler of a node is about to run.
+    Event(&'a P::Node, Cause<P>),
+    /// A packet to the node is lost.
+    Lost(Envelope<P::Packet>),
+}
+
+/// Who is told of every event, before its handler runs, and of every packet that is lost.
+type Log<'a, P> = &'a dyn Fn(Nanos, NodeId, Logged<'_, P>);
 
 fn run<P: Traffic>(
     mut simulation: Simulation<'_, P>,
@@ -227,7 +267,15 @@ impl<'a, P: Traffic> Simulation<'a, P> {
     /// Tells who keeps a log that a handler is about to run, and why.
     fn note(&self, id: NodeId, cause: impl FnOnce() -> Cause<P>) {
         if let Some(log) = self.log {
-            log(self.medium.now, id, &self.nodes[usize::from(id)], cause());
+            log(self.medium.now, id, Logged::Event(&self.nodes[usize::from(id)], cause()));
+        }
+    }
+
+    /// Tells who keeps a log of the packets that were lost since the last time.
+    fn note_losses(&mut self) {
+        let Some(log) = self.log else { return };
+        for lost in self.medium.lost.iter_mut().flat_map(|lost| lost.drain(..)) {
+            log(self.medium.now, lost.to, Logged::Lost(lost));
         }
     }
 
@@ -258,6 +306,7 @@ impl<'a, P: Traffic> Simulation<'a, P> {
 
     /// Checks what must be true after an event at a node.
     fn review(&mut self, id: NodeId) {
+        self.note_losses();
         let Some(check) = self.check else { return };
         let active = self.protocol.timers(&self.nodes[usize::from(id)]);
         let violated = if self.medium.timers[usize::from(id)].are(active) {

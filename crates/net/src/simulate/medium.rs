@@ -7,7 +7,7 @@ use super::settings::nanos;
 use super::timers::Timers;
 use super::{Nanos, Settings};
 use crate::outbox::no_neighbour;
-use crate::{Context, NodeId, Protocol, Report, Topology};
+use crate::{Context, Envelope, NodeId, Protocol, Report, Topology};
 use std::time::Duration;
 
 /// What can happen.
@@ -43,6 +43,8 @@ pub(super) struct Medium<'a, P: Protocol> {
     pub(super) timers: Vec<Timers<P::Timer>>,
     /// What is counted.
     pub(super) meter: Meter,
+    /// What links have lost since somebody looked, for a log.
+    pub(super) lost: Option<Vec<Envelope<P::Packet>>>,
     /// The state that only the specification sees.
     pub(super) ghost: P::Ghost,
     /// What handlers choose.
@@ -83,6 +85,7 @@ impl<'a, P: Protocol> Medium<'a, P> {
             queue: Queue::new(),
             timers: (0..nodes).map(|_| Timers::new()).collect(),
             meter: Meter::new(nodes),
+            lost: None,
             ghost: P::Ghost::default(),
             choices: Random::new(settings.seed, Stream::Choices),
         }
@@ -104,7 +107,12 @@ impl<'a, P: Protocol> Medium<'a, P> {
         self.meter.counts.sent += 1;
         match self.links.cross() {
             Some(delay) => self.after(delay, Event::Arrive { from, to, packet }),
-            None => self.meter.counts.lost += 1,
+            None => {
+                self.meter.counts.lost += 1;
+                self.lost.iter_mut().for_each(|lost| {
+                    lost.push(Envelope { from, to, packet: packet.clone() });
+                });
+            }
         }
     }
 }

@@ -124,10 +124,11 @@ impl Plan {
         let settings = Settings { seed, ..self.settings.clone() };
         let mut lines = String::new();
         let mut write = |line: LogLine| {
-            let LogLine { time, actor, event, text, .. } = line;
+            let LogLine { time, actor, event, text, received, .. } = line;
             let time = time.as_secs_f64();
-            lines +=
-                &json!({"time": time, "actor": actor, "event": event, "text": text}).to_string();
+            let mut object = json!({"time": time, "actor": actor, "event": event, "text": text});
+            received.into_iter().for_each(|packet| object["received"] = packet.into());
+            lines += &object.to_string();
             lines.push('\n');
         };
         // A panic is reported with the replications, of which this is the first once more.
