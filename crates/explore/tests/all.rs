@@ -4,4 +4,5 @@ mod graphs;
 mod incremental;
 mod liveness;
 mod properties;
+mod spin;
 mod walk;
