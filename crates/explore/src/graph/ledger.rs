@@ -155,9 +155,9 @@ impl Ledger {
         }
     }
 
-    fn transition(&self, at: usize) -> (Step, u32) {
-        let high = self.high.get(at).map_or(0, |high| u32::from(*high) << 16);
-        (self.steps.steps[(high | u32::from(self.low[at])) as usize], self.next[at])
+    /// The number of the step of a transition.
+    fn step(&self, at: usize) -> u32 {
+        self.high.get(at).map_or(0, |high| u32::from(*high) << 16) | u32::from(self.low[at])
     }
 
     /// Writes the graph.
@@ -196,6 +196,8 @@ struct Assembly<'a> {
     ledger: &'a Ledger,
     /// The runs of the ledger, by the number of their state, and where they begin.
     runs: Vec<(u32, u32)>,
+    /// Where those of a state are among them.
+    runs_from: Vec<u32>,
     baseline: Option<&'a Baseline<'a>>,
     /// The events that are not in the graph.
     left_out: &'a [u16],
@@ -221,9 +223,13 @@ impl<'a> Assembly<'a> {
         };
         let mut runs: Vec<(u32, u32)> = (0..).zip(ledger.lengths.iter().scan(0, begin)).collect();
         runs.sort_by_key(|(run, _)| ledger.runs[*run as usize]);
+        let mut runs_from = vec![0; ledger.prints.len() + 1];
+        ledger.runs.iter().for_each(|&from| runs_from[from as usize + 1] += 1);
+        (1..runs_from.len()).for_each(|state| runs_from[state] += runs_from[state - 1]);
         let mut assembly = Assembly {
             ledger,
             runs,
+            runs_from,
             baseline,
             left_out,
             expanded: Vec::new(),
@@ -248,10 +254,10 @@ impl<'a> Assembly<'a> {
 
     /// The runs of a state of the ledger.
     fn runs_of(&self, state: u32) -> &[(u32, u32)] {
-        let from = |(run, _): &(u32, u32)| self.ledger.runs[*run as usize];
-        let start = self.runs.partition_point(|run| from(run) < state);
-        let end = self.runs.partition_point(|run| from(run) <= state);
-        &self.runs[start..end]
+        match self.runs_from.get(state as usize..).and_then(|from| from.first_chunk()) {
+            Some(&[start, end]) => &self.runs[start as usize..end as usize],
+            None => &[],
+        }
     }
 
     /// Gives a state with transitions its number.
@@ -276,23 +282,36 @@ impl<'a> Assembly<'a> {
         known == NOWHERE
     }
 
-    /// The transitions of a state, in the order of their steps; what was executed now counts.
-    fn transitions(&self, (old, new): (u32, u32), out: &mut Vec<(Step, u32)>) {
+    /// The transitions of a state, with the numbers of their steps in the file, in the order of their
+    /// steps; what was executed now counts.
+    fn transitions(
+        &self,
+        (old, new): (u32, u32),
+        steps: &mut Dictionary,
+        out: &mut Vec<(Step, u32, u32)>,
+    ) {
         out.clear();
         for &(run, first) in self.runs_of(new) {
             let end = first + u32::from(self.ledger.lengths[run as usize]);
             out.extend((first..end).map(|at| {
-                let (step, next) = self.ledger.transition(at as usize);
-                (step, self.from_new[next as usize])
+                // The steps of the ledger come first in the file.
+                let (number, next) = (self.ledger.step(at as usize), self.ledger.next[at as usize]);
+                let step = self.ledger.steps.steps[number as usize];
+                (step, number, self.from_new[next as usize])
             }));
         }
         if let Some(baseline) = self.baseline.filter(|_| old != NOWHERE) {
             let kept = baseline.kept(old);
-            out.extend(kept.map(|(step, next)| (step, self.from_old[next as usize])));
+            out.extend(
+                kept.map(|(step, next)| (step, steps.number(step), self.from_old[next as usize])),
+            );
         }
         // The sort is stable, so that the first of equal steps is the one executed now.
-        out.sort_by_key(|(step, _)| (step.actor, step.event, step.param));
-        out.dedup_by_key(|(step, _)| *step);
+        let key = |(step, ..): &(Step, u32, u32)| (step.actor, step.event, step.param);
+        if !out.is_sorted_by(|a, b| key(a) < key(b)) {
+            out.sort_by_key(key);
+            out.dedup_by_key(|(step, ..)| *step);
+        }
     }
 
     /// How many steps are enabled in a state, as far as that is known.
@@ -343,10 +362,10 @@ impl<'a> Assembly<'a> {
         let mut rows = Vec::with_capacity((self.expanded.len() + 1) * 8);
         let (mut transitions, mut bytes, mut written) = (Vec::new(), Vec::new(), 0u64);
         for (&place, print) in self.expanded.iter().zip(self.prints()) {
-            self.transitions(place, &mut transitions);
+            self.transitions(place, &mut steps, &mut transitions);
             bytes.clear();
-            for &(step, next) in &transitions {
-                bytes.extend_from_slice(&steps.number(step).to_le_bytes()[..step_width]);
+            for &(_, number, next) in &transitions {
+                bytes.extend_from_slice(&number.to_le_bytes()[..step_width]);
                 bytes.extend_from_slice(&next.to_le_bytes());
             }
             rows.extend_from_slice(&(written as u32).to_le_bytes());
