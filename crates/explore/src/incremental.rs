@@ -443,6 +443,7 @@ impl<'a> Past<'a> {
 
     /// What there is to say in the end, about a search that took so many bytes.
     pub(crate) fn finish(mut self, search_bytes: u64, claims: usize) -> Increment {
+        self.result.ledger.iter_mut().for_each(Ledger::settle);
         let memory = self.memo.bytes() + self.numbers.capacity() * 4 + claims;
         let ledger = self.result.ledger.as_ref().map_or(0, Ledger::bytes);
         self.result.search_bytes = search_bytes;

@@ -4,6 +4,7 @@ use super::format::{HEADER, Header, UNKNOWN, home, row_seal};
 use super::{Baseline, Counterexample, Makeup, Meta, NOWHERE};
 use crate::table::{DENSE, Lookup, Table};
 use crate::{Canonical, Fingerprint, Step};
+use prefetch_index::prefetch_index;
 use std::io::{self, Seek, SeekFrom, Write};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -26,6 +27,30 @@ pub struct Ledger {
     runs: Vec<u32>,
     lengths: Vec<u8>,
     enabled: Vec<u8>,
+    /// The state in which transitions start now.
+    from: Option<u128>,
+    /// States that are written down and have no number yet. Looking one up misses the processor's
+    /// caches; several misses at a time take hardly longer than one.
+    pending: Vec<Pending>,
+}
+
+/// How many states are looked up at a time.
+const PENDING: usize = 64;
+
+/// A state that is to be numbered.
+#[derive(Clone, Copy)]
+struct Pending {
+    print: u128,
+    /// Where its number goes.
+    place: Place,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    /// To [`Ledger::runs`].
+    Run(usize),
+    /// To [`Ledger::next`].
+    Next(usize),
 }
 
 /// Steps, numbered.
@@ -109,6 +134,33 @@ impl Ledger {
         }
     }
 
+    /// Puts the number of a state where it belongs, at the latest in [`Ledger::settle`].
+    fn await_number(&mut self, print: u128, place: Place) {
+        if self.pending.len() == PENDING {
+            self.settle();
+        }
+        self.by_print.prefetch(print as u64);
+        self.pending.push(Pending { print, place });
+    }
+
+    /// Numbers the states that have no number yet, in the order in which they were written down.
+    pub(crate) fn settle(&mut self) {
+        for pending in &self.pending {
+            if let Some(number) = self.by_print.guess(pending.print as u64) {
+                prefetch_index(&self.prints, number as usize);
+            }
+        }
+        let mut pending = std::mem::take(&mut self.pending);
+        for Pending { print, place } in pending.drain(..) {
+            let number = self.state(print);
+            match place {
+                Place::Run(run) => self.runs[run] = number,
+                Place::Next(transition) => self.next[transition] = number,
+            }
+        }
+        self.pending = pending;
+    }
+
     fn find(&self, print: u128) -> Option<u32> {
         let same = |number: u32| self.prints[number as usize] == print;
         match self.by_print.find(print as u64, same) {
@@ -120,22 +172,22 @@ impl Ledger {
     /// Says that the transitions that follow start in this state, and how many steps are enabled
     /// in it if that is known.
     pub(crate) fn start(&mut self, Fingerprint(print): Fingerprint, enabled: Option<usize>) {
-        let from = self.state(print);
         let enabled = enabled.and_then(|count| u8::try_from(count).ok()).unwrap_or(UNKNOWN);
-        if self.runs.last() != Some(&from) {
-            self.run(from, enabled);
+        if self.from != Some(print) {
+            self.from = Some(print);
+            self.run(print, enabled);
         }
     }
 
-    fn run(&mut self, from: u32, enabled: u8) {
-        push(&mut self.runs, from);
+    fn run(&mut self, from: u128, enabled: u8) {
+        self.await_number(from, Place::Run(self.runs.len()));
+        push(&mut self.runs, NOWHERE);
         push(&mut self.lengths, 0);
         push(&mut self.enabled, enabled);
     }
 
     /// Writes a transition down.
     pub(crate) fn add(&mut self, step: Step, Fingerprint(print): Fingerprint) {
-        let next = self.state(print);
         let number = self.steps.number(step);
         if number > u32::from(u16::MAX) && self.high.is_empty() {
             self.high = vec![0; self.low.len()];
@@ -144,9 +196,10 @@ impl Ledger {
             push(&mut self.high, (number >> 16) as u16);
         }
         push(&mut self.low, number as u16);
-        push(&mut self.next, next);
+        self.await_number(print, Place::Next(self.next.len()));
+        push(&mut self.next, NOWHERE);
         if self.lengths.last() == Some(&u8::MAX)
-            && let (Some(&from), Some(&enabled)) = (self.runs.last(), self.enabled.last())
+            && let (Some(from), Some(&enabled)) = (self.from, self.enabled.last())
         {
             self.run(from, enabled);
         }
@@ -174,6 +227,7 @@ impl Ledger {
         baseline: Option<&Baseline<'_>>,
         about: About<'_>,
     ) -> io::Result<Written> {
+        debug_assert!(self.pending.is_empty(), "a search settles its ledger");
         let left_out = Baseline::left_out(baseline, about.left_out);
         let meta = Meta::new(about.makeup, &left_out, about.counterexamples);
         Assembly::new(self, baseline, &left_out).write(out, about.makeup, &meta)
