@@ -8,7 +8,7 @@ use crate::replay::{Replay, Replayed};
 use crate::report::Report;
 use crate::{joint, search};
 use everypath_native::Specification;
-use everypath_trace::{CheckConfig, Control, Trace};
+use everypath_trace::{CacheName, CheckConfig, Control, PeerAnswers, PeerTree, Trace};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -67,6 +67,12 @@ impl Check {
                  with --joint, cannot reach: name all others with --with, or all with --peer",
             ));
         }
+        if let Some(option) = about_peers(config) {
+            return Err(CheckError::options(format!(
+                "{option} is about real processes (--peer), of which there are none with --with or \
+                 --joint: leave it out"
+            )));
+        }
         if config.joint && config.sample_traces.is_some() {
             return Err(CheckError::options(
                 "--sample-traces draws executions of all programs together, which --joint does not \
@@ -93,4 +99,19 @@ impl Check {
             None => Ok(()),
         }
     }
+}
+
+/// An option that only matters to peers, if there can be none.
+fn about_peers(config: &CheckConfig) -> Option<&'static str> {
+    let is_alone = config.with.is_empty() && !config.is_joint();
+    let faults = config.tcp_faults.is_some() && !config.is_joint();
+    let options = [
+        ("--tcp-faults", faults),
+        ("--chunks", config.chunks),
+        ("--cache", config.cache != CacheName::default()),
+        ("--peer-tree", config.peer_tree != PeerTree::default()),
+        ("--peer-answers", config.peer_answers != PeerAnswers::default()),
+        ("--verify-peers", config.verify_peers),
+    ];
+    options.into_iter().find(|(_, is_given)| *is_given && !is_alone).map(|(name, _)| name)
 }

@@ -218,3 +218,44 @@ fn servers_that_remember_are_found_out() {
     let (code, result) = check(&programs, &server, &format!("-- ./remembers twice {port}"));
     assert_eq!(code, 0, "{result}");
 }
+
+/// Only a program that waits for clients may wait for ever.
+#[test]
+fn a_program_is_not_idle_while_its_peer_waits() {
+    const WAITS: &str = "../crates/everypath/tests/programs/waits.c";
+    const REPEATS: &str = "../crates/everypath/tests/programs/repeats.c";
+    let programs = Programs::new(&[WAITS, REPEATS, "tcp/alphabet_client.c"]);
+    let port = free_port();
+    let server = [format!("./repeats serve {port}")];
+    let lost = format!("--udp-multiply 1,0 -- ./waits lost {port}");
+    let (code, result) = check(&programs, &server, &lost);
+    assert_eq!((code, &result["violation"]["property"]), (1, &json!("idle")), "{result}");
+    let serve = format!("-- ./waits serve {port}");
+    let caller = [format!("./waits call {port}")];
+    let (code, result) = check(&programs, &caller, &serve);
+    assert_eq!((code, &result["violation"]["property"]), (1, &json!("idle")), "{result}");
+    let (code, result) = check(&programs, &[], &format!("--with './waits call {port}' {serve}"));
+    assert_eq!(code, 1, "{result}");
+    // It waits for the next client.
+    let client = [format!("true {port}")];
+    let (_, result) = check(&programs, &client, &serve);
+    assert_ne!(result["verdict"], "violated", "{result}");
+}
+
+#[test]
+fn options_about_peers_are_refused_without_peers() {
+    let programs = Programs::new(&["tcp/alphabet_client.c"]);
+    for option in [
+        "--tcp-faults reset=1",
+        "--chunks",
+        "--cache linear",
+        "--verify-peers",
+        "--peer-answers prompt",
+    ] {
+        let command = "--with './alphabet_client 7000 1 1' -- ./alphabet_client 7000 1 1";
+        let output = programs.everypath(&format!("check {option} {command}"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        let name = option.split(' ').next().unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(name), "{option}: {said}");
+    }
+}

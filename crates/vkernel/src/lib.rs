@@ -79,4 +79,4 @@ pub use plain::Plain;
 pub use refine::refined;
 pub use state::{MAX_WATCHED, State, Task};
 pub use trees::Trees;
-pub use wants::{awaits_clients, awaits_own_process};
+pub use wants::awaits_clients;

@@ -13,7 +13,7 @@ use crate::host::Host;
 use crate::peer::Remote;
 use crate::sockaddr::{Address, UNIX};
 use crate::sockopt::Options;
-use crate::{epoll, errno, tcp, udp};
+use crate::{epoll, errno, joint, tcp, udp};
 use core::cell::Cell;
 use everypath_shim_abi::{self as abi, Closing, Operation, Sight};
 
@@ -264,19 +264,15 @@ pub fn is_pipe(k: &impl Host, number: usize) -> bool {
     k.object(number).kind.get() == Kind::Pipe
 }
 
-/// Whether a process listens: sockets of its own wait for somebody outside.
-pub fn listens(k: &impl Host, process: usize) -> bool {
-    fd_table::object_numbers(k).any(|number| {
-        let object = k.object(number);
-        fd_table::maker(k, number) == process && is_open_to_clients(object)
-    })
-}
-
-/// Whether clients can connect to a socket, or send to it.
-pub(crate) fn is_open_to_clients(object: &Object) -> bool {
+/// Whether clients can connect to a socket, or send to it: to a port or name that the program chose, since
+/// nobody knows another.
+pub(crate) fn is_open_to_clients(k: &impl Host, object: &Object) -> bool {
+    // Other programs under control may answer to any port.
+    let is_known = object.is_named.get()
+        || object.local.get().is_some() && (k.is_one_of_several() || joint::is_on(k));
     match object.kind.get() {
         Kind::Stream => object.stage.get() == Stage::Listening,
-        Kind::Datagram => object.local.get().is_some() && !object.foreign.get().is_some(),
+        Kind::Datagram => is_known && !object.foreign.get().is_some(),
         _ => false,
     }
 }

@@ -83,21 +83,9 @@ pub(crate) fn known_to_all(k: &impl Host, want: Want) -> Want {
 pub fn awaits_clients(k: &impl Host, thread: &impl Thread) -> bool {
     let mut any = false;
     each_watched(k, thread.task().want.get(), &mut |number| {
-        any |= object::is_open_to_clients(k.object(number));
+        any |= object::is_open_to_clients(k, k.object(number));
     });
     any
-}
-
-/// Whether a blocked thread waits only for what its own process would have to send: at sockets and
-/// pipes whose other ends it has as well.
-pub fn awaits_own_process(k: &impl Host, thread: &impl Thread) -> bool {
-    let (mut any, mut all) = (false, true);
-    each_watched(k, thread.task().want.get(), &mut |number| {
-        let end = k.object(number);
-        any = true;
-        all &= object::partner(end).is_some() && end.owner.get() == end.across.get();
-    });
-    any && all
 }
 
 /// Calls `each` with every object that a wait is about, by number.

@@ -45,10 +45,10 @@ pub(crate) fn is_pipe(number: usize) -> bool {
     object::is_pipe(KERNEL, number)
 }
 
-/// Everybody waits, and somebody for the network: nothing more can come. Says whether the program
-/// listens, and somebody waits for others than the program itself, and nobody to be accepted or for room
-/// to send, which whoever listens would have to give; none if a thread waits for anything else but the end of another thread, or, while somebody
-/// waits for clients, for what their requests would make others do: workers wait so.
+/// Everybody waits, and somebody for the network: nothing more can come. Says whether a thread waits for
+/// clients, and none to be accepted or for room to send, which whoever listens would have to give; none
+/// if a thread waits for anything else but the end of another thread, or, while somebody waits for
+/// clients, for what their requests would make others do: workers wait so.
 pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
     let is_its = |thread: &Thread| multi_process::owner(thread.number.get()) == process;
     let blocked = || {
@@ -73,13 +73,10 @@ pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
     if for_nothing_else && blocked().any(works_for_clients) {
         multi_process::note_idle_workers(process);
     }
-    let for_others = |thread: &Thread| !everypath_vkernel::awaits_own_process(KERNEL, thread);
-    let is_expected =
-        for_clients || blocked().any(|thread| waits_for_network(thread) && for_others(thread));
     let is_kept_waiting = |thread: &Thread| {
         thread.waiting.get() == Waiting::Network
             && matches!(thread.kind.get(), OperationKind::Connect | OperationKind::Send)
     };
     (for_network && for_nothing_else)
-        .then(|| object::listens(KERNEL, process) && is_expected && !blocked().any(is_kept_waiting))
+        .then(|| for_clients && !blocked().any(is_kept_waiting))
 }
