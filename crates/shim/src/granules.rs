@@ -42,6 +42,25 @@ pub(crate) fn are_met(address: usize, length: usize) -> bool {
 
 /// The first address of the first armed granule that an access touches.
 pub(crate) fn first_met(address: usize, length: usize) -> Option<usize> {
+    place_of_first(address, length).map(|at| granule(at) * 8)
+}
+
+/// The bytes from the first to the last armed granule that an access touches: the address of the first
+/// one, and how many there are.
+pub(crate) fn span_met(address: usize, length: usize) -> Option<(usize, usize)> {
+    let first = place_of_first(address, length)?;
+    let behind = address + length;
+    let mut last = first;
+    while last + 1 < COUNT.load(Relaxed) && granule(last + 1) * 8 < behind {
+        last += 1;
+    }
+    let (start, end) = (granule(first) * 8, granule(last) * 8 + 8);
+    let (start, end) = (start.max(address), end.min(behind));
+    Some((start, end - start))
+}
+
+/// The place in the table of the first armed granule that an access touches.
+fn place_of_first(address: usize, length: usize) -> Option<usize> {
     if length == 0 || COUNT.load(Relaxed) == 0 {
         return None;
     }
@@ -61,5 +80,5 @@ pub(crate) fn first_met(address: usize, length: usize) -> Option<usize> {
             high = middle;
         }
     }
-    (low < COUNT.load(Relaxed) && granule(low) <= last).then(|| granule(low) * 8)
+    (low < COUNT.load(Relaxed) && granule(low) <= last).then_some(low)
 }

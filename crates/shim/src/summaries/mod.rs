@@ -15,7 +15,7 @@ use crate::races::{self, Access};
 use crate::scheduler::{glance, point};
 use crate::state::state;
 use everypath_shim_abi::syscalls::{Argument, Length, Syscall};
-use everypath_shim_abi::{Attempt, LIBC_FUNCTIONS, Operation, for_libc_functions};
+use everypath_shim_abi::{Attempt, LIBC_FUNCTIONS, Object, Operation, for_libc_functions};
 
 /// Some bytes of the program's memory, and whether they are written.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ fn access(ranges: &[Range]) {
     let mut met = ranges.iter().filter(|range| granules::are_met(range.address, range.length));
     if let Some(first) = met.next() {
         let object = match met.next() {
-            None => objects::bytes(first.address, first.length),
+            None => object_met(first.address, first.length),
             // Several at once: in conflict with everything.
             Some(_) => objects::bytes(first.address, usize::MAX >> 1),
         };
@@ -67,6 +67,12 @@ fn access(ranges: &[Range]) {
     }
 }
 
+/// What of some bytes others access in conflict, as far as is known: the rest makes no step dependent.
+fn object_met(address: usize, length: usize) -> Object {
+    let (address, length) = granules::span_met(address, length).unwrap_or((address, length));
+    objects::bytes(address, length)
+}
+
 /// A block is about to be freed, which no access of another thread may come after. Returns whether other
 /// threads may have run.
 pub(crate) fn free(address: usize, length: usize) -> bool {
@@ -77,7 +83,7 @@ pub(crate) fn free(address: usize, length: usize) -> bool {
     let is_step = granules::are_met(address, length);
     if is_step {
         races::begin_all(thread, [Access::free(address, length)].into_iter());
-        point(Operation::Store, objects::bytes(address, length));
+        point(Operation::Store, object_met(address, length));
         races::end(thread);
     }
     accesses::record_call(address, length, true);
