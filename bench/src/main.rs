@@ -90,6 +90,12 @@ enum Child {
         #[arg(long)]
         quick: bool,
     },
+    /// Measure what it costs to see every memory access
+    Memory {
+        /// Run little: a test of the harness, its times mean nothing
+        #[arg(long)]
+        quick: bool,
+    },
     /// Measure how much faster the next version is explored with the graph of the one before
     Incremental,
     /// Run one tool in this process and print its counts as JSON
@@ -113,6 +119,7 @@ fn main() -> ExitCode {
         Some(Child::Peers { quick }) => native::run_peers(*quick),
         Some(Child::Systems { quick }) => native::run_systems(*quick),
         Some(Child::Heap { quick }) => native::run_heap(*quick),
+        Some(Child::Memory { quick }) => native::run_memory(*quick),
         Some(Child::Incremental) => incremental::run(),
         None => compare_all(&options),
     };

@@ -2,9 +2,10 @@
 
 use super::goals::Goals;
 use super::programs::Programs;
-use super::{IN_PROCESS, Scale, explore};
+use super::{IN_PROCESS, Scale, explore_as};
 use crate::table::grouped;
 use anyhow::{Context, Result, ensure};
+use everypath_native::Setup;
 use everypath_trace::Control;
 use std::fs;
 use std::thread;
@@ -32,13 +33,19 @@ struct Process {
 
 /// Looks at both processes while one runs the other.
 pub fn run(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
+    run_as(programs, Setup::default(), scale, goals)
+}
+
+/// The same, set up in some way.
+pub fn run_as(programs: &Programs, setup: Setup, scale: Scale, goals: &mut Goals) -> Result<()> {
     let executions = scale.of(EXECUTIONS);
     let control = Control::default();
     // The first hundredth may touch memory for the first time. Only two are kept: a longer list
     // would grow itself.
     let mut seen: Option<(Held, Held)> = None;
     thread::scope(|scope| {
-        let search = scope.spawn(|| explore(&programs.small, IN_PROCESS, executions, &control));
+        let search =
+            scope.spawn(|| explore_as(&programs.small, IN_PROCESS, setup, (executions, &control)));
         while !search.is_finished() {
             if let Some(now) = look(&control).filter(|now| now.executions >= executions / 100) {
                 seen = Some((seen.map_or(now, |(early, _)| early), now));

@@ -4,6 +4,7 @@
 //! - `rates`: executions a second, for every way to put a program back;
 //! - `growth`: memory, descriptors and mappings over very many executions;
 //! - `libraries`: the same small algorithms under Shuttle and loom;
+//! - `memory`: what it costs to see every memory access;
 //! - `exhaustive`: all schedules of small programs, under loom as well, and what they cost in time;
 //! - `peers`: programs that talk to real processes;
 //! - `datagrams`: the same over a network that may do something to packets;
@@ -16,6 +17,7 @@ mod goals;
 mod growth;
 mod heap;
 mod libraries;
+mod memory;
 mod peers;
 mod programs;
 mod rates;
@@ -101,6 +103,18 @@ pub fn run_heap(quick: bool) -> Result<()> {
     let mut goals = Goals::default();
     println!("## Checks of the heap\n");
     heap::run(&programs, scale, &mut goals)?;
+    println!("\n## Compared with the goals\n");
+    goals.print();
+    Ok(())
+}
+
+/// Measures what it costs to see every memory access, and prints the tables.
+pub fn run_memory(quick: bool) -> Result<()> {
+    let scale = if quick { QUICK } else { FULL };
+    let programs = Programs::compile()?;
+    let mut goals = Goals::default();
+    println!("## Memory accesses\n");
+    memory::run(&programs, scale, &mut goals)?;
     println!("\n## Compared with the goals\n");
     goals.print();
     Ok(())

@@ -64,6 +64,11 @@ impl Programs {
         })
     }
 
+    /// Two threads that work on data of their own.
+    pub fn computes(&self) -> Result<PathBuf> {
+        compile(self.folder.path(), "computes.c")
+    }
+
     /// One of the programs of closed systems.
     pub fn closed(&self, name: &str) -> Result<PathBuf> {
         compile(self.folder.path(), &format!("../../programs/closed/{name}.c"))
