@@ -11,8 +11,8 @@ use everypath_native::{
     Races, Restart, Setup, TimeMode, leaders, partitions,
 };
 use everypath_trace::{
-    CacheName, CheckConfig, Control, IdleName, PeerAnswers, PeerTree, RacesName, RestoreMethod,
-    Strategy, ThreadBackend, TimeName,
+    CacheName, CheckConfig, Control, IdleName, PeerAnswers, PeerTree, RacesName, ReductionName,
+    RestoreMethod, Strategy, ThreadBackend, TimeName,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -145,6 +145,7 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
         },
         memory: config.sees_memory(),
         leaks: config.leaks,
+        exits_wait: exits_wait(config),
         exit_code: config.exit_code,
         kills: config.kill,
         spurious: config.spurious,
@@ -157,6 +158,13 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
         datagrams: datagrams(config)?,
         ..Setup::default()
     })
+}
+
+/// Whether processes end late: that is a reduction, and threads that were stopped while they worked may
+/// leave behind blocks which nobody points to. Searches over states have no use for it.
+fn exits_wait(config: &CheckConfig) -> bool {
+    let is_reduced = config.reduction != Some(ReductionName::None) && config.preemptions.is_none();
+    is_reduced && !config.state_matching && !config.leaks && !config.joint
 }
 
 /// How many spins of an execution may go on before others move, if that is bounded. Locks that spin

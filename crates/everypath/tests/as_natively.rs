@@ -57,6 +57,21 @@ fn an_alarm_may_ring_before_it_is_disarmed() {
     violates(&programs, "--backend threads -- ./alarms alarm", "assertion");
 }
 
+/// Which steps of a thread come before the end of its process is a choice only if somebody can tell.
+#[test]
+fn a_process_may_end_while_a_thread_is_at_work() {
+    let programs = programs(&["exits.c"]);
+    holds(&programs, "-- ./exits");
+    let executions = |arguments: &str| {
+        programs.check(arguments).1["stats"]["executions"].as_u64().expect("it is counted")
+    };
+    assert!(executions("-- ./exits") < 3);
+    assert!(executions("--reduction none -- ./exits") > 10);
+    violates(&programs, "-- ./exits late", "assertion");
+    std::fs::write(programs.folder.path().join("expected"), "done\n").expect("it can be written");
+    violates(&programs, "--expect-stdout expected -- ./exits says", "stdout");
+}
+
 /// Threads that change something in every round of a cycle were not seen to spin.
 #[test]
 fn who_gives_way_to_each_other_is_in_a_livelock() {

@@ -103,6 +103,8 @@ pub struct Setup {
     pub scouts: bool,
     /// Whether leaks of the heap are looked for when an execution ends.
     pub leaks: bool,
+    /// Whether a search lets a process end only after those steps of its threads that nobody else can see.
+    pub exits_wait: bool,
     /// The call of the heap, counted from the start, at which an execution ends; 0 is none.
     pub heap_stop: u32,
     /// The exit code that counts as success.

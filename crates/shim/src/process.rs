@@ -14,6 +14,7 @@ use everypath_shim_abi::{Object, Operation, Outcome, ProcessEnd};
 pub(crate) fn finish(code: i32) -> ! {
     let code = code & 0xff;
     let end = ProcessEnd { code: code as u8, is_unnoticed: multi_process::ends_unnoticed() };
+    crate::scheduler::begin_to_exit();
     point(Operation::ProcessExit(end), Object::NONE);
     let unseen = state().own_threads().find(|thread| {
         thread.panicked.get() && thread.status() != Status::Free && !thread.joined.get()

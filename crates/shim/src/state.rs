@@ -132,6 +132,8 @@ pub(crate) struct Thread {
     /// Which patched instruction looked at memory last, what it found, and how often in a row,
     /// while the thread did nothing else that others could see.
     pub(crate) looked: Cell<[u64; 3]>,
+    /// If it exits the process: one more than how many steps there were before.
+    pub(crate) exits_since: Cell<u32>,
     /// How often in a row it let others go first, while it did nothing else that others could see.
     pub(crate) yields: Cell<u16>,
     /// The mutex that it locked last, how many context switches there had been, and how often in a

@@ -5,7 +5,7 @@
 //! are recorded.
 
 use super::alternatives::yields;
-use super::{Ending, offers};
+use super::{Ending, exits, offers};
 use crate::region::region;
 use crate::run_state::{Common, RunState};
 use crate::state::{State, Status, Thread};
@@ -94,7 +94,7 @@ fn each_alternative(
     for thread in state.threads() {
         let stands_back = yields(state, thread);
         let outcomes = if stands_back { 1 } else { offers(state, thread, mode) };
-        if outcomes == 0 {
+        if outcomes == 0 || exits::waits(state, thread, mode) {
             continue;
         }
         let mut alternative = pending(thread, outcomes);

@@ -12,6 +12,7 @@
 mod alternatives;
 mod cycles;
 mod dfs;
+mod exits;
 mod pct;
 mod pos;
 mod priorities;
@@ -20,6 +21,7 @@ mod spinning;
 
 pub(crate) use alternatives::choose_of;
 pub(crate) use everypath_vkernel::host::{LAST, Woken};
+pub(crate) use exits::begin_to_exit;
 pub(crate) use spinning::{before_locking, give_way, note_look, skips, spin};
 
 use crate::backend;
@@ -549,6 +551,11 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending
 
 /// What a thread would do now, as precisely as is known.
 fn announced(thread: &Thread) -> PackedOperation {
+    if thread.kind.get() == OperationKind::ProcessExit
+        && let Some(refined) = exits::refined(thread)
+    {
+        return refined;
+    }
     match crate::net::refined(thread) {
         Some(refined) => refined.pack(),
         None => thread.announced(),
