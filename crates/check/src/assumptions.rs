@@ -20,6 +20,7 @@ pub(crate) fn of_verdict(config: &CheckConfig, counted: &Counted) -> Vec<Assumpt
     let sometimes = [
         ("plain-accesses", (!sees_memory).then(|| plain.into())),
         ("data-races", (sees_memory && config.races == RacesName::Ignore).then(|| races.into())),
+        ("suppressed-races", suppressed(config)),
         ("conflicts", (sees_memory && config.state_matching).then(|| states.into())),
         ("libc-functions", libc_functions(&counted.unsummarised)),
         ("fairness", fairness),
@@ -43,6 +44,11 @@ fn fairness(looks: u16, spins: Option<u16>) -> String {
         None => String::new(),
     };
     format!("a thread which spins looks at most {looks} times in vain before others move{most}")
+}
+
+fn suppressed(config: &CheckConfig) -> Option<String> {
+    let named = named(&config.suppress_races).filter(|_| config.sees_memory())?;
+    Some(format!("data races in {named}, which are explored, are no mistakes (--suppress-races)"))
 }
 
 fn libc_functions(functions: &[String]) -> Option<String> {

@@ -57,6 +57,7 @@ pub(crate) fn alone(
             RacesName::Explore => Races::Explore,
             RacesName::Ignore => Races::Ignore,
         },
+        suppressed_races: config.suppress_races.as_slice().into(),
         reached: Arc::default(),
         control: Control::default(),
     })

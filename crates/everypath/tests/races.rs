@@ -87,6 +87,26 @@ fn data_races_are_explored_or_ignored_on_demand() {
     assert_eq!(result["violation"]["property"], "panic", "{result}");
 }
 
+/// Races that somebody knows about are explored and not reported, by function or by file.
+#[test]
+fn known_data_races_are_suppressed() {
+    let programs = programs(&["lucky.rs", "lost_update.c"]);
+    for known in ["lucky.rs", "lucky::main"] {
+        let (code, result) = programs.check(&format!("--suppress-races {known} -- ./lucky"));
+        assert_eq!((code, verdict(&result)), (0, "holds"), "{known}: {result}");
+        let assumed = result["assumptions"].as_array().unwrap();
+        assert!(assumed.iter().any(|of| of["id"] == "suppressed-races"), "{known}: {result}");
+    }
+    let scenario = "program = './lucky'\nsuppress-races = ['other.rs', 'lucky::main']\n";
+    std::fs::write(programs.folder.path().join("known.toml"), scenario).unwrap();
+    assert_eq!(programs.check("known.toml").0, 0);
+    let (_, result) = programs.check("--suppress-races other.rs -- ./lucky");
+    assert_eq!(result["violation"]["property"], "data race", "{result}");
+    // What follows from them is found.
+    let (_, result) = programs.check("--suppress-races lost_update.c -- ./lost_update");
+    assert_eq!(result["violation"]["property"], "assertion", "{result}");
+}
+
 #[test]
 fn accesses_that_overlap_come_in_either_order() {
     let programs = programs(&["overlap.c"]);

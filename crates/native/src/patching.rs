@@ -99,6 +99,8 @@ pub(crate) struct Patches {
 pub(crate) struct Arming<'a> {
     pub(crate) armed: &'a Armed,
     pub(crate) races: Races,
+    /// Parts of the names of functions and source files whose data races are not reported.
+    pub(crate) suppressed: &'a [String],
 }
 
 /// Where the shim's summaries of libc functions are.

@@ -145,7 +145,9 @@ pub struct Site {
     pub is_repeated: bool,
     /// Whether it is a step for each eight bytes of its operand.
     pub is_wide: bool,
-    unused: [u8; 2],
+    /// Whether somebody said that data races with it are not to be reported.
+    pub is_suppressed: bool,
+    unused: [u8; 1],
 }
 
 impl Site {
@@ -162,7 +164,8 @@ impl Site {
             is_armed: false,
             is_repeated: false,
             is_wide: false,
-            unused: [0; 2],
+            is_suppressed: false,
+            unused: [0; 1],
         }
     }
 
@@ -176,6 +179,7 @@ impl Site {
         bytes[11] = self.is_armed.into();
         bytes[12] = self.is_repeated.into();
         bytes[13] = self.is_wide.into();
+        bytes[14] = self.is_suppressed.into();
         bytes
     }
 
@@ -185,10 +189,11 @@ impl Site {
         if let Some(&wild) = flags.iter().find(|&&flag| flag > 1) {
             return Err(UnknownNumber(wild.into()));
         }
-        let [is_plain, is_armed, is_repeated, is_wide, ..] = flags.map(|flag| flag == 1);
+        let [is_plain, is_armed, is_repeated, is_wide, is_suppressed, ..] =
+            flags.map(|flag| flag == 1);
         let address = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
         let site = Site::new(address, SiteKind::try_from(kind)?, size);
-        Ok(Site { is_plain, is_armed, is_repeated, is_wide, ..site })
+        Ok(Site { is_plain, is_armed, is_repeated, is_wide, is_suppressed, ..site })
     }
 }
 

@@ -54,7 +54,8 @@ impl Access {
             | SiteKind::RwUnlock
             | SiteKind::RwUnlockCall => return None,
         };
-        Some(Access { address, length, writes, is_plain: site.is_plain, frees: false })
+        let access = Access { address, length, writes, is_plain: site.is_plain, frees: false };
+        (!site.is_suppressed).then_some(access)
     }
 
     /// An access of libc or the kernel, which are not atomic.

@@ -7,7 +7,11 @@ use everypath_shim_abi::{Site, SiteKind};
 use std::collections::BTreeSet;
 
 /// What is known of that.
-pub(crate) struct Plainness(Option<Symbols>);
+pub(crate) struct Plainness {
+    symbols: Option<Symbols>,
+    /// Parts of the names of functions and source files whose data races are not reported.
+    suppressed: Vec<String>,
+}
 
 impl Plainness {
     /// Of the accesses that are scheduling points, if somebody wants to know.
@@ -15,25 +19,26 @@ impl Plainness {
         let wanted = arming.races == Races::Violation && !arming.armed.instructions.is_empty();
         let is_armed =
             |module: &&Loaded| arming.armed.instructions.iter().any(|it| it.module == module.path);
-        Plainness(wanted.then(|| symbols(modules.iter().filter(is_armed))))
+        let symbols = wanted.then(|| symbols(modules.iter().filter(is_armed)));
+        Plainness { symbols, suppressed: arming.suppressed.to_vec() }
     }
 
     /// Of all accesses.
     pub(crate) fn of(modules: &[Loaded]) -> Self {
-        Plainness(Some(symbols(modules.iter())))
+        Plainness { symbols: Some(symbols(modules.iter())), suppressed: Vec::new() }
     }
 
     /// Whether debug information makes certain that an instruction is not atomic.
     pub(crate) fn is_plain(&self, access: &Instruction, modules: &[Loaded]) -> bool {
         let module = modules.iter().find(|module| module.path == access.module);
         let address = module.map(|module| module.base.wrapping_add(access.address));
-        self.0.as_ref().zip(address).is_some_and(|(symbols, at)| symbols.is_plain(at))
+        self.symbols.as_ref().zip(address).is_some_and(|(symbols, at)| symbols.is_plain(at))
     }
 
     /// Marks the sites that are certainly not atomic, of those that are armed. Others are known as what
     /// they are: loads of C++'s guard variables, which look plain, are atomic.
     pub(crate) fn mark(&self, sites: &mut [Site], is_armed: impl Fn(u64) -> bool) {
-        let Some(symbols) = &self.0 else { return };
+        let Some(symbols) = &self.symbols else { return };
         let of = |kind| sites.iter().filter(move |site| site.kind == kind).map(|site| site.address);
         // An instruction that loads and then stores, and is not locked, is not atomic as a whole; its
         // parts may be, if a compiler has merged them.
@@ -44,7 +49,18 @@ impl Plainness {
                 && is_armed(site.address)
                 && (divided.contains(&site.address) && !symbols.is_atomic(site.address)
                     || symbols.is_plain(site.address));
+            site.is_suppressed =
+                is_armed(site.address) && self.is_suppressed(symbols, site.address);
         }
+    }
+
+    fn is_suppressed(&self, symbols: &Symbols, address: u64) -> bool {
+        let is_meant = |name: &String| self.suppressed.iter().any(|part| name.contains(part));
+        !self.suppressed.is_empty()
+            && symbols
+                .frames(address, false)
+                .iter()
+                .any(|frame| frame.function.iter().chain(&frame.file).any(is_meant))
     }
 }
 

@@ -72,6 +72,8 @@ pub struct Launch {
     pub armed: Arc<Armed>,
     /// What becomes of data races, if accesses are recorded.
     pub races: Races,
+    /// Parts of the names of functions and source files whose data races are not reported.
+    pub suppressed_races: Arc<[String]>,
     /// Which goals executions have reached.
     pub reached: Arc<Reached>,
     /// Stops whatever is done with it: then the error is [`Error::Stopped`].
@@ -95,6 +97,7 @@ impl Launch {
             companions: Vec::new(),
             armed: Arc::default(),
             races: Races::default(),
+            suppressed_races: Arc::default(),
             reached: Arc::default(),
             control: Control::default(),
         }
@@ -102,7 +105,7 @@ impl Launch {
 
     /// Which accesses are scheduling points.
     fn arming(&self) -> Arming<'_> {
-        Arming { armed: &self.armed, races: self.races }
+        Arming { armed: &self.armed, races: self.races, suppressed: &self.suppressed_races }
     }
 
     /// The setup of a process, with what judging needs: the order of output between threads is seen

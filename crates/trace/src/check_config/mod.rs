@@ -100,6 +100,11 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(help_heading = "Schedules"))]
     pub races: RacesName,
 
+    /// Explore data races in functions and source files whose name contains TEXT, and do not report
+    /// them (repeatable)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TEXT", help_heading = "Schedules"))]
+    pub suppress_races: Vec<String>,
+
     /// Keep the fingerprint of every state, and do not continue from a visited one (dfs)
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Schedules"))]
     pub state_matching: bool,
