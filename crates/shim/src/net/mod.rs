@@ -77,6 +77,5 @@ pub(crate) fn idle(state: &State, process: usize) -> Option<bool> {
         thread.waiting.get() == Waiting::Network
             && matches!(thread.kind.get(), OperationKind::Connect | OperationKind::Send)
     };
-    (for_network && for_nothing_else)
-        .then(|| for_clients && !blocked().any(is_kept_waiting))
+    (for_network && for_nothing_else).then(|| for_clients && !blocked().any(is_kept_waiting))
 }
