@@ -15,10 +15,10 @@ use std::path::Path;
 /// Executions at random of a program that computes.
 const EXECUTIONS: u64 = 1000;
 /// Searches are stopped here.
-const MOST: u64 = 200_000;
+const MOST: u64 = 20_000;
 /// How many times as long instructions of a program may take.
 const SLOWER: f64 = 8.0;
-/// How many times as long a search may take.
+/// How many times as long an execution of a search may take.
 const LONGER: f64 = 1.5;
 
 /// Prints everything.
@@ -46,19 +46,22 @@ fn in_turn<T>(rounds: usize, mut run: impl FnMut(bool) -> Result<T>) -> Result<[
     Ok([(one?, with), (other?, without)])
 }
 
-/// All schedules of the algorithms that other tools explore, too.
+/// The first schedules of the algorithms that other tools explore, too. Loads that are no scheduling points
+/// without memory accesses are some with them, so there may be more schedules: what counts is an
+/// execution.
 fn searches(programs: &Programs, scale: Scale, goals: &mut Goals) -> Result<()> {
-    println!("| all schedules | executions | CPU time | `--memory off` | CPU time | ratio |");
+    println!("| search | executions | µs each | `--memory off` | µs each | ratio |");
     println!("|---|--:|--:|--:|--:|--:|");
     for algorithm in algorithms() {
-        let program = programs.algorithm(algorithm.name)?;
+        let program = programs.long_algorithm(algorithm.name)?;
         let most = scale.of(MOST);
-        let [(seen, with), (unseen, without)] =
-            in_turn(scale.rounds, |memory| search(&program, memory, most))?;
-        let [seen, unseen] = [seen, unseen].map(|of| grouped(of.executions));
+        let explored = in_turn(scale.rounds, |memory| search(&program, memory, most))?;
+        let executions = explored.each_ref().map(|(of, _)| of.executions);
+        let [with, without] = explored.map(|(of, time)| time / of.executions as f64 * 1e6);
+        let [seen, unseen] = executions.map(grouped);
         let (name, ratio) = (algorithm.name, with / without);
-        println!("| {name} | {seen} | {with:.3} s | {unseen} | {without:.3} s | {ratio:.2} |");
-        goals.at_most(format!("all schedules with memory, {name}: times"), ratio, LONGER);
+        println!("| {name} | {seen} | {with:.1} | {unseen} | {without:.1} | {ratio:.2} |");
+        goals.at_most(format!("an execution with memory, {name}: times"), ratio, LONGER);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::replay::{Replay, Replayed};
 use crate::report::Report;
 use crate::{joint, search};
 use everypath_native::Specification;
-use everypath_trace::{CacheName, CheckConfig, Control, PeerAnswers, PeerTree, Trace};
+use everypath_trace::{CacheName, CheckConfig, Control, PeerAnswers, PeerTree, RacesName, Trace};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -72,6 +72,19 @@ impl Check {
                 "{option} is about real processes (--peer), of which there are none with --with or \
                  --joint: leave it out"
             )));
+        }
+        let reports_races = config.sees_memory() && config.races == RacesName::Violation;
+        if !config.suppress_races.is_empty() && !reports_races {
+            return Err(CheckError::options(
+                "--suppress-races: no data race is reported with --memory off, --joint, --races \
+                 explore or --races ignore: leave one out",
+            ));
+        }
+        if config.suppress_races.iter().any(String::is_empty) {
+            return Err(CheckError::options(
+                "--suppress-races: expected a part of the name of a function or a source file, such \
+                 as queue.c",
+            ));
         }
         if config.joint && config.sample_traces.is_some() {
             return Err(CheckError::options(

@@ -102,6 +102,10 @@ fn known_data_races_are_suppressed() {
     assert_eq!(programs.check("known.toml").0, 0);
     let (_, result) = programs.check("--suppress-races other.rs -- ./lucky");
     assert_eq!(result["violation"]["property"], "data race", "{result}");
+    for wrong in ["--suppress-races=", "--suppress-races lucky --races explore"] {
+        let refused = programs.everypath(&format!("check {wrong} -- ./lucky"));
+        assert_eq!(refused.status.code(), Some(2), "{wrong}: {refused:?}");
+    }
     // What follows from them is found.
     let (_, result) = programs.check("--suppress-races lost_update.c -- ./lost_update");
     assert_eq!(result["violation"]["property"], "assertion", "{result}");
