@@ -318,7 +318,7 @@ for path in sys.argv[2:]:
             "program": "bin/server", "arguments": ["-p", "7000"], "folder": "bin",
             "environment": [["HOME", "/"]], "exit-code": 3, "expect-stdout": "out.txt",
             "oracle": "grep -q x", "refines": "arq", "idle": "ok", "file": ["a.txt:b.txt"], "strategy": "pct",
-            "reduction": "source-dpor", "memory": "on", "races": "explore", "state-matching": true, "preemptions": 2, "spins": 3,
+            "reduction": "source-dpor", "memory": "on", "races": "explore", "suppress-races": ["queue.c"], "state-matching": true, "preemptions": 2, "spins": 3,
             "pct-depth": 4, "seed": 9, "time": "any", "keep-going": true, "verify": true,
             "backend": "threads", "restart": "tracked", "with": ["./client"], "symmetric": true,
             "joint": true, "emit": "f.json", "reference": "./right", "against": "g.json",
