@@ -161,14 +161,14 @@ fn measure<M: Model>([old, new]: [&Config; 2], row: &Row, file: &Path) -> Result
     Ok(())
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
+pub fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Runs something; returns its result and how many seconds it took.
 #[expect(clippy::disallowed_methods, reason = "wall time is what is measured")]
-fn timed<T>(run: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+pub fn timed<T>(run: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let start = Instant::now();
     let result = run()?;
     Ok((result, start.elapsed().as_secs_f64()))

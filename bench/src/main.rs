@@ -6,6 +6,7 @@
 //! - `measure`: time and memory of a child process;
 //! - `compare`: the rounds and the check of all counts;
 //! - `table`: the result;
+//! - `liveness`: what must happen eventually, beside an invariant;
 //! - `protocols`, `timed`: the case studies, a benchmark of their own;
 //! - `native`: native programs, a benchmark of its own.
 
@@ -13,6 +14,7 @@ mod compare;
 mod contender;
 mod incremental;
 mod limit;
+mod liveness;
 mod measure;
 mod model;
 mod native;
@@ -98,6 +100,12 @@ enum Child {
     },
     /// Measure how much faster the next version is explored with the graph of the one before
     Incremental,
+    /// Measure what it costs to check that something happens eventually, beside an invariant
+    Liveness {
+        /// Use a small model: a test of the harness, its times mean nothing
+        #[arg(long)]
+        quick: bool,
+    },
     /// Run one tool in this process and print its counts as JSON
     #[command(hide = true)]
     Run {
@@ -121,6 +129,7 @@ fn main() -> ExitCode {
         Some(Child::Heap { quick }) => native::run_heap(*quick),
         Some(Child::Memory { quick }) => native::run_memory(*quick),
         Some(Child::Incremental) => incremental::run(),
+        Some(Child::Liveness { quick }) => liveness::run(*quick),
         None => compare_all(&options),
     };
     match result {

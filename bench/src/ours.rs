@@ -118,7 +118,7 @@ canonical!(struct NaturalState {
 });
 
 /// The model over a state with growable channels.
-struct Natural(Bounds);
+pub struct Natural(pub Bounds);
 
 impl System for Natural {
     type State = NaturalState;

@@ -93,8 +93,12 @@ static void *session(void *unused) {
     (void)unused;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int server = socket(AF_INET, SOCK_STREAM, 0);
-    assert(server >= 0);
+    int server;
+    do
+        server = socket(AF_INET, SOCK_STREAM, 0);
+    while (careful && server < 0 && errno == EMFILE);
+    if (server < 0)
+        return &port;
     bool came = ask(server, &address);
     close(server);
     return came ? NULL : &port;

@@ -120,6 +120,11 @@ pub fn run_speed(root: &Path, given: Option<&Path>) -> Result<()> {
     crate::speed::speed(root, &built(root, given)?)
 }
 
+/// Runs the scorecard with a command line, as above: the uses of these names, or all of them.
+pub fn run_scorecard(root: &Path, given: Option<&Path>, names: &[&str]) -> Result<()> {
+    crate::scorecard::scorecard(root, &built(root, given)?, names)
+}
+
 /// The command line that is given, or else the release build.
 fn built(root: &Path, given: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = given {

@@ -5,7 +5,7 @@
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::ExitCode;
-use xtask::ci::{STEPS, Step, root, run_faults, run_speed};
+use xtask::ci::{STEPS, Step, root, run_faults, run_scorecard, run_speed};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy         the rules that no compiler checks
@@ -15,7 +15,10 @@ usage: cargo xtask tidy         the rules that no compiler checks
                                 checks that are killed, signalled, flooded and starved, by
                                 the release build or the given one
        cargo xtask speed [EVERYPATH]
-                                how fast results can be looked at: pages, live progress";
+                                how fast results can be looked at: pages, live progress
+       cargo xtask scorecard [PATH/TO/EVERYPATH] [NAME…]
+                                programs that others wrote, from xtask/scorecard.toml; all of
+                                them, if none is named, and docs/compatibility.md is written";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -38,6 +41,10 @@ fn main() -> ExitCode {
         ["faults", rounds, seed, everypath] => faults(rounds, seed, Some(everypath)),
         ["speed"] => root().and_then(|root| run_speed(root, None)),
         ["speed", everypath] => root().and_then(|root| run_speed(root, Some(Path::new(everypath)))),
+        ["scorecard", everypath, ref names @ ..] if everypath.contains('/') => {
+            root().and_then(|root| run_scorecard(root, Some(Path::new(everypath)), names))
+        }
+        ["scorecard", ref names @ ..] => root().and_then(|root| run_scorecard(root, None, names)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -44,7 +44,7 @@ const WATCHED: [(&str, &str); 2] = [
     ("program", "check --strategy random --max-executions 200000 --threads 1 -- ./buffer"),
 ];
 /// How often each is run, in turn with nobody watching and with a terminal and a page.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 11;
 /// As often as the page of `everypath serve` asks.
 const PERIOD: Duration = Duration::from_secs(1);
 

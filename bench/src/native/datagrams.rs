@@ -82,6 +82,7 @@ fn search(programs: &Programs, row: &Row, executions: u64) -> Result<Explored> {
         preemptions: None,
         workers: 1,
         cross_check: None,
+        early_timeouts: 0,
     };
     everypath_native::explore(&exhaustive, &Control::default())
         .context("failed to control the alphabet client over UDP")

@@ -77,6 +77,7 @@ fn search(program: &Path, memory: bool, most: u64) -> Result<Explored> {
         preemptions: None,
         workers: 1,
         cross_check: None,
+        early_timeouts: 0,
     };
     let explored = everypath_native::explore(&exhaustive, &Control::default())
         .with_context(|| format!("failed to control {}", program.display()))?;

@@ -66,6 +66,7 @@ pub(super) fn explore(
         preemptions: None,
         workers,
         cross_check: None,
+        early_timeouts: 0,
     };
     let explored = everypath_native::explore(&exhaustive, &Control::default())
         .with_context(|| format!("failed to control {}", program.display()))?;

@@ -64,6 +64,7 @@ fn closed(first: &Command, second: &Command) -> Result<Ran> {
         preemptions: None,
         workers: 1,
         cross_check: None,
+        early_timeouts: 0,
     };
     let explored = everypath_native::explore(&exhaustive, &Control::default())
         .context("failed to explore both programs together")?;

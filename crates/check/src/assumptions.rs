@@ -1,7 +1,8 @@
 //! What a verdict rests on, and what a counterexample does, for its trace.
 
-use crate::finding::Counted;
+use crate::finding::{Counted, assumption};
 use crate::launch;
+use everypath_native::quiet::{MOST_PERIODS, SECONDS, STEPS};
 use everypath_trace::{Assumption, CheckConfig, MemoryName, RacesName, TimeName};
 
 /// So many functions are named in a sentence.
@@ -14,6 +15,8 @@ pub(crate) fn of_verdict(config: &CheckConfig, counted: &Counted) -> Vec<Assumpt
     let plain = "there are no data races: plain loads and stores are not scheduling points";
     let races = "data races do no harm";
     let states = "accesses conflict only where a few random schedules have shown it";
+    let calls = "a call of libc or the kernel which nothing orders with an access of another thread \
+                 is one step";
     let fairness = counted.looks.map(|looks| fairness(looks, launch::spins(config)));
     let unseen =
         "what could not be recorded accesses no memory that other threads access without a lock";
@@ -23,15 +26,29 @@ pub(crate) fn of_verdict(config: &CheckConfig, counted: &Counted) -> Vec<Assumpt
         ("suppressed-races", suppressed(config)),
         ("conflicts", (sees_memory && config.state_matching).then(|| states.into())),
         ("libc-functions", libc_functions(&counted.unsummarised)),
+        ("libc-steps", counted.unordered_calls.then(|| calls.into())),
         ("fairness", fairness),
+        ("idle", counted.quiet.then(|| idle(config))),
         ("unseen-code", named(&counted.unseen).map(|functions| format!("{unseen}: {functions}"))),
     ];
+    let sometimes = sometimes.into_iter().chain(budgets(config));
     let own = sometimes.into_iter().filter_map(|(id, text)| Some(assumption(id, text?)));
     own.chain(counted.assumptions.iter().cloned()).collect()
 }
 
-pub(crate) fn assumption(id: &str, text: String) -> Assumption {
-    Assumption { id: id.into(), text }
+/// What executions have no more of, and when time passes.
+fn budgets(config: &CheckConfig) -> [(&'static str, Option<String>); 3] {
+    let quiescent = config.time == TimeName::Quiescent;
+    let time = "a timeout fires only when nothing else can happen (--time quiescent)";
+    let most = config.kill;
+    let kills =
+        format!("no more than {most} of the other programs crash in one execution (--kill)");
+    let cuts = "the network is partitioned no more often than --partition allows";
+    [
+        ("timeouts", quiescent.then(|| time.into())),
+        ("crashes", (most > 0).then_some(kills)),
+        ("partitions", config.partition.is_some().then(|| cuts.into())),
+    ]
 }
 
 fn fairness(looks: u16, spins: Option<u16>) -> String {
@@ -44,6 +61,26 @@ fn fairness(looks: u16, spins: Option<u16>) -> String {
         None => String::new(),
     };
     format!("a thread which spins looks at most {looks} times in vain before others move{most}")
+}
+
+/// What becomes of executions in which nothing but time passes.
+fn idle(config: &CheckConfig) -> String {
+    let is_search = !config.strategy.is_sampling() && config.time != TimeName::Quiescent;
+    let times = match config.early_timeouts() {
+        1 => "once".into(),
+        most => format!("{most} times in a row"),
+    };
+    let early = match is_search {
+        true => format!(
+            ", and that a thread's timeout fires at most {times} before others move and something \
+             happens at a socket (--early-timeouts)"
+        ),
+        false => String::new(),
+    };
+    format!(
+        "a program that waits for clients does nothing new after {SECONDS} virtual seconds, \
+         {STEPS} steps or {MOST_PERIODS} timer periods in which nothing visible happened{early}"
+    )
 }
 
 fn suppressed(config: &CheckConfig) -> Option<String> {
@@ -103,6 +140,16 @@ pub(crate) fn assumptions(config: &CheckConfig) -> Vec<Assumption> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn budgets_are_said() {
+        let ids = |config: &CheckConfig| -> Vec<&'static str> {
+            budgets(config).into_iter().filter_map(|(id, text)| text.map(|_| id)).collect()
+        };
+        assert!(ids(&CheckConfig::new("x")).is_empty());
+        let config = CheckConfig { kill: 1, time: TimeName::Quiescent, ..CheckConfig::new("x") };
+        assert_eq!(ids(&config), ["timeouts", "crashes"]);
+    }
 
     #[test]
     fn what_was_asked_for_is_said() {

@@ -6,9 +6,11 @@ use crate::host::Host;
 use crate::observer::Observer;
 use crate::replay::{Replay, Replayed};
 use crate::report::Report;
-use crate::{joint, search};
+use crate::{joint, script, search};
 use everypath_native::Specification;
-use everypath_trace::{CacheName, CheckConfig, Control, PeerAnswers, PeerTree, RacesName, Trace};
+use everypath_trace::{
+    CacheName, CheckConfig, Control, PeerAnswers, PeerFailure, PeerTree, RacesName, Trace,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,6 +40,8 @@ impl Check {
         let config = &self.config;
         self.validate()?;
         let host = Host { specification: self.specification.clone(), ..Host::new() };
+        let interpreted = script::with_interpreter(&host, config);
+        let config = interpreted.as_ref().unwrap_or(config);
         let found = match config.is_joint() {
             true => joint::explore(&host, config, observer),
             false => search::explore(&host, config, observer),
@@ -73,7 +77,8 @@ impl Check {
                  --joint: leave it out"
             )));
         }
-        let reports_races = config.sees_memory() && config.races == RacesName::Violation;
+        let reports_races =
+            config.sees_memory() && config.races == RacesName::Violation && !config.is_joint();
         if !config.suppress_races.is_empty() && !reports_races {
             return Err(CheckError::options(
                 "--suppress-races: no data race is reported with --memory off, --joint, --races \
@@ -124,6 +129,7 @@ fn about_peers(config: &CheckConfig) -> Option<&'static str> {
         ("--cache", config.cache != CacheName::default()),
         ("--peer-tree", config.peer_tree != PeerTree::default()),
         ("--peer-answers", config.peer_answers != PeerAnswers::default()),
+        ("--peer-failure", config.peer_failure != PeerFailure::default()),
         ("--verify-peers", config.verify_peers),
     ];
     options.into_iter().find(|(_, is_given)| *is_given && !is_alone).map(|(name, _)| name)

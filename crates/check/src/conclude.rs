@@ -6,8 +6,8 @@ use crate::exploration::Exploration;
 use crate::finding::Found;
 use crate::sources::excerpts;
 use everypath_native::{
-    Ending, Error, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed, Sampler,
-    explain, find_allocations, minimise, replay, too_long,
+    Ending, Error, Execution, Explored, GENERATOR, Launch, Names, Outcome, Program, Replayed,
+    Sampler, Setup, explain, find_allocations, minimise, replay, too_long,
 };
 use everypath_report::grouped;
 use everypath_trace::{
@@ -48,10 +48,8 @@ pub(crate) fn conclude(
         _ if let Some(difference) = first.difference(&replayed.execution)
             && has_peers =>
         {
-            Found::inconclusive(format!(
-                "a violation was found but did not repeat with fresh peers ({difference}): what a \
-                 peer answers depends on its other connections, on time or on chance. Try --cache \
-                 none, which starts peers anew for every execution"
+            Found::of_doubtful_cache(format!(
+                "a violation was found but did not repeat with fresh peers ({difference})"
             ))
         }
         _ if let Some(difference) = first.difference(&replayed.execution) => {
@@ -61,6 +59,12 @@ pub(crate) fn conclude(
             ))
         }
         Ending::Expected => Found::inconclusive("a violation was found but did not repeat".into()),
+        Ending::Violated(_) if has_peers && speaks_elsewhere(launch, first) => {
+            Found::of_doubtful_cache(
+                "a violation did not repeat when what a peer says on its other connections was heard"
+                    .into(),
+            )
+        }
         Ending::Violated(found) => {
             let (replayed, violation, found) = simplest(launch, replayed, found);
             let target = armed(target(config, program), launch);
@@ -76,6 +80,21 @@ pub(crate) fn conclude(
             Found { coverage, ..Found::violated(Trace { explanation, found, ..trace }) }
         }
     }
+}
+
+/// Whether a program that waits for ever would go on if it heard what a peer says on one connection because
+/// of what happens on another.
+fn speaks_elsewhere(launch: &Launch, found: &Execution) -> bool {
+    if !matches!(found.outcome, Outcome::Idle | Outcome::Deadlock)
+        || launch.outside.statistics().connections < 2
+    {
+        return false;
+    }
+    launch.outside.renew_peers();
+    let setup = Setup { peers_in_turn: true, ..launch.setup };
+    let again = replay(&Launch { setup, ..launch.clone() }, &found.schedule);
+    launch.outside.renew_peers();
+    again.is_ok_and(|again| again.execution.outcome != found.outcome)
 }
 
 /// The verdict of a search that found nothing; or why there is none.
@@ -97,7 +116,9 @@ fn unless_doubted(
         false if explored.complete && explored.executions == 0 => {
             Found::inconclusive("no execution comes to an end".into())
         }
-        false if !explored.complete => Found::inconclusive(limit_reached(config, explored)),
+        false if !explored.complete && explored.within.is_none() => {
+            Found::inconclusive(limit_reached(config, explored))
+        }
         _ => Found::holds(coverage),
     }
 }
@@ -120,9 +141,19 @@ fn contradiction(explored: &Explored, violation: &Violation) -> String {
 fn coverage(exploration: Exploration, explored: &Explored) -> Coverage {
     match exploration {
         Exploration::Sampled(_) => Coverage::Sampled,
+        Exploration::Rising if let Some(preemptions) = explored.within => {
+            match explored.complete && !explored.is_bounded {
+                true if explored.quiet => Coverage::BoundedIdle,
+                true => Coverage::Exhaustive,
+                false => Coverage::BoundedPreemptions { preemptions },
+            }
+        }
         _ if !explored.complete => Coverage::Partial,
         Exploration::Bounded(preemptions) => Coverage::BoundedPreemptions { preemptions },
-        Exploration::Schedules(_) | Exploration::States(_) => Coverage::Exhaustive,
+        _ if explored.quiet => Coverage::BoundedIdle,
+        Exploration::Schedules(_) | Exploration::States(_) | Exploration::Rising => {
+            Coverage::Exhaustive
+        }
     }
 }
 

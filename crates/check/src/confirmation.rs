@@ -1,6 +1,6 @@
 //! What programs do together that are explored on their own: shown by all of them, or by one.
 
-use crate::conclude::{record, target, trace_of};
+use crate::conclude::{armed, record, target, trace_of};
 use crate::exploration::Exploration;
 use crate::finding::{Confirmation, Found};
 use crate::joint::Named;
@@ -8,7 +8,7 @@ use everypath_native::{
     Ending, Environment, Error, IdleMode, JointSearch, Launch, Names, Setup, Together, replay,
 };
 use everypath_schedules::reduction::Reduction;
-use everypath_trace::{CheckConfig, IdleName, SearchRecord, Target, Violation};
+use everypath_trace::{CheckConfig, IdleName, RacesName, SearchRecord, Target, Violation};
 
 /// What is wrong: shown by an execution of all programs if there is one, else by one of the program
 /// that fails.
@@ -47,11 +47,11 @@ fn confirmed(
     let Ending::Violated(violation) = names.ending(&launch.setup) else {
         return Err(unconfirmed("an execution of all of them did not repeat".into()));
     };
-    let mut config = config.clone();
+    let mut config = CheckConfig { races: races(config), ..config.clone() };
     if together.is_stuck {
         config.idle = Some(IdleName::Violation);
     }
-    let target = target(&config, &programs[0].program);
+    let target = armed(target(&config, &programs[0].program), &launch);
     Ok(Found::violated(trace_of(target, joint_record(&config), violation, &names)))
 }
 
@@ -98,7 +98,7 @@ fn unconfirmed(
     let violation = Violation { message, ..violation };
     let idle = is_stuck.then_some(IdleName::Violation).or(config.idle);
     let config = CheckConfig { idle, ..alone(config, &programs[*program]) };
-    let mut target = target(&config, &programs[*program].program);
+    let mut target = armed(target(&config, &programs[*program].program), &launch);
     if let Target::Native { script: recorded, .. } = &mut target {
         recorded.clone_from(script);
     }
@@ -107,6 +107,7 @@ fn unconfirmed(
 
 /// A check of one program by itself, in the same sandbox: what the others did is in the trace.
 fn alone(config: &CheckConfig, named: &Named) -> CheckConfig {
+    let races = races(config);
     let config = config.clone();
     CheckConfig {
         program: named.program.path.clone(),
@@ -121,7 +122,17 @@ fn alone(config: &CheckConfig, named: &Named) -> CheckConfig {
         backend: config.backend,
         restart: config.restart,
         watchdog: config.watchdog,
+        memory: config.memory,
+        races,
         ..CheckConfig::default()
+    }
+}
+
+/// What became of data races: none has ended an execution.
+fn races(config: &CheckConfig) -> RacesName {
+    match config.races {
+        RacesName::Violation => RacesName::Explore,
+        others => others,
     }
 }
 

@@ -1,9 +1,8 @@
 //! `--emit`: what a program shows to others that a right one never does.
 
-use crate::assumptions::assumption;
 use crate::error::CheckError;
-use crate::failure_file::{About, FailureFile, VisibleFailure};
-use crate::finding::{Counted, Early, Found};
+use crate::failure_file::{About, Emission, FailureFile};
+use crate::finding::{Counted, Early, Found, assumption};
 use crate::host::Host;
 use crate::joint::{Named, Run, counted, opened, started, unless_doubted};
 use crate::launch::faults;
@@ -11,34 +10,7 @@ use crate::observer::Observer;
 use everypath_native::histories::Script;
 use everypath_native::histories::failures::failures;
 use everypath_native::{Fault, Faults, Goal, JointSearch};
-use everypath_report::grouped;
-use everypath_trace::{CheckConfig, Coverage, Verdict};
-use serde::Serialize;
-
-/// The externally visible failures of a program.
-#[derive(Clone, Debug, Serialize)]
-pub struct Emission {
-    /// The program.
-    #[serde(skip)]
-    pub component: String,
-    /// Its failures.
-    pub failures: Vec<VisibleFailure>,
-    /// Whether it is known what becomes of them.
-    #[serde(skip)]
-    pub is_judged: bool,
-}
-
-impl Emission {
-    /// The verdict, in a line.
-    pub fn headline(&self, coverage: Coverage) -> String {
-        let (kind, component) = (coverage.kind(), &self.component);
-        match self.failures.len() as u64 {
-            0 => format!("HOLDS ({kind}): {component} shows nothing that is not right"),
-            1 => format!("VIOLATED: {component} shows 1 failure ({kind})"),
-            count => format!("VIOLATED: {component} shows {} failures ({kind})", grouped(count)),
-        }
-    }
-}
+use everypath_trace::{CheckConfig, Verdict};
 
 /// Histories of a program, and whether each happens.
 type Histories = [(Script, bool)];

@@ -16,6 +16,8 @@ pub(crate) enum Exploration {
     Schedules(Reduction),
     /// Schedules with at most so many preemptions, depth-first.
     Bounded(u32),
+    /// Schedules with no preemption, then with one, and so on.
+    Rising,
     /// States, depth-first.
     States(Sleep),
     /// Schedules that are chosen at random.
@@ -31,6 +33,9 @@ impl Exploration {
         }
         if config.state_matching {
             return Exploration::states(config);
+        }
+        if config.strategy == Strategy::Icb {
+            return Exploration::rising(config);
         }
         let reduction = match config.reduction {
             Some(ReductionName::None) => Reduction::None,
@@ -57,6 +62,16 @@ impl Exploration {
             return Ok(Exploration::Bounded(most));
         };
         Err(CheckError::options(refused))
+    }
+
+    fn rising(config: &CheckConfig) -> Result<Self, CheckError> {
+        match config.reduction {
+            None | Some(ReductionName::None) => Ok(Exploration::Rising),
+            Some(_) => Err(CheckError::options(
+                "--strategy icb needs --reduction none: what a reduction leaves out may be all that \
+                 is within a bound of preemptions",
+            )),
+        }
     }
 
     fn states(config: &CheckConfig) -> Result<Self, CheckError> {
@@ -90,6 +105,7 @@ impl Exploration {
         match self {
             Exploration::Schedules(Reduction::None) => "dfs".into(),
             Exploration::Bounded(_) => "dfs with bounded preemptions".into(),
+            Exploration::Rising => "iterative context bounding".into(),
             Exploration::Schedules(Reduction::SleepSets) => "dfs with sleep sets".into(),
             Exploration::Schedules(Reduction::Source) => "dfs with source-dpor".into(),
             Exploration::Schedules(Reduction::Optimal) => "dfs with dpor".into(),
@@ -118,7 +134,7 @@ fn sampler(config: &CheckConfig) -> Result<Option<Sampler>, CheckError> {
         )));
     }
     Ok(match config.strategy {
-        Strategy::Dfs => None,
+        Strategy::Dfs | Strategy::Icb => None,
         Strategy::Random => Some(Sampler::Random),
         Strategy::Pct => Some(Sampler::Pct { depth }),
         Strategy::Pos => Some(Sampler::Pos),

@@ -1,13 +1,10 @@
 //! A verdict in the making: what was found, and what was counted on the way.
 
-use crate::assumptions::assumption;
-use crate::emission::Emission;
 use crate::error::CheckError;
 use crate::estimate::Remaining;
-use crate::failure_file::FailureFile;
-use crate::report::{CacheStats, JointStats};
+use crate::failure_file::{Emission, FailureFile};
 use crate::sample::Sample;
-use crate::sample_traces::SampleTraces;
+use crate::stats::{CacheStats, JointStats};
 use everypath_native::{
     CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, MAX_LOOKS, ProgramError,
 };
@@ -90,6 +87,8 @@ pub(crate) struct Counted {
     /// How many preemptions executions could have, if that was bounded.
     pub(crate) preemptions: Option<u32>,
     pub(crate) seconds: f64,
+    /// Whether executions ended only because nothing but time passed.
+    pub(crate) quiet: bool,
     /// How often in a row a thread that spins may look in vain, if one does.
     pub(crate) looks: Option<u16>,
     /// How many random executions the search was compared with.
@@ -100,6 +99,8 @@ pub(crate) struct Counted {
     pub(crate) unseen: Vec<String>,
     /// Functions of libc whose memory accesses nobody knows.
     pub(crate) unsummarised: Vec<String>,
+    /// Whether nothing orders a call of libc or the kernel with an access of another thread.
+    pub(crate) unordered_calls: bool,
     pub(crate) assumptions: Vec<Assumption>,
     /// What was strange, whatever the verdict.
     pub(crate) notices: Vec<String>,
@@ -127,11 +128,13 @@ impl Counted {
             sample: Sample::of(explored),
             remaining: Remaining::of(explored),
             seconds,
+            quiet: explored.quiet,
             looks: explored.spins.then_some(MAX_LOOKS),
             cross_checked: explored.cross_checked,
             hits: explored.hits,
             unseen: explored.unseen.clone(),
             unsummarised: explored.unsummarised.clone(),
+            unordered_calls: explored.armed.has_calls(),
             ..Counted::default()
         }
     }
@@ -144,6 +147,11 @@ impl Counted {
             unexpected: u64::from(explored.found.is_some()),
             exit_codes: explored.exit_codes.clone(),
             sites: explored.sites,
+            looks: explored.spins.then_some(MAX_LOOKS),
+            unseen: explored.unseen.clone(),
+            unsummarised: explored.unsummarised.clone(),
+            unordered_calls: explored.armed.has_calls(),
+            unsynchronised: everypath_native::unsynchronised(&explored.armed),
             seconds,
             joint: Some(joint),
             ..Counted::default()
@@ -178,6 +186,16 @@ impl Counted {
             assumption("connection-faults", text)
         }));
         self.assumptions.extend(datagram_assumption(config));
+        self.assumptions.extend(outside.gave_random_values().then(|| {
+            let (seed, streams) = (config.seed(), config.random.unwrap_or(1));
+            let text = match streams {
+                1 => format!(
+                    "random values are those of one stream, by seed {seed} (--random explores more)"
+                ),
+                _ => format!("random values are those of {streams} streams, by seed {seed}"),
+            };
+            assumption("random-values", text)
+        }));
         self.assumptions.extend((config.spurious > 0).then(|| {
             let most = config.spurious;
             let text = format!(
@@ -187,6 +205,11 @@ impl Counted {
         }));
         self
     }
+}
+
+/// Something that a verdict rests on.
+pub(crate) fn assumption(id: &str, text: String) -> Assumption {
+    Assumption { id: id.into(), text }
 }
 
 /// What a verdict rests on, if anything was said about datagrams.
@@ -226,16 +249,31 @@ pub(crate) struct Found {
     pub(crate) verified: Option<u64>,
     /// How many executions were repeated with fresh peers, if not all of them were.
     pub(crate) with_fresh_peers: Option<u64>,
+    /// Whether these said something else by chance or time, with which the program did the same.
+    pub(crate) chance_in_answers: bool,
     /// What did not happen in a program that violates nothing, a sentence each.
     pub(crate) did_not_happen: Vec<String>,
+    /// Faults that were allowed and that no execution had, a sentence each, if that is known.
+    pub(crate) never_exercised: Option<Vec<String>>,
     /// Why a counterexample was not minimised and explained to the end, if it was not.
     pub(crate) cut_short: Option<String>,
     /// Passing executions, if they were asked for.
-    pub(crate) samples: SampleTraces,
+    pub(crate) samples: Vec<Trace>,
     pub(crate) counted: Counted,
+    /// What shows that answers of peers depend on more than their own connection, if anything does.
+    pub(crate) doubted: Option<String>,
 }
 
 impl Found {
+    /// There is no verdict, since answers of peers depend on more than their own connection.
+    pub(crate) fn of_doubtful_cache(why: String) -> Self {
+        let reason = format!(
+            "{why}: what a peer answers depends on its other connections, on time or on chance. Try \
+             --cache none, which starts peers anew for every execution"
+        );
+        Found { doubted: Some(why), ..Found::inconclusive(reason) }
+    }
+
     pub(crate) fn holds(coverage: Coverage) -> Self {
         Found {
             verdict: Verdict::Holds,
@@ -250,10 +288,13 @@ impl Found {
             is_unconfirmed: false,
             verified: None,
             with_fresh_peers: None,
+            chance_in_answers: false,
             did_not_happen: Vec::new(),
+            never_exercised: None,
             cut_short: None,
-            samples: SampleTraces::default(),
+            samples: Vec::new(),
             counted: Counted::default(),
+            doubted: None,
         }
     }
 

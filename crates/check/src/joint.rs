@@ -2,19 +2,19 @@
 
 use crate::confirmation::wrong;
 use crate::datagrams::datagrams;
-use crate::emission::{Emission, Emit};
+use crate::emission::Emit;
 use crate::error::CheckError;
 use crate::exploration::Exploration;
-use crate::failure_file::{FailureFile, VisibleFailure};
+use crate::failure_file::{Emission, FailureFile, VisibleFailure};
 use crate::finding::{Counted, Early, Found, datagram_assumption, failed};
 use crate::host::Host;
 use crate::launch::{DEFAULT_STEPS, alone, open};
 use crate::observer::{Observer, Search};
 use crate::phases::{Watched, watched};
-use crate::report::{JointStats, ProgramStats};
 use crate::sandbox::seen_from;
+use crate::stats::{JointStats, ProgramStats};
 use everypath_native::{
-    Faults, Goal, JointExplored, JointSearch, Launch, Program, explore_jointly,
+    Faults, Goal, JointExplored, JointSearch, Launch, Program, Races, explore_jointly,
 };
 use everypath_schedules::reduction::Reduction;
 use everypath_trace::{CheckConfig, Coverage, Verdict};
@@ -65,7 +65,10 @@ pub(crate) fn explore(
     let run = Run::of(config, &search, observer)?;
     let explored = &run.result;
     let (mut found, stopped) = run.conclude(config, observer, |control| match &explored.found {
-        Some(together) => wrong(config, &search.stopped_by(control), &programs, together),
+        Some(together) => {
+            let search = search.armed_with(&explored.armed).stopped_by(control);
+            wrong(config, &search, &programs, together)
+        }
         None => unless_doubted(config, explored, run.stopped.clone()),
     });
     if let Some(why) = stopped {
@@ -84,7 +87,7 @@ pub(crate) fn explore(
 fn reduction(config: &CheckConfig) -> Result<Reduction, CheckError> {
     let reduction = match Exploration::of(config)? {
         Exploration::Schedules(reduction) => reduction,
-        Exploration::Sampled(_) => {
+        Exploration::Sampled(_) | Exploration::Rising => {
             return Err(CheckError::options(
                 "--joint explores every schedule: leave --strategy out",
             ));
@@ -216,6 +219,10 @@ fn tell_apart(programs: &mut [Named]) {
 /// How the programs are started. What executions leave behind is judged of the first one.
 fn launches(mut first: Launch, programs: &[Named]) -> Vec<(String, Launch)> {
     first.setup.max_steps = DEFAULT_STEPS;
+    // Whether a race can happen is known only when histories are compared: both orders are explored.
+    if first.races == Races::Violation {
+        first.races = Races::Explore;
+    }
     (first.setup.kills, first.setup.faults) = (0, Faults::default());
     let mut launches = Vec::new();
     for named in programs {

@@ -7,12 +7,12 @@ use crate::host::Host;
 use crate::sandbox::{self, Sandbox};
 use everypath_native::peers::{Cache, Options};
 use everypath_native::{
-    Backend, Companion, CompanionError, Environment, Fault, Faults, IdleMode, Launch, Program,
-    Races, Restart, Setup, TimeMode, leaders, partitions,
+    Backend, Companion, CompanionError, Environment, Fault, Faults, IdleMode, Launch, Library,
+    Program, Races, Restart, Setup, TimeMode, leaders, partitions,
 };
 use everypath_trace::{
-    CacheName, CheckConfig, Control, IdleName, PeerAnswers, PeerTree, RacesName, ReductionName,
-    RestoreMethod, Strategy, ThreadBackend, TimeName,
+    CacheName, CheckConfig, Control, IdleName, PeerAnswers, PeerFailure, PeerTree, RacesName,
+    ReductionName, RestoreMethod, Strategy, ThreadBackend, TimeName,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -47,6 +47,7 @@ pub(crate) fn alone(
         setup: Setup { log: host.logs_shim(), ..setup(config)? },
         watchdog: config.watchdog.unwrap_or(DEFAULT_WATCHDOG) * 10,
         fresh: config.restart == RestoreMethod::Exec,
+        libraries: libraries(config)?,
         files,
         judge,
         outside: Environment::default(),
@@ -61,6 +62,14 @@ pub(crate) fn alone(
         reached: Arc::default(),
         control: Control::default(),
     })
+}
+
+/// The libraries that are loaded before `main`.
+fn libraries(config: &CheckConfig) -> Result<Vec<Library>, CheckError> {
+    let read = |text: &String| {
+        text.parse().map_err(|error| CheckError::options(format!("--library {error}")))
+    };
+    config.library.iter().map(read).collect()
 }
 
 /// How a program is started together with its peers, or the other programs of a closed system.
@@ -150,10 +159,14 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
         exit_code: config.exit_code,
         kills: config.kill,
         spurious: config.spurious,
+        early_timeouts: early_timeouts(config),
+        random_seed: config.seed(),
+        random_streams: config.random.unwrap_or(1),
         refused_threads: config.refuse_threads,
         spins: spins(config).unwrap_or(u16::MAX),
         faults: faults(config),
         late_answers: config.peer_answers == PeerAnswers::Any,
+        peers_in_turn: config.cache == CacheName::None,
         one_tree: config.peer_tree == PeerTree::Destination,
         max_steps: config.max_depth.unwrap_or(DEFAULT_STEPS),
         datagrams: datagrams(config)?,
@@ -161,29 +174,34 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
     })
 }
 
+/// How often in a row a timeout fires early in samples: a program with several periodic timers would
+/// hardly ever have nothing to do. A search bounds that only if it must.
+fn early_timeouts(config: &CheckConfig) -> u16 {
+    match config.strategy.is_sampling() {
+        false => 0,
+        true => config.early_timeouts.unwrap_or(16),
+    }
+}
+
 /// Whether processes end late: that is a reduction, and threads that were stopped while they worked may
 /// leave behind blocks which nobody points to. Searches over states have no use for it.
 fn exits_wait(config: &CheckConfig) -> bool {
-    let is_reduced = config.reduction != Some(ReductionName::None) && config.preemptions.is_none();
+    let is_reduced = config.reduction != Some(ReductionName::None)
+        && config.preemptions.is_none()
+        && config.strategy != Strategy::Icb;
     is_reduced && !config.state_matching && !config.leaks && !config.joint
 }
 
 /// How many spins of an execution may go on before others move, if that is bounded. Locks that spin
 /// before they park have orders of magnitude more schedules with every one that does.
 pub(crate) fn spins(config: &CheckConfig) -> Option<u16> {
-    config.spins.or((config.strategy == Strategy::Dfs).then_some(1))
+    config.spins.or((!config.strategy.is_sampling()).then_some(1))
 }
 
 /// What may go wrong with connections.
 pub(crate) fn faults(config: &CheckConfig) -> Faults {
     let allowed = config.tcp_faults.unwrap_or_default();
-    let budget = Fault::ALL.map(|fault| match fault {
-        Fault::Refuse => allowed.refuse,
-        Fault::Reset => allowed.reset,
-        Fault::ShortWrite => allowed.short_write,
-        Fault::Interrupt => allowed.eintr,
-    });
-    Faults { budget, chunks: config.chunks }
+    Faults { budget: Fault::ALL.map(|fault| allowed.most(fault as usize)), chunks: config.chunks }
 }
 
 /// Which peers there are, and how they are treated.
@@ -199,7 +217,22 @@ fn peers(config: &CheckConfig) -> Options {
         patience: config.peer_patience.map_or(default.patience, |time| time.duration()),
         quiet: config.peer_quiet.map_or(default.quiet, |time| time.duration()),
         max_open: config.peer_connections.map_or(default.max_open, usize::from),
+        failures_count: config.peer_failure == PeerFailure::Violation,
         alike: config.peer_tree == PeerTree::Destination,
+        unreliable: config.udp_multiply.is_some()
+            || config.udp_window.is_some()
+            || !config.udp_at.is_empty(),
         ..default
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use everypath_trace::TcpFaults;
+
+    #[test]
+    fn faults_have_the_same_names_on_the_command_line_and_in_the_shim() {
+        assert_eq!(TcpFaults::NAMES, Fault::ALL.map(Fault::name));
     }
 }

@@ -17,10 +17,11 @@
 //! - [`Host`]: what programs inherit from this process.
 //! - [`CheckError`]: a configuration that makes no sense. Everything else is a verdict.
 //!
-//! Inside: `launch`, `sandbox` and `datagrams` (from the configuration to a process), `exploration` and `search` (which search is
-//! meant, and running it), `conclude` (from what was explored to a verdict), `joint`, `confirmation`,
-//! `emission` and `failure_file` (programs that are explored one by one), `finding` (a verdict in the
-//! making), `sample_traces` (passing executions), `sample` and `estimate` (what is known of executions that were not run).
+//! Inside: `launch`, `sandbox` and `datagrams` (from the configuration to a process), `exploration` and
+//! `search` (which search is meant, and running it), `conclude` (from what was explored to a verdict),
+//! `joint`, `confirmation`, `emission` and `failure_file` (programs that are explored one by one),
+//! `finding` (a verdict in the making), `report` and `stats` (the result), `sample_traces` (passing
+//! executions), `sample` and `estimate` (what is known of executions that were not run).
 
 mod assumptions;
 mod check;
@@ -44,26 +45,26 @@ mod report;
 mod sample;
 mod sample_traces;
 mod sandbox;
+mod script;
 mod search;
 mod sources;
+mod stats;
 mod suggestions;
 mod tests_of;
 
 pub use check::Check;
-pub use emission::Emission;
 pub use error::CheckError;
 pub use estimate::Remaining;
-pub use failure_file::{FailureFile, VisibleFailure};
+pub use failure_file::{Emission, FailureFile, VisibleFailure};
 pub use finding::Confirmation;
 pub use host::Host;
 pub use observer::{Limits, Observer, Search};
-pub use refinement::Refinement;
 pub use replay::{Replay, Replayed};
 pub use report::{
-    CacheStats, Counterexample, CoverageReport, EndingCount, ExitCodesCount, Finding, FindingKind,
-    JointStats, ProgramStats, Report, SampleTrace, Stats,
+    Counterexample, CoverageReport, Finding, FindingKind, Refinement, Report, SampleTrace,
 };
 pub use sample::{PctBound, Sample};
+pub use stats::{CacheStats, EndingCount, ExitCodesCount, JointStats, ProgramStats, Stats};
 pub use tests_of::{TestFunction, own_tests, tests_of};
 
 pub use everypath_native::{Compared, Error, Specification, Standing};

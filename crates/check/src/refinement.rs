@@ -1,20 +1,8 @@
 //! Refinement: the events that a program notes, compared with a model.
 
-use crate::report::Report;
+use crate::report::{Refinement, Report};
 use everypath_native::Compared;
 use everypath_trace::Verdict;
-use serde::Serialize;
-
-/// What was compared with a model.
-#[derive(Debug, Serialize)]
-pub struct Refinement {
-    /// The model.
-    pub model: String,
-    /// How many different sequences of events executions had, without the empty one.
-    pub logs: u64,
-    /// How many events these have together.
-    pub events: u64,
-}
 
 impl Report {
     /// Adds what was compared. A program that notes no event refines every model, which says nothing.

@@ -1,16 +1,14 @@
 //! What a check says in the end.
 
 use crate::assumptions::of_verdict;
-use crate::emission::Emission;
 use crate::estimate::Remaining;
-use crate::failure_file::FailureFile;
+use crate::failure_file::{Emission, FailureFile};
 use crate::finding::{Confirmation, Counted, Found};
 use crate::launch;
-use crate::refinement::Refinement;
 use crate::sample::Sample;
+use crate::stats::{EndingCount, ExitCodesCount, Stats};
 use crate::suggestions::suggestions;
 use everypath_machine::peak_memory;
-use everypath_native::ExitCodes;
 use everypath_trace::{Assumption, CheckConfig, Coverage, Explanation, Progress, Trace, Verdict};
 use serde::Serialize;
 
@@ -42,8 +40,8 @@ pub struct Report {
     /// Passing executions that differ most, if they were asked for: where their traces are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sample_traces: Vec<SampleTrace>,
-    /// Faults that were allowed and that executions drawn at random did not have, a sentence each; if
-    /// passing executions were asked for.
+    /// Faults that were allowed and that no execution had, a sentence each: of a search over schedules,
+    /// or of executions drawn at random for `--sample-traces`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub never_exercised: Vec<String>,
     /// What was strange, whatever the verdict.
@@ -136,12 +134,21 @@ fn findings(found: &Found) -> Vec<Finding> {
         text: violation.message.clone(),
         accesses: Vec::new(),
     });
+    // Of programs that are explored alone it is not known what others order.
+    let unless = match found.counted.joint {
+        None => "nothing orders them; if they are not atomic, that is a data race",
+        Some(_) => {
+            "nothing in their program orders them; if no other program does, and they are not \
+             atomic, that is a data race"
+        }
+    };
     let notes = found.counted.unsynchronised.iter().map(|[one, other]| Finding {
         kind: FindingKind::Note,
         text: match one == other {
             true => format!("{one} accesses memory that another thread accesses there, too"),
             false => format!("{one} and {other} access the same memory"),
-        } + ", and nothing orders them; if they are not atomic, that is a data race",
+        } + ", and "
+            + unless,
         accesses: vec![one.clone(), other.clone()],
     });
     races.chain(notes).collect()
@@ -181,11 +188,6 @@ fn kind<S: serde::Serializer>(coverage: &Coverage, serializer: S) -> Result<S::O
     serializer.serialize_str(coverage.kind())
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 /// What was violated.
 #[derive(Debug, Default, Serialize)]
 pub struct Counterexample {
@@ -215,108 +217,15 @@ pub struct Counterexample {
     pub unconfirmed: Option<String>,
 }
 
-/// What was counted.
+/// What was compared with a model.
 #[derive(Debug, Serialize)]
-pub struct Stats {
-    /// States, if they were told apart.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub states: Option<u64>,
-    /// How often an execution came back to a state of its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cycles: Option<u64>,
-    /// Executions.
-    pub executions: u64,
-    /// Those that only repeated what others had done.
-    pub redundant_executions: u64,
-    /// Those that were abandoned because an assumption was not met.
-    pub abandoned_executions: u64,
-    /// Those that did not end as expected, confirmed or not.
-    #[serde(skip)]
-    pub unexpected_executions: u64,
-    /// Steps of all executions.
+pub struct Refinement {
+    /// The model.
+    pub model: String,
+    /// How many different sequences of events executions had, without the empty one.
+    pub logs: u64,
+    /// How many events these have together.
     pub events: u64,
-    /// The same.
-    pub transitions: u64,
-    /// Random executions that a search which found nothing was compared with.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub cross_checked_executions: u64,
-    /// How long the search took.
-    pub seconds: f64,
-    /// The most memory that was used.
-    pub peak_rss_bytes: Option<u64>,
-    /// Atomic instructions that were patched.
-    pub atomic_sites: usize,
-    /// In which ways executions ended that were not as expected.
-    pub endings: Vec<EndingCount>,
-    /// With which codes the programs of a closed system exited.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub exit_codes: Vec<ExitCodesCount>,
-    /// What was asked of peers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheStats>,
-    /// What was explored of each program.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub joint: Option<JointStats>,
-    /// Executions that were the same under every backend and restore method.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verified_executions: Option<u64>,
-}
-
-/// How often executions ended in one way.
-#[derive(Debug, Serialize)]
-pub struct EndingCount {
-    /// The way.
-    pub ending: String,
-    /// How often.
-    pub executions: u64,
-}
-
-/// How often several programs exited with these codes; none of one that did not.
-#[derive(Debug, Serialize)]
-pub struct ExitCodesCount {
-    /// The codes.
-    pub codes: ExitCodes,
-    /// How often.
-    pub executions: u64,
-}
-
-/// What was asked of peers.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct CacheStats {
-    /// Messages whose answer was known.
-    pub hits: u64,
-    /// Bytes that were read from a peer.
-    pub misses: u64,
-    /// Connections that were opened, or clients started.
-    pub connections: u64,
-    /// How often a peer was started.
-    pub peer_starts: u64,
-    /// Bytes that were sent again, to come back to where the program stood.
-    pub replayed_bytes: u64,
-}
-
-/// What was explored of programs that were explored one by one.
-#[derive(Clone, Debug, Serialize)]
-pub struct JointStats {
-    /// How often programs were explored before nothing new could happen.
-    pub rounds: u32,
-    /// How many combinations of histories were compared.
-    pub combinations: u64,
-    /// Each program.
-    pub programs: Vec<ProgramStats>,
-}
-
-/// What was explored of one program.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProgramStats {
-    /// Its name.
-    pub name: String,
-    /// Executions over all rounds.
-    pub executions: u64,
-    /// Executions in the last round.
-    pub last_executions: u64,
-    /// What these showed to the other programs: different histories.
-    pub histories: u64,
 }
 
 impl Report {
@@ -329,7 +238,10 @@ impl Report {
                 sample: found.sample().cloned(),
                 remaining: found.remaining().cloned(),
                 memory_model: MEMORY_MODEL,
-                preemptions: found.counted.preemptions,
+                preemptions: match found.coverage {
+                    Coverage::BoundedPreemptions { preemptions } => Some(preemptions),
+                    _ => found.counted.preemptions,
+                },
                 looks: found.counted.looks,
                 spins: found.counted.looks.and(launch::spins(config)),
                 unseen: found.counted.unseen.clone(),
@@ -337,7 +249,7 @@ impl Report {
             assumptions: of_verdict(config, &found.counted),
             findings: findings(&found),
             never_reached: found.never_reached().to_vec(),
-            sample_traces: found.samples.traces.iter().map(SampleTrace::of).collect(),
+            sample_traces: found.samples.iter().map(SampleTrace::of).collect(),
             notices: found.notices().to_vec(),
             violation: Counterexample::of(&found),
             violations: match (&found.trace, &found.emission) {
@@ -347,8 +259,8 @@ impl Report {
             },
             suggestions: suggestions(config, &found),
             stats: Stats::of(&found),
-            never_exercised: found.samples.unexercised,
-            samples: found.samples.traces,
+            never_exercised: found.never_exercised.unwrap_or_default(),
+            samples: found.samples,
             cut_short: found.cut_short,
             did_not_happen: found.did_not_happen,
             refines: None,

@@ -6,13 +6,8 @@ use crate::finding::Found;
 use everypath_native::{Diverse, Ending, Error, Launch, Names, Program, Sampler, diverse, replay};
 use everypath_trace::{CheckConfig, Trace, Verdict, Violation};
 
-/// What executions that pass look like.
-#[derive(Debug, Default)]
-pub(crate) struct SampleTraces {
-    pub(crate) traces: Vec<Trace>,
-    /// Faults that were allowed and did not happen.
-    pub(crate) unexercised: Vec<String>,
-}
+/// Traces of executions, and the faults that none of those drawn had, a sentence each.
+type Passing = (Vec<Trace>, Vec<String>);
 
 /// Adds the executions that are asked for, if nothing was violated.
 pub(crate) fn with_sample_traces(
@@ -25,7 +20,11 @@ pub(crate) fn with_sample_traces(
         return found;
     };
     match sampled(config, program, launch, count.into()) {
-        Ok(Some(samples)) => Found { samples, ..found },
+        Ok(Some((samples, drawn))) => {
+            // What a search knows of all executions is better than what a few of them show.
+            let never_exercised = found.never_exercised.or(Some(drawn));
+            Found { samples, never_exercised, ..found }
+        }
         Ok(None) => Found::inconclusive(format!(
             "an execution that was drawn for --sample-traces does not end as expected; see it with \
              --strategy random --seed {}",
@@ -36,13 +35,14 @@ pub(crate) fn with_sample_traces(
     }
 }
 
-/// The executions; none if one does not end as expected, which contradicts the verdict.
+/// The executions, and the faults that none of those drawn had; none if one does not end as expected,
+/// which contradicts the verdict.
 fn sampled(
     config: &CheckConfig,
     program: &Program,
     launch: &Launch,
     count: usize,
-) -> Result<Option<SampleTraces>, Error> {
+) -> Result<Option<Passing>, Error> {
     let Diverse { executions, unexpected, unexercised, .. } =
         diverse(launch, config.seed(), count)?;
     if unexpected.is_some() {
@@ -60,5 +60,5 @@ fn sampled(
         let search = record(config, Exploration::Sampled(Sampler::Random));
         traces.push(trace_of(target, search, Violation::default(), &names));
     }
-    Ok(Some(SampleTraces { traces, unexercised }))
+    Ok(Some((traces, unexercised)))
 }

@@ -2,7 +2,7 @@
 
 use crate::error::CheckError;
 use crate::host::Host;
-use everypath_native::{Judge, MAX_OUTPUT, PlacedFile};
+use everypath_native::{Judge, MAX_OUTPUT, PlacedFile, STANDARD_INPUT};
 use everypath_trace::{CheckConfig, FilePlacement};
 use std::ffi::OsString;
 use std::fs;
@@ -38,6 +38,7 @@ impl Sandbox {
             environment.push((name.into(), value.into()));
         }
         let files = config.file.iter().map(|file| place(file, &scratch));
+        let files = files.chain(config.stdin.iter().map(|path| standard_input(path)));
         Ok(Sandbox {
             folder,
             environment,
@@ -53,6 +54,13 @@ fn place(file: &FilePlacement, scratch: &Path) -> Result<PlacedFile, CheckError>
     let mode = fs::metadata(host).map_err(cannot)?.permissions().mode() & 0o7777;
     let path = scratch.join(&file.scratch);
     Ok(PlacedFile { path, mode, folder: false, bytes: fs::read(host).map_err(cannot)? })
+}
+
+/// What the program reads from standard input, which the shim knows by this name.
+fn standard_input(host: &Path) -> Result<PlacedFile, CheckError> {
+    let cannot = |error| CheckError::Read { option: "--stdin", path: host.into(), error };
+    let bytes = fs::read(host).map_err(cannot)?;
+    Ok(PlacedFile { path: STANDARD_INPUT.into(), mode: 0o600, folder: false, bytes })
 }
 
 fn judge(host: &Host, config: &CheckConfig, scratch: PathBuf) -> Result<Option<Judge>, CheckError> {

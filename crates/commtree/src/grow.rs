@@ -88,19 +88,30 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
                 Some(node) => return Ok(Position(node)),
                 None => (from.0, &[][..]),
             },
+            Sent::Silence(time) => match self.child(from.0, |node| node.is_silence_of(time)) {
+                Some(node) => return Ok(Position(node)),
+                None => (from.0, &[][..]),
+            },
         };
         if rest.is_empty() && matches!(sent, Sent::Bytes(_)) {
             return Ok(Position(at));
         }
         let first = self.node(at).first_child.get();
-        if mode == Mode::Linear && first != 0 {
-            return Err(Error::Branches { expected: Position(first), same: 0 });
+        let is_sent = |node: &Node| node.label.get() != Label::Silence;
+        if mode == Mode::Linear
+            && !matches!(sent, Sent::Silence(_))
+            && let Some(expected) = self.child(at, is_sent)
+        {
+            return Err(Error::Branches { expected: Position(expected), same: 0 });
         }
-        let run = self.keep(rest)?;
+        let (label, run) = match sent {
+            Sent::Bytes(_) => (Label::Bytes, self.keep(rest)?),
+            Sent::End => (Label::End, Run::default()),
+            Sent::Silence(time) => (Label::Silence, Run { start: time, length: 0 }),
+        };
         let node = self.add_node()?;
         let (parent, child) = (self.node(at), self.node(node));
-        let bytes = matches!(sent, Sent::Bytes(_));
-        child.label.set(if bytes { Label::Bytes } else { Label::End });
+        child.label.set(label);
         child.run.set(run);
         child.sent.set(parent.sent.get() + rest.len() as u64);
         child.received.set(parent.received.get());
@@ -193,6 +204,12 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
         Ok(())
     }
 
+    /// Notes whether the peer may send more by itself after some time; to be called before the
+    /// position becomes known.
+    pub fn set_timed(&self, at: Position, is_timed: bool) {
+        self.node(at.0).is_timed.set(is_timed);
+    }
+
     /// What a response since `since` has beyond what is known of the way to `at`; `None` if it does
     /// not begin with that.
     fn beyond<'r>(&self, since: Position, at: Position, response: &'r [u8]) -> Option<&'r [u8]> {
@@ -271,12 +288,18 @@ fn publish() {
 }
 
 impl Node {
+    /// Whether nothing was sent for so many milliseconds before it.
+    pub(crate) fn is_silence_of(&self, time: u32) -> bool {
+        self.label.get() == Label::Silence && self.run.get().start == time
+    }
+
     /// Makes it as it is in memory of zeros.
     fn reset(&self) {
         let Node { parent, first_child, next_sibling, .. } = self;
         [parent, first_child, next_sibling].into_iter().for_each(|link| link.set(0));
         self.label.set(Label::Root);
         self.known.set(false);
+        self.is_timed.set(false);
         self.end.set(End::Open);
         self.run.set(Run::default());
         self.response.set(Run::default());

@@ -56,6 +56,8 @@ pub(crate) struct Node {
     pub(crate) label: Cell<Label>,
     /// Whether the peer was asked for the response.
     pub(crate) known: Cell<bool>,
+    /// Whether the peer may send more by itself, after some time.
+    pub(crate) is_timed: Cell<bool>,
     pub(crate) end: Cell<End>,
     /// What was sent from the parent to here; empty unless the label is [`Label::Bytes`].
     pub(crate) run: Cell<Run>,
@@ -76,6 +78,8 @@ pub(crate) enum Label {
     Bytes,
     /// The program half-closed the connection.
     End,
+    /// The program sent nothing for so many milliseconds: they are in `run`.
+    Silence,
 }
 
 impl Root {
@@ -92,6 +96,7 @@ impl Node {
             next_sibling: Cell::new(0),
             label: Cell::new(Label::Root),
             known: Cell::new(false),
+            is_timed: Cell::new(false),
             end: Cell::new(End::Open),
             run: Cell::new(Run { start: 0, length: 0 }),
             response: Cell::new(Run { start: 0, length: 0 }),

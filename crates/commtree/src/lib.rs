@@ -26,6 +26,7 @@
 //!   ([`Space::received`]), and a [`Reader`] is a count as well, not a pointer to a node.
 //! - Half-closing a connection is an edge like any other ([`Sent::End`]), and the end of what a
 //!   peer sends is part of its answer ([`End`]).
+//! - Time is an edge, too ([`Sent::Silence`]), if a peer says something after it without being asked.
 //! - The linear cache is the branching one with branching refused. It accepts that a connection is
 //!   closed earlier than before, which algorithm 5 of 2008 does not: nothing is lost by it.
 //!
@@ -96,6 +97,8 @@ pub enum Sent<'a> {
     Bytes(&'a [u8]),
     /// That there will be no more of them.
     End,
+    /// Nothing, for so many milliseconds: a peer may say something by itself then.
+    Silence(u32),
 }
 
 /// A run of bytes in the memory: what [`Space::bytes`] reads. It is one word, so that whoever reads

@@ -38,6 +38,8 @@ pub enum Edge {
     Bytes(Run),
     /// The end of what the program sends.
     End,
+    /// So many milliseconds without anything.
+    Silence(u32),
 }
 
 /// Where a walk along edges ended.
@@ -69,6 +71,7 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
                 (walk.used == bytes.len()).then_some(walk.node)
             }
             Sent::End => self.child(from.0, |node| node.label.get() == Label::End),
+            Sent::Silence(time) => self.child(from.0, |node| node.is_silence_of(time)),
         };
         match end {
             Some(node) if self.node(node).known.get() => Lookup::Hit(Position(node)),
@@ -145,7 +148,13 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Space<ROOTS, NO
             Label::Root => None,
             Label::Bytes => Some(Edge::Bytes(node.run.get())),
             Label::End => Some(Edge::End),
+            Label::Silence => Some(Edge::Silence(node.run.get().start)),
         }
+    }
+
+    /// Whether the peer may send more by itself, after some time.
+    pub fn is_timed(&self, at: Position) -> bool {
+        self.node(at.0).is_timed.get()
     }
 
     /// What the peer sent here beyond what it had sent at the parent.

@@ -32,6 +32,13 @@ pub trait Enabled: Clone {
     fn may_disable(&self) -> bool {
         self.conflicts_with_all()
     }
+
+    /// Whether the step is enabled only because nothing else is but steps of this kind: a time-out that
+    /// fires once no thread can go on. All that came before happens before it, and it happens before
+    /// all that comes after; neither is a race.
+    fn comes_last(&self) -> bool {
+        false
+    }
 }
 
 impl Enabled for Footprint {

@@ -80,6 +80,7 @@ pub fn run_as_cargo_subcommand(catalog: Catalog) -> ExitCode {
 }
 
 fn run_with(catalog: Catalog, words: Vec<OsString>) -> ExitCode {
+    everypath_model::commands::model::search_together(everypath_distributed::explore);
     guarded(|| match everypath_native::doctor::stack_shortage() {
         Some(why) => {
             output::error(&why);

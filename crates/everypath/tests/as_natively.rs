@@ -136,6 +136,54 @@ fn workers_of_a_server_are_idle() {
     }
 }
 
+/// A server with a periodic timer never ends: its executions do when only time passes.
+#[test]
+fn a_server_with_a_periodic_timer_is_idle() {
+    let programs = programs(&["ticks.c"]);
+    let bounded = |arguments: &str, kind: &str| {
+        let (code, result) = programs.check(arguments);
+        assert_eq!((code, verdict(&result)), (0, "holds"), "{arguments}: {result}");
+        assert_eq!(result["coverage"]["kind"], kind, "{arguments}: {result}");
+        let assumes = result["assumptions"].as_array().unwrap();
+        assert!(assumes.iter().any(|it| it["id"] == "idle"), "{arguments}: {result}");
+    };
+    // What an early timer does is explored up to the bound, with and without reduction.
+    for reduction in ["", "--reduction none", "--reduction source-dpor"] {
+        bounded(&format!("{reduction} -- ./ticks third"), "bounded");
+        violates(
+            &programs,
+            &format!("{reduction} --early-timeouts 3 -- ./ticks third"),
+            "exit-code",
+        );
+    }
+    for how in ["fine", "log", "later", "--time any", "--backend threads", "--verify"] {
+        let how = if how.starts_with('-') {
+            format!("{how} -- ./ticks fine")
+        } else {
+            format!("-- ./ticks {how}")
+        };
+        bounded(&how, "bounded");
+    }
+    violates(&programs, "--with './ticks client' -- ./ticks service", "exit-code");
+    for [one, other] in [["fine", "client"], ["client", "fine"]] {
+        let system = format!("--with './ticks {other}' -- ./ticks {one}");
+        bounded(&format!("--time quiescent {system}"), "bounded");
+        bounded(&format!("--strategy random --max-executions 50 {system}"), "sampled");
+    }
+}
+
+/// Time may pass for long in a program that waits for nobody, and a thread that waits for a lock is not
+/// idle.
+#[test]
+fn only_servers_end_because_time_passes() {
+    let programs = programs(&["ticks.c"]);
+    violates(&programs, "-- ./ticks count", "exit-code");
+    let (code, result) = programs.check("--max-depth 2000 -- ./ticks deadlock");
+    assert_eq!((code, verdict(&result)), (3, "inconclusive"), "{result}");
+    let (code, result) = programs.check("--max-depth 2000 --idle violation -- ./ticks fine");
+    assert_eq!((code, verdict(&result)), (3, "inconclusive"), "{result}");
+}
+
 /// Rounds in which threads only yield were counted, whatever they did in memory.
 #[test]
 fn who_counts_while_it_yields_may_give_up() {

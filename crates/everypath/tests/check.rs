@@ -590,6 +590,43 @@ fn few_preemptions_show_most_bugs_and_the_verdict_is_bounded() {
 }
 
 #[test]
+fn preemptions_are_allowed_one_by_one_until_a_limit() {
+    let programs = Programs::new(&["philosophers.c", "buffer.c"]);
+    let executions = |result: &Value| result["stats"]["executions"].as_u64().unwrap();
+    let within = |most: u32| {
+        let (_, result) =
+            programs.check(&format!("--preemptions {most} -- ./philosophers 2 fixed"));
+        executions(&result)
+    };
+    let rising =
+        |limit: &str| programs.check(&format!("--strategy icb {limit} -- ./philosophers 2 fixed"));
+    let (none, one) = (within(0), within(1));
+    // In the middle of the third level, of the second, and of the first.
+    for (limit, bound) in [(none + one + 3, Some(1)), (none + 1, Some(0)), (1, None)] {
+        let (code, result) = rising(&format!("--max-executions {limit}"));
+        let expected = if bound.is_some() { 0 } else { 3 };
+        assert_eq!((code, executions(&result)), (expected, limit), "{result}");
+        assert_eq!(result["coverage"]["preemptions"].as_u64(), bound, "{result}");
+    }
+    let (code, result) = rising("");
+    let kind = result["coverage"]["kind"].as_str();
+    assert_eq!((code, kind), (0, Some("exhaustive")), "{result}");
+    let all = programs.check("--reduction none -- ./philosophers 2 fixed").1;
+    let levels: Vec<u64> =
+        (0..).map(within).take_while(|&level| level < executions(&all)).collect();
+    let sum = levels.iter().sum::<u64>() + executions(&all);
+    assert_eq!(executions(&result), sum, "the last level leaves nothing out: {levels:?}");
+    // What needs no preemption is found first.
+    let (code, result) = programs.check("--strategy icb -- ./buffer one");
+    assert_eq!((code, property(&result)), (1, "deadlock"), "{result}");
+    assert_eq!(result["violation"]["preemptions"].as_u64(), Some(0), "{result}");
+    for options in ["--reduction dpor", "--state-matching", "--preemptions 1"] {
+        let refused = programs.everypath(&format!("check --strategy icb {options} -- ./buffer"));
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    }
+}
+
+#[test]
 fn what_is_no_program_is_refused_with_one_line() {
     let programs = Programs::new(&[]);
     std::fs::write(programs.folder.path().join("text"), "hello").unwrap();

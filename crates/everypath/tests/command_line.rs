@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -319,13 +320,31 @@ fn a_table_has_no_plot() {
 }
 
 #[test]
+fn experiments_that_are_terminated_end_their_checks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_everypath"));
+    command.args(["experiments", "table-III"]).current_dir(folder.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // After its heading and the names of the columns it checks programs.
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.by_ref().take(3).all(|line| line.is_ok()));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(lines.count() < 10, "it went on");
+    let output = child.wait_with_output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("table-III") && error.contains("left out"), "{error}");
+}
+
+#[test]
 fn experiments_with_peers_count_as_the_papers_do() {
     let folder = tempfile::tempdir().unwrap();
     let output = everypath(folder.path(), "experiments table-IV --quick --json -");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = results[0]["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 6 * 5);
+    assert_eq!(rows.len(), 6 * 6);
     for row in rows.iter().filter(|row| row["cache"] == "branching") {
         assert_eq!(row["outcome"], "holds", "{row}");
         let count = |what: &str| {

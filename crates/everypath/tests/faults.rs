@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 
-const FAULTS: [&str; 4] = ["refuse=1", "reset=1", "short-write=1", "eintr=1"];
+const FAULTS: [&str; 5] = ["refuse=1", "reset=1", "short-write=1", "eintr=1", "emfile=1"];
 
 /// The client, its server, and a port that nobody listens at.
 fn letters() -> (Programs, u16) {
@@ -38,11 +38,25 @@ fn one_fault_of_each_kind_breaks_who_believes_in_none() {
 }
 
 #[test]
+fn a_reset_is_named_as_such() {
+    let (programs, port) = letters();
+    let text = |options: &str| {
+        let peer = format!("--peer './alphabet_server {port}'");
+        let output = programs.everypath(&format!("check {peer} {options} -- ./letters {port} 1 3"));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let reset = text("--tcp-faults reset=1");
+    assert!(reset.contains("the connection is reset (ECONNRESET)"), "{reset}");
+    assert!(!reset.contains("a short read"), "{reset}");
+    assert!(text("--chunks").contains("a short read"));
+}
+
+#[test]
 fn every_placement_is_explored_once() {
     let letters = letters();
     // Nothing, or the fault: of the connection; before sending, or after 0, 1 or 2 of 3 bytes; after
-    // 1 or 2 bytes, whose answers then come together or not; and in each of three calls.
-    for (fault, expected) in FAULTS.into_iter().zip([2, 5, 5, 4]) {
+    // 1 or 2 bytes, whose answers then come together or not; in each of three calls; and of the socket.
+    for (fault, expected) in FAULTS.into_iter().zip([2, 5, 5, 4, 2]) {
         let result = check(&letters, &format!("--tcp-faults {fault}"), "1 3 careful");
         assert_eq!(executions(&result), expected, "{fault}");
         let said = result.1["coverage"]["kind"].as_str().unwrap();
@@ -55,6 +69,23 @@ fn every_placement_is_explored_once() {
     }
     // As many as there are ways to divide 6 bytes.
     assert_eq!(executions(&check(&letters, "--chunks", "1 6 careful")), 32);
+}
+
+#[test]
+fn a_server_that_runs_out_of_descriptors_is_explored() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/faults/accepts.c"]);
+    let ran = std::process::Command::new(programs.folder.path().join("accepts"))
+        .arg("careful")
+        .status()
+        .unwrap();
+    assert!(ran.success(), "{ran}");
+    let orders = executions(&programs.check("-- ./accepts careful"));
+    assert_eq!(programs.check("-- ./accepts").0, 0);
+    let (code, result) = programs.check("--tcp-faults emfile=1 -- ./accepts");
+    assert_eq!(code, 1, "{result}");
+    // None, or one of three calls fails, whatever the order: both sockets, and accepting.
+    let result = programs.check("--tcp-faults emfile=1 -- ./accepts careful");
+    assert_eq!(executions(&result), 4 * orders);
 }
 
 #[test]

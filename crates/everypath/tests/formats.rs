@@ -252,6 +252,14 @@ fn the_tests_of_a_crate_are_checked() {
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     let source = "
 #[test] fn adds() { assert_eq!(1 + 1, 2); }
+#[test] fn sleeps() {
+    let done = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let other = done.clone();
+    let thread = std::thread::spawn(move || other.store(true, std::sync::atomic::Ordering::SeqCst));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    assert!(done.load(std::sync::atomic::Ordering::SeqCst));
+    thread.join().unwrap();
+}
 #[test] #[IGNORED] fn never() {}
 #[test] fn locks() {
     use std::sync::{Arc, Mutex};
@@ -264,22 +272,31 @@ fn the_tests_of_a_crate_are_checked() {
 ";
     // The word itself would be taken for a test of ours that is left out.
     fs::write(folder.join("src/lib.rs"), source.replace("IGNORED", "ignore")).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_cargo-everypath"))
-        .args(["everypath", "test", "--max-seconds", "60", "--json", "r.json", "--junit", "r.xml"])
-        .args(["--", "--lib"])
-        .current_dir(folder)
-        .env_remove("CARGO_TARGET_DIR")
-        .output()
-        .unwrap();
+    let test = |options: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_cargo-everypath"))
+            .args(["everypath", "test", "--max-seconds", "60"])
+            .args(options)
+            .args(["--", "--lib"])
+            .current_dir(folder)
+            .env_remove("CARGO_TARGET_DIR")
+            .output()
+            .unwrap()
+    };
+    let output = test(&["--json", "r.json", "--junit", "r.xml"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(said.contains("2 tests: 1 hold, 1 violated, 0 inconclusive"), "{said}");
+    assert!(said.contains("3 tests: 1 hold, 2 violated, 0 inconclusive"), "{said}");
     let results: Value = serde_json::from_str(&read(&programs, "r.json")).unwrap();
     assert_eq!(results[1]["test"], "locks");
     assert!(results[1]["text"].as_str().unwrap().starts_with("deadlock"), "{results}");
     assert!(folder.join("everypath-traces/locks.json").exists());
-    assert!(read(&programs, "r.xml").contains("failures=\"1\""));
+    assert!(read(&programs, "r.xml").contains("failures=\"2\""));
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    // A test that sleeps until another thread is done fails if that thread gets no processor.
+    for (time, code) in [("ordered", 1), ("quiescent", 0)] {
+        let output = test(&["sleeps", "--time", time]);
+        assert_eq!(output.status.code(), Some(code), "{time}: {output:?}");
+    }
 }
 
 /// The library lists them, too, and a check of one needs no more than its configuration.

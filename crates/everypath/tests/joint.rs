@@ -43,6 +43,29 @@ fn messages((_, result): &(i32, Value)) -> Vec<String> {
     messages.map(|message| message.as_str().unwrap().to_string()).collect()
 }
 
+/// Threads share memory. What orders them may be another program, so that no thread stands before a race in
+/// any execution of all programs, although one does in executions of this one.
+#[test]
+fn memory_is_seen() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/races/through_server.c"]);
+    let check = |options: &str, how: &str| {
+        let client = format!("./through_server client 7000 {how}");
+        jointly(&programs, options, &["./through_server server 7000"], &client)
+    };
+    let right = check("", "right");
+    assert_eq!(verdict(&right), holds(), "{right:?}");
+    assert_eq!(right.1["assumptions"], json!([]), "{right:?}");
+    let note = right.1["findings"][0]["text"].as_str().unwrap();
+    assert!(note.contains("nothing in their program orders them"), "{note}");
+    assert_eq!(verdict(&check("", "wrong")), violates("assertion"));
+    let replayed = programs.everypath("replay everypath-trace.json");
+    assert_eq!(replayed.status.code(), Some(1), "{replayed:?}");
+    assert_eq!(verdict(&check("", "update")), violates("assertion"));
+    let replayed = programs.everypath("replay everypath-trace.json");
+    assert_eq!(replayed.status.code(), Some(1), "{replayed:?}");
+    assert_eq!(verdict(&check("--memory off", "update")), holds());
+}
+
 const TALKER: &str = "../crates/everypath/tests/programs/talker.c";
 
 #[test]

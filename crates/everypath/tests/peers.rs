@@ -209,14 +209,43 @@ fn servers_that_remember_are_found_out() {
     let programs = Programs::new(&[COUNTER]);
     let port = free_port();
     let server = [format!("./remembers serve {port}")];
-    for how in ["holds", "fails"] {
-        let (code, result) = check(&programs, &server, &format!("-- ./remembers {how} {port}"));
-        let reason = result["reason"].as_str().unwrap_or_default();
-        assert!(code == 3 && reason.contains("fresh peers"), "{how}: {result}");
+    let code = |how: &str, options: &str| {
+        let (code, result) =
+            check(&programs, &server, &format!("{options} -- ./remembers {how} {port}"));
+        let assumed = result["assumptions"].as_array().unwrap().iter();
+        let said = assumed.filter(|assumed| assumed["id"] == "peer-histories").count();
+        (code, said, result)
+    };
+    // A history for each connection is not enough: they are explored once more, with one for each process.
+    for (how, expected) in [("holds", 0), ("fails", 0), ("first", 1)] {
+        let closed = format!("--with './remembers serve {port}' -- ./remembers {how} {port}");
+        assert_eq!(check(&programs, &[], &closed).0, expected, "{how}");
+        let (alone, said, result) = code(how, "--cache none");
+        assert_eq!((alone, said), (expected, 0), "{how}: {result}");
+        let (learnt, said, result) = code(how, "");
+        assert_eq!(learnt, expected, "{how}: {result}");
+        // Which of the two connects first in the first execution tells whether it is a violation at once.
+        assert!(said == 1 || expected == 1, "{how}: {result}");
     }
+    let (linear, _, result) = code("holds", "--cache linear");
+    let reason = result["reason"].as_str().unwrap_or_default();
+    assert!(linear == 3 && reason.contains("fresh peers"), "{result}");
     // One connection after the other is counted alike in every execution.
     let (code, result) = check(&programs, &server, &format!("-- ./remembers twice {port}"));
     assert_eq!(code, 0, "{result}");
+}
+
+#[test]
+fn a_server_may_answer_on_another_connection() {
+    const ELSEWHERE: &str = "../crates/everypath/tests/programs/peers/elsewhere.c";
+    let programs = Programs::new(&[ELSEWHERE]);
+    let port = free_port();
+    let server = [format!("./elsewhere serve {port}")];
+    for options in ["", "--cache none"] {
+        let ask = format!("{options} -- ./elsewhere ask {port}");
+        let (code, result) = check(&programs, &server, &ask);
+        assert_eq!(code, 0, "{result}");
+    }
 }
 
 /// Only a program that waits for clients may wait for ever.
@@ -227,7 +256,8 @@ fn a_program_is_not_idle_while_its_peer_waits() {
     let programs = Programs::new(&[WAITS, REPEATS, "tcp/alphabet_client.c"]);
     let port = free_port();
     let server = [format!("./repeats serve {port}")];
-    let lost = format!("--udp-multiply 1,0 -- ./waits lost {port}");
+    // It is ready when it receives.
+    let lost = format!("--peer-ready {port} --udp-multiply 1,0 -- ./waits lost {port}");
     let (code, result) = check(&programs, &server, &lost);
     assert_eq!((code, &result["violation"]["property"]), (1, &json!("idle")), "{result}");
     let serve = format!("-- ./waits serve {port}");
@@ -258,4 +288,27 @@ fn options_about_peers_are_refused_without_peers() {
         let name = option.split(' ').next().unwrap();
         assert!(output.status.code() == Some(2) && said.contains(name), "{option}: {said}");
     }
+}
+
+/// A server that aborts because of an order of messages is a finding, with the schedule that leads there.
+#[test]
+fn a_peer_that_fails_because_of_what_it_was_sent_is_a_violation() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/peers/fragile.c"]);
+    let port = free_port();
+    let server = [format!("./fragile serve {port}")];
+    let ask = format!("-- ./fragile ask {port}");
+    let (code, result) = check(&programs, &server, &ask);
+    let violation = &result["violation"];
+    assert_eq!((code, &violation["property"]), (1, &json!("peer-failure")), "{result}");
+    let message = violation["message"].as_str().unwrap();
+    assert!(message.contains("was ended by signal 6 because of what"), "{message}");
+    let replayed = programs.everypath("replay everypath-trace.json");
+    assert_eq!(replayed.status.code(), Some(1), "{replayed:?}");
+    let (code, result) = check(&programs, &server, &format!("--peer-failure inconclusive {ask}"));
+    assert_eq!((code, &result["verdict"]), (3, &json!("inconclusive")), "{result}");
+    let (code, _) = check(&programs, &server, &format!("-- ./fragile ends {port}"));
+    assert_eq!(code, 1);
+    // One that fails before anything was sent is no finding.
+    let (code, _) = check(&programs, &["false".to_string()], &ask);
+    assert_eq!(code, 3);
 }

@@ -132,6 +132,16 @@ fn accesses_to_data_of_one_thread_are_no_steps() {
     assert!(number("transitions") < 20 * number("executions"), "{result}");
 }
 
+/// What an atomic access orders is no step, although it was a conflict as long as that was none.
+#[test]
+fn accesses_that_an_atomic_one_orders_are_no_steps() {
+    let programs = programs(&["message.rs"]);
+    let (code, result) = programs.check("-- ./message");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+    let number = |name: &str| result["stats"][name].as_u64().unwrap();
+    assert!(number("transitions") < 20 * number("executions"), "{result}");
+}
+
 #[test]
 fn memory_that_another_thread_may_have_freed_is_not_used() {
     let programs = programs(&["freed.c"]);
@@ -150,12 +160,29 @@ fn memory_that_another_thread_may_have_freed_is_not_used() {
 #[test]
 fn data_races_of_libc_and_the_kernel_are_violations() {
     let programs = programs(&["copied.c"]);
-    for how in ["strlen", "write", "plain"] {
+    let calls = [
+        "strlen",
+        "write",
+        "plain",
+        "syscall",
+        "instruction",
+        "vector",
+        "message",
+        "path",
+        "sixth",
+    ];
+    for how in calls {
         let (code, result) = programs.check(&format!("-- ./copied {how}"));
         assert_eq!((code, verdict(&result)), (1, "violated"), "{how}: {result}");
         assert_eq!(result["violation"]["property"], "data race", "{how}: {result}");
         let message = result["violation"]["message"].as_str().unwrap();
         assert!(message.contains("writes 64 bytes") && message.contains(" shared"), "{message}");
+        // Where races are explored, that a call is one step makes a difference.
+        if how == "syscall" {
+            let (code, result) = programs.check(&format!("--races explore -- ./copied {how}"));
+            assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+            assert_eq!(result["assumptions"][0]["id"], "libc-steps", "{result}");
+        }
         let (code, result) = programs.check(&format!("-- ./copied {how} fixed"));
         assert_eq!((code, verdict(&result)), (0, "holds"), "{how}: {result}");
     }

@@ -58,14 +58,25 @@ fn faults_that_did_not_happen_are_listed() {
         Programs::new(&["philosophers.c", "../crates/everypath/tests/programs/three_packets.c"]);
     let (code, result) = programs.check("--sample-traces 1 --spurious 1 -- ./philosophers 2 fixed");
     assert_eq!(code, 0, "{result}");
+    assert_eq!(sentences(&result), ["no execution had the fault spurious wakeup"]);
+    // Known of every search, and of a sample if it is asked for.
+    let (_, result) = programs.check("--spurious 1 -- ./philosophers 2 fixed");
+    assert_eq!(sentences(&result), ["no execution had the fault spurious wakeup"]);
+    let random = "--strategy random --spurious 1 --sample-traces 1 -- ./philosophers 2 fixed";
+    let (_, result) = programs.check(random);
     let spurious = "no execution of 200 drawn at random had the fault spurious wakeup";
     assert_eq!(sentences(&result), [spurious]);
     let (code, result) = programs.check("--sample-traces 1 --udp-multiply 1,0 -- ./three_packets");
     assert_eq!(code, 0, "{result}");
     assert_eq!(
         sentences(&result),
-        ["no execution of 200 drawn at random lost packet 3 to three_packets :7411"]
+        ["no execution lost packet 3 to three_packets :7411"],
+        "every execution was looked at: {result}"
     );
+    let (code, result) = programs.check("--udp-multiply 1,0 -- ./three_packets");
+    assert_eq!((code, sentences(&result)), (0, vec![]), "some packet was lost: {result}");
+    let (_, result) = programs.check("--udp-multiply 1,2 -- ./three_packets");
+    assert_eq!(sentences(&result).len(), 0, "{result}");
     let (code, result) = programs.check("--sample-traces 1 -- ./philosophers 2 fixed");
     assert_eq!((code, sentences(&result)), (0, vec![]), "nothing was allowed: {result}");
 }

@@ -80,3 +80,40 @@ fn the_runtime_of_the_sanitizer_is_not_loaded() {
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(!shown.contains("ThreadSanitizer"), "{shown}");
 }
+
+/// Compiles a program for ThreadSanitizer as a nightly compiler does; its runtime is that of gcc.
+fn compile_rust(source: &str, to: &Path) -> bool {
+    let folder: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests/programs/races"].iter().collect();
+    let mut compiler = Command::new("rustc");
+    compiler
+        .env("RUSTC_BOOTSTRAP", "1")
+        .args(["--edition", "2021", "-g", "-O", "-Zsanitizer=thread", "-Zexternal-clangrt"])
+        .arg("-Cunsafe-allow-abi-mismatch=sanitizer")
+        // Gcc's runtime has no functions for `memcpy` and its kin; ours has.
+        .args(
+            ["no-as-needed", "unresolved-symbols=ignore-all"]
+                .map(|it| format!("-Clink-arg=-Wl,--{it}")),
+        )
+        .args(["-Clink-arg=-ltsan", "-o"])
+        .arg(to)
+        .arg(folder.join(source));
+    compiler.output().unwrap().status.success()
+}
+
+/// What Rust's own libraries access is not known to be plain: they are not instrumented.
+#[test]
+fn rust_programs_agree_as_well() {
+    let programs = Programs::new(&[]);
+    for (source, property) in [
+        ("lucky.rs", "data race"),
+        ("scoped.rs", "data race"),
+        ("check_then_act.rs", "panic"),
+        ("merged.rs", "none"),
+    ] {
+        if !compile_rust(source, &programs.folder.path().join("sanitized")) {
+            return skip("rustc has no -Zsanitizer=thread, or there is no libtsan");
+        }
+        let (code, what, result) = found(&programs, "-- ./sanitized");
+        assert_eq!((code, what.as_str()), (i32::from(property != "none"), property), "{result}");
+    }
+}

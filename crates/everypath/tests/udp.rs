@@ -3,7 +3,7 @@
 
 use crate::support::Programs;
 use everypath_perturb::{Budget, Deliveries, Multiplicities, Rules};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::net::UdpSocket;
@@ -488,4 +488,25 @@ fn clients_that_wait_for_some_time_only_are_waited_for() {
         let (code, result) = programs.check(&options);
         assert_eq!((code, &result["stats"]["executions"]), (0, &2.into()), "{how}: {result}");
     }
+}
+
+/// Four answers, of which the two of one server keep their order.
+#[test]
+fn answers_of_several_servers_come_in_any_order() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/peers/several.c"]);
+    let sockets = [(); 3].map(|()| UdpSocket::bind(("127.0.0.1", 0)).unwrap());
+    let [a, b, c] = sockets.map(|socket| socket.local_addr().unwrap().port());
+    let peers = [(a, "a"), (b, "b"), (c, "c")]
+        .map(|(port, letter)| format!("--peer './several serve {port} {letter}' "))
+        .concat();
+    for reduction in ["dpor", "none"] {
+        let command = format!("--reduction {reduction} {peers} -- ./several ask {a} {b} {c} {a}");
+        let (code, result) = programs.check(&command);
+        assert_eq!((code, &result["stats"]["executions"]), (0, &json!(12)), "{result}");
+        assert!(!result.to_string().contains("never contacted"), "{result}");
+    }
+    fs::write(programs.folder.path().join("expected"), "acab").unwrap();
+    let command = format!("--expect-stdout expected {peers} -- ./several ask {a} {b} {c} {a}");
+    let (code, result) = programs.check(&command);
+    assert_eq!((code, &result["violation"]["property"]), (1, &json!("stdout")), "{result}");
 }

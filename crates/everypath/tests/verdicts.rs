@@ -1,7 +1,8 @@
 //! Small programs that had a wrong verdict.
 
 use crate::support::Programs;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 fn programs(names: &[&str]) -> Programs {
     let paths: Vec<String> = names
@@ -151,4 +152,31 @@ fn the_heap_is_checked() {
     let after = |at: usize| said.lines().nth(at + 1).unwrap_or_default();
     assert!(after(allocated).contains("make at "), "{said}");
     assert!(after(freed).contains("release at "), "{said}");
+}
+
+/// What `getrandom` gives is a matter of the seed, and of the streams that are explored; the verdict says which.
+#[test]
+fn random_values_are_those_of_a_seed_or_of_several_streams() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/random.c"]);
+    let holds = |options: &str| {
+        let (code, result) = programs.check(&format!("{options} -- ./random once"));
+        (code, result["stats"]["executions"].as_u64().unwrap(), result)
+    };
+    let codes: BTreeSet<u32> = (1..=12)
+        .flat_map(|seed| (0..4).map(move |code| (seed, code)))
+        .filter(|(seed, code)| holds(&format!("--seed {seed} --exit-code {code}")).0 == 0)
+        .map(|(_, code)| code)
+        .collect();
+    assert!(codes.len() > 1, "all seeds give the same value: {codes:?}");
+    let (code, executions, result) = holds("--random 8 --keep-going --exit-code 0");
+    assert_eq!((code, executions), (1, 8), "{result}");
+    let assumptions = result["assumptions"].to_string();
+    assert!(assumptions.contains("8 streams"), "{assumptions}");
+    let (code, trace) = (holds("--random 8 --exit-code 0").0, "everypath-trace.json");
+    assert_eq!((code, programs.everypath(&format!("replay {trace}")).status.code()), (1, Some(1)));
+    let (code, result) =
+        programs.check("--random 3 --keep-going --exit-code 9 -- ./random threads");
+    assert_eq!((code, &result["stats"]["executions"]), (1, &json!(3)), "{result}");
+    let refused = programs.everypath("check --random 0 -- ./random once");
+    assert_eq!(refused.status.code(), Some(2));
 }

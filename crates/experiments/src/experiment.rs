@@ -1,6 +1,5 @@
 //! What an experiment is, and what it needs from outside.
 
-use crate::{incremental, peers, search_table, udp};
 use everypath_explore::Control;
 use serde_json::Value;
 use std::path::Path;
@@ -26,17 +25,6 @@ pub trait Experiment {
     fn plot(&self, _rows: &[Value]) -> Option<String> {
         None
     }
-}
-
-/// All experiments, in the order in which they are listed.
-pub fn all() -> Vec<Box<dyn Experiment>> {
-    fn boxed<E: Experiment + 'static>(experiment: E) -> Box<dyn Experiment> {
-        Box::new(experiment)
-    }
-    let searches = search_table::all().into_iter().map(boxed);
-    let incremental = incremental::all().into_iter().map(boxed);
-    let native = peers::all().map(boxed).into_iter().chain(udp::all().map(boxed));
-    searches.chain(incremental).chain(native).collect()
 }
 
 /// What an experiment is called, what it shows, and where the figures beside ours come from.

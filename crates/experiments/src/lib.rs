@@ -7,6 +7,7 @@
 //!
 //! Where to look:
 //!
+//! - `list.rs`: all of them.
 //! - `search_table.rs`: tables of searches over models (`aodv.rs`, `arq.rs`, `diffusion.rs`; the
 //!   paper's names of strategies in `strategy.rs`).
 //! - `incremental/`: chapter 8 of Sobeih (2008), searches with the graph of an earlier version.
@@ -19,6 +20,7 @@ mod checks;
 mod diffusion;
 mod experiment;
 mod incremental;
+mod list;
 mod models;
 mod peers;
 mod search_table;
@@ -26,4 +28,5 @@ mod sources;
 mod strategy;
 mod udp;
 
-pub use experiment::{About, Experiment, ExperimentError, Host, Rows, Timed, Work, all};
+pub use experiment::{About, Experiment, ExperimentError, Host, Rows, Timed, Work};
+pub use list::all;

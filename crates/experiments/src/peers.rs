@@ -194,7 +194,7 @@ const fn used(
 const TABLE_2: &[Row] = &[
     row(Application::Daytime, (2, 1), true, [took("0:01", "204"), None]),
     row(Application::Daytime, (3, 1), false, [took("0:03", "2,140"), None]),
-    row(Application::Download, (1, 1), false, [took("0:50", "31,015"), None]),
+    row(Application::Download, (3, 1), false, [took("0:50", "31,015"), None]),
     row(Application::AlphabetClient, (2, 1), true, [took("0:04", "3,631"), None]),
     row(Application::AlphabetClient, (3, 1), false, [took("4:42", "226,646"), None]),
     row(Application::AlphabetClient, (3, 3), false, [took("113:38", "5,017,624"), None]),
@@ -208,7 +208,7 @@ const TABLE_III: &[Row] = &[
     row(Application::Daytime, (3, 1), false, [took("0:25", "55,200"), took("0:36", "55,200")]),
     row(Application::HttpClient, (2, 1), false, [took("0:10", "900"), took("0:12", "900")]),
     row(Application::PageCounter, (2, 1), true, [took("mismatch", ""), took("2:13", "137,000")]),
-    row(Application::Download, (1, 1), false, [took("0:15", "5,200"), took("0:16", "4,800")]),
+    row(Application::Download, (3, 1), false, [took("0:15", "5,200"), took("0:16", "4,800")]),
     row(
         Application::AlphabetClient,
         (2, 5),
@@ -234,7 +234,7 @@ const TABLE_IV: &[Row] = &[
     row(Application::Daytime, (3, 1), false, used("4,788,180", "90", "3")),
     row(Application::HttpClient, (2, 1), false, used("95,940", "533", "2")),
     row(Application::PageCounter, (2, 1), true, used("109,584", "142", "4")),
-    row(Application::Download, (1, 1), false, used("3,284", "124", "3")),
+    row(Application::Download, (3, 1), false, used("3,284", "124", "3")),
     row(Application::AlphabetClient, (2, 1), true, used("254", "2", "2")),
     row(Application::AlphabetClient, (2, 5), false, used("15,370", "10", "2")),
     row(Application::AlphabetClient, (3, 5), false, used("2,397,147", "15", "3")),
@@ -249,6 +249,7 @@ const TABLE_IV: &[Row] = &[
 
 /// How long a search may take, in seconds: what takes longer is told as far as it came.
 const PATIENCE: u32 = 60;
+const QUICK_PATIENCE: u32 = 3;
 /// The port that programs and peers meet at.
 const PORT: u16 = 7900;
 
@@ -262,7 +263,11 @@ struct Way {
     paper: Option<usize>,
 }
 
-const WAYS: [Way; 5] = [
+/// Not a cache: peers are under control as well, as programs that were centralised are in the papers.
+const CENTRALISED: &str = "central";
+
+const WAYS: [Way; 6] = [
+    Way { cache: CENTRALISED, matches: false, paper: None },
     Way { cache: "none", matches: false, paper: None },
     Way { cache: "linear", matches: false, paper: Some(0) },
     Way { cache: "branching", matches: false, paper: Some(1) },
@@ -297,7 +302,7 @@ impl PeerTable {
         let mut results = Vec::new();
         for row in rows() {
             for way in WAYS {
-                let result = check(host.everypath, folder.path(), row, way)?;
+                let result = check(host, folder.path(), row, way)?;
                 (host.print)(&line(row, way, &result));
                 results.push(in_json(row, way, &result));
             }
@@ -308,27 +313,37 @@ impl PeerTable {
 }
 
 /// What a check says, as JSON.
-fn check(everypath: &Path, folder: &Path, row: &Row, way: Way) -> Result<Value, String> {
+fn check(host: &Host<'_>, folder: &Path, row: &Row, way: Way) -> Result<Value, String> {
     let (peers, program) = row.application.commands(PORT, row.threads, row.messages);
-    let patience = PATIENCE.to_string();
-    let mut arguments = vec!["--cache", way.cache, "--max-seconds", &patience];
+    // Small versions only show that it takes longer.
+    let is_short = host.quick && way.cache == CENTRALISED;
+    let patience = if is_short { QUICK_PATIENCE } else { PATIENCE }.to_string();
+    let mut arguments = vec!["--max-seconds", &patience];
+    let peer = match way.cache {
+        CENTRALISED => "--with",
+        cache => {
+            arguments.extend(["--cache", cache]);
+            "--peer"
+        }
+    };
     if way.matches {
         arguments.push("--state-matching");
     }
-    arguments.extend(peers.iter().flat_map(|peer| ["--peer", peer]));
+    arguments.extend(peers.iter().flat_map(|command| [peer, command]));
     arguments.push("--");
     arguments.extend(program.iter().map(String::as_str));
-    checks::check(everypath, folder, arguments)
+    checks::check(host, folder, arguments)
 }
 
 /// The names of the columns: the paper's figures are in brackets.
 fn header() -> String {
     format!(
-        "{:32}{:10}{:>11}{:>11}{:>22}{:>20}{:>14}{:>14}{:>18}{:>7}\n",
+        "{:32}{:10}{:>11}{:>11}{:>10}{:>22}{:>20}{:>14}{:>14}{:>18}{:>7}\n",
         "",
         "cache",
         "result",
         "executions",
+        "redundant",
         "states",
         "hits",
         "misses",
@@ -346,10 +361,11 @@ fn line(row: &Row, way: Way, result: &Value) -> String {
     let megabytes = stats["peak_rss_bytes"].as_u64().unwrap_or(0) / 1_000_000;
     let seconds = seconds(stats, paper.time);
     format!(
-        "{name:32}{:10}{:>11}{:>11}{:>22}{:>20}{:>14}{:>14}{seconds:>18}{megabytes:>7}\n",
+        "{name:32}{:10}{:>11}{:>11}{:>10}{:>22}{:>20}{:>14}{:>14}{seconds:>18}{megabytes:>7}\n",
         way.cache,
         outcome(result),
         beside(&stats["executions"], ""),
+        beside(&stats["redundant_executions"], ""),
         beside(&stats["states"], if way.matches { paper.states } else { "" }),
         beside(&cache["hits"], paper.hits),
         beside(&cache["misses"], paper.misses),

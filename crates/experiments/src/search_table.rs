@@ -3,24 +3,8 @@
 use crate::experiment::{About, Experiment, ExperimentError, Host, QUICK_REPLICATIONS, Rows};
 use crate::models::Setup;
 use crate::strategy::{Strategy, strategy};
-use crate::{aodv, arq, diffusion};
 use everypath_explore::{Exploration, Request, Search};
 use serde_json::{Value, json};
-
-/// All tables of this kind.
-pub(crate) fn all() -> Vec<SearchTable> {
-    vec![
-        aodv::table_4_1(),
-        aodv::table_4_2(),
-        aodv::table_4_3(),
-        aodv::table_4_5(),
-        aodv::table_4_6(),
-        diffusion::table_5_1(),
-        diffusion::table_5_2(),
-        diffusion::table_5_3(),
-        arq::table_6_1(),
-    ]
-}
 
 /// A table of a paper.
 pub(crate) struct SearchTable {

@@ -2,8 +2,11 @@
 
 use crate::confirm::violated_at_end;
 use crate::describe::describe;
+use crate::disk::{Disk, DiskError, explore_on_disk};
+use crate::expander::{Expand, expander};
 use crate::graph::Makeup;
 use crate::liveness::confirm_lasso;
+use crate::sleep_sets::explore_with_sleep_sets;
 use crate::symmetry::explore_quotient;
 use crate::walk::draw;
 use crate::{
@@ -80,7 +83,14 @@ impl Request {
         let is = |property: &PropertyInfo| property.kind == PropertyKind::Invariant;
         let invariants = model.properties().into_iter().filter(is);
         let properties = invariants.map(|property| property.name).collect();
-        Request { search, rank, properties, fairness: model.fairness(), symmetry: false }
+        Request {
+            search,
+            rank,
+            properties,
+            fairness: model.fairness(),
+            symmetry: false,
+            sleep: false,
+        }
     }
 }
 
@@ -94,6 +104,15 @@ pub trait AnyModel: Send + Sync {
     fn ranks(&self) -> Vec<(String, String)>;
     /// Explores the model for the properties of these names.
     fn explore(&self, request: &Request, control: &Control) -> Exploration;
+    /// Explores the model as [`AnyModel::explore`] does, with its states in files.
+    fn explore_on_disk(
+        &self,
+        request: &Request,
+        disk: Disk<'_>,
+        control: &Control,
+    ) -> Result<Exploration, DiskError>;
+    /// Lets somebody expand states of the model, recognised by their fingerprints.
+    fn with_expander(&self, request: &Request, expand: &mut dyn FnMut(Box<dyn Expand + '_>));
     /// What it is made of, if it says so.
     fn makeup(&self) -> Option<Makeup>;
     /// Explores the model as [`AnyModel::explore`] does, with what is left of earlier searches.
@@ -142,6 +161,8 @@ pub trait AnyModel: Send + Sync {
     fn schedule(&self, graph: &StateGraph, request: &Request, path: &[u32]) -> Vec<Step>;
     /// [`Model::symmetric`]
     fn symmetric(&self) -> Result<Vec<u16>, String>;
+    /// [`Model::commuting`]
+    fn commuting(&self) -> Result<(), String>;
     /// [`Model::actor`]
     fn actor(&self, actor: u16) -> String;
     /// The state of these canonical bytes in words.
@@ -215,6 +236,9 @@ pub struct Request {
     /// Whether states that differ only in which of several like actors is which are one. Only a search
     /// of [`AnyModel::explore`] uses it, and it must not prune by the relation.
     pub symmetry: bool,
+    /// Whether steps that commute are taken in one order only. Only a search of [`AnyModel::explore`]
+    /// uses it; it is breadth-first, by equality, on one thread, and stops at the first violation.
+    pub sleep: bool,
 }
 
 struct Built<M> {
@@ -263,10 +287,24 @@ impl<M: Model + 'static> AnyModel for Built<M> {
     }
 
     fn explore(&self, request: &Request, control: &Control) -> Exploration {
-        match request.symmetry {
-            true => self.with_task(request, |task| explore_quotient(task, control)),
-            false => self.with_task(request, |task| explore(task, control)),
-        }
+        self.with_task(request, |task| match (request.symmetry, request.sleep) {
+            (true, _) => explore_quotient(task, control),
+            (false, true) => explore_with_sleep_sets(task, control),
+            (false, false) => explore(task, control),
+        })
+    }
+
+    fn explore_on_disk(
+        &self,
+        request: &Request,
+        disk: Disk<'_>,
+        control: &Control,
+    ) -> Result<Exploration, DiskError> {
+        self.with_task(request, |task| explore_on_disk(task, disk, control))
+    }
+
+    fn with_expander(&self, request: &Request, expand: &mut dyn FnMut(Box<dyn Expand + '_>)) {
+        self.with_task(request, |task| expand(expander(task)));
     }
 
     fn makeup(&self) -> Option<Makeup> {
@@ -413,6 +451,10 @@ impl<M: Model + 'static> AnyModel for Built<M> {
 
     fn symmetric(&self) -> Result<Vec<u16>, String> {
         self.model.symmetric()
+    }
+
+    fn commuting(&self) -> Result<(), String> {
+        self.model.commuting()
     }
 
     fn actor(&self, actor: u16) -> String {

@@ -2,7 +2,7 @@
 
 use crate::costs::{Costs, Rhythm, Stopwatch};
 use crate::frontier::Work;
-use crate::graph::{Baseline, Hint, NOWHERE, Origin};
+use crate::graph::{BEYOND, Baseline, Hint, NOWHERE, Origin};
 use crate::incremental::{Claims, Note, Past, Skip, Source};
 use crate::property::Kind;
 use crate::shuffle::shuffle;
@@ -109,7 +109,7 @@ pub(crate) fn deadlocks<T>(properties: &[Property<T>], state: &T) -> Vec<(usize,
 
 /// What expanding a number of states produced, in order.
 #[derive(Default)]
-pub(crate) struct Expansion {
+pub struct Expansion {
     /// The canonical bytes of the successors that may be stored, concatenated.
     pub(crate) bytes: Vec<u8>,
     /// The executed events, in order.
@@ -141,6 +141,8 @@ pub(crate) struct Expansion {
     /// How many of the skips do, and up to which state of the batch.
     pub(crate) skips_end: usize,
     pub(crate) works_end: u32,
+    /// Whether the search ends before all of this.
+    pub(crate) is_void: bool,
 }
 
 /// One executed event.
@@ -211,6 +213,7 @@ impl Expansion {
         self.end = 0;
         self.skips_end = 0;
         self.works_end = 0;
+        self.is_void = false;
     }
 
     /// Notes that so many events of a state of the batch are not executed.
@@ -408,6 +411,7 @@ impl<S: System> Worker<S> {
         self.expansion.damaged += u64::from(row.is_err());
         let row = row.unwrap_or_default();
         let lists = job.past.is_some_and(|past| past.lists);
+        let row = (row, rules.deepest(job.work.depth + 1));
         if !lists || !baseline.list(row, &mut self.steps, &mut self.hints) {
             self.list(rules, job.bytes);
             baseline.look_up(row, &self.steps, &mut self.hints);
@@ -696,7 +700,7 @@ impl Expansion {
             self.rank_ends.push(self.ranks.len());
         }
         if let Some(past) = past {
-            self.note(rules, state, arrival, (&record, past));
+            self.note(rules, arrival, (&record, past));
         }
         self.records.push(record);
     }
@@ -705,7 +709,6 @@ impl Expansion {
     fn note<S: System>(
         &mut self,
         rules: &Rules<'_, S>,
-        state: &S::State,
         arrival: &Arrival<'_, S::State>,
         (record, past): (&Record, &Past<'_>),
     ) {
@@ -715,21 +718,15 @@ impl Expansion {
         let compared = match origin {
             Origin::Hit => Past::sampled(next),
             Origin::Miss => past.recording(),
-            // At the bound a state is not hashed; to compare it would cost more than it tells.
-            Origin::Modified => past.recording() || next != NOWHERE && record.class == Class::Safe,
+            Origin::Modified => past.recording() || next < BEYOND,
         };
+        // At the bound a state is not hashed; to compare it would cost more than it tells.
         let after = match record.class {
             Class::Safe if compared && rules.rule.is_hash() && origin != Origin::Hit => {
                 rules.rule.side(record.hash, contains)
             }
             Class::Safe if compared => {
                 fingerprint(rules.split(&self.bytes[record.start..record.end]).1).0
-            }
-            Class::Deepest if compared => {
-                state.write(&mut self.bytes);
-                let print = fingerprint(&self.bytes[record.start..]).0;
-                self.bytes.truncate(record.start);
-                print
             }
             _ => 0,
         };

@@ -8,6 +8,8 @@
 //!   that were shown to the visited set. For fingerprints this comes to the paper's look-up; it
 //!   serves exact states and simulation relations as well, because what was shown before would be
 //!   rejected again.
+//! - The states behind events to the depth bound are not in the graph, only that they are safe:
+//!   neither search hashes them. An event that led to the bound and does not any more is a miss.
 //! - A hit tree event is hashed all the same where the visited set does not keep fingerprints, and
 //!   one in 64 is compared with the graph, so that a graph that lies is found out.
 //! - If hardly anything is found in the graph, it is not asked any more. In a search that goes level by
@@ -15,7 +17,8 @@
 //! - Several threads may execute a hit that one thread would not; it is not counted.
 
 use crate::costs::{Clock, Costs, Stopwatch};
-use crate::graph::{Baseline, Ledger, NOWHERE, Origin};
+use crate::expand::Class;
+use crate::graph::{BEYOND, Baseline, Ledger, NOWHERE, Origin};
 use crate::{Exploration, Fingerprint, Search, Step};
 
 /// The old graph, and what is to be known beyond the outcome of the search.
@@ -302,8 +305,8 @@ impl<'a> Past<'a> {
     /// they are not in the order in which they are written.
     pub(crate) fn enabled(&self, steps: &[Step]) -> Option<usize> {
         let sorted = steps.is_sorted_by_key(|step| (step.actor, step.event, step.param));
-        let listed = steps.iter().filter(|step| !self.left_out.contains(&step.event));
-        sorted.then(|| listed.count())
+        let listed = || steps.iter().filter(|step| !self.left_out.contains(&step.event)).count();
+        sorted.then(|| if self.left_out.is_empty() { steps.len() } else { listed() })
     }
 
     /// How an event stands to a graph that is not asked about it.
@@ -329,7 +332,7 @@ impl<'a> Past<'a> {
         match (note.origin, self.reading) {
             (Origin::Hit, _) => note.next,
             (Origin::Modified, Some(baseline))
-                if note.next != NOWHERE && baseline.graph.print(note.next) == note.after =>
+                if note.next < BEYOND && baseline.graph.print(note.next) == note.after =>
             {
                 note.next
             }
@@ -382,8 +385,9 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// Counts an executed event and writes it down; `safe` is whether it led to no violation.
-    pub(crate) fn executed(&mut self, note: &Note, depth: u32, safe: bool) {
+    /// Counts an executed event and writes it down, if it led to no violation.
+    pub(crate) fn executed(&mut self, note: &Note, depth: u32, class: Class) {
+        let safe = class != Class::Unsafe;
         let reuse = &mut self.result.reuse;
         match note.origin {
             Origin::Hit => {
@@ -401,7 +405,7 @@ impl<'a> Past<'a> {
         }
         self.result.reuse.executed += 1;
         if let Some(ledger) = self.result.ledger.as_mut().filter(|_| safe) {
-            ledger.add(note.step, Fingerprint(note.after));
+            ledger.add(note.step, (class == Class::Safe).then_some(Fingerprint(note.after)));
         }
     }
 
@@ -415,7 +419,8 @@ impl<'a> Past<'a> {
         match note.next {
             NOWHERE => change.new += 1,
             _ if !safe => change.worse += 1,
-            // At the depth bound states are not hashed, so nothing is known of where it led.
+            // At the depth bound states are not hashed, so nothing is known of where it leads, or led.
+            BEYOND => {}
             _ if note.after == 0 => {}
             next if baseline.graph.print(next) == note.after => change.same += 1,
             _ => change.different += 1,

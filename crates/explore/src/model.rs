@@ -101,6 +101,18 @@ pub trait Model: System + Sized {
     /// Makes a state the one that stands for all that differ from it by exchanges of actors.
     fn representative(&self, _state: &mut Self::State) {}
 
+    /// Whether steps of different actors commute if [`Model::letter`] names them. An error says why not.
+    fn commuting(&self) -> Result<(), String> {
+        Err("it does not say which of its steps commute".into())
+    }
+
+    /// What names a step, in whichever state its actor takes it: by its name a step that stays enabled
+    /// is found again in later states, and equal names lead from a state to the same one. A step that
+    /// may not commute with those of other actors has no name.
+    fn letter(&self, _state: &Self::State, _step: Step) -> Option<u128> {
+        None
+    }
+
     /// The ranks for best-first search; the first is the default.
     fn ranks(&self) -> Vec<Rank<Self::State>> {
         Vec::new()

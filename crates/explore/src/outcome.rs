@@ -99,6 +99,8 @@ pub enum Ended {
     Limit(Limit),
     /// It was stopped through [`Control`](crate::Control).
     Stopped,
+    /// What the search runs on failed: a file could not be read or written, a process is gone; which, and why.
+    Failed(String),
     /// A violation could not be repeated: the system is not a function of its steps.
     Unconfirmed(String),
     /// The graph of an earlier version is wrong about the event of this number, whose handler is
@@ -106,6 +108,8 @@ pub enum Ended {
     Stale(u16),
     /// Actors that the model calls symmetric are not alike; why.
     NotSymmetric(String),
+    /// Steps that the model says to commute do not; which.
+    NotIndependent(String),
     /// The simulation relation has pruned what it must not: a step of a state that the one which is
     /// said to simulate it cannot match.
     NotSimulated(Box<NotSimulated>),

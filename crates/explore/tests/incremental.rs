@@ -306,3 +306,24 @@ fn modified_handlers_that_behave_alike_are_noticed() {
     let changes: Vec<_> = reuse.changes.iter().map(|c| (c.same, c.different, c.new)).collect();
     assert_eq!(changes, [(0, 0, 0), (99, 1, 0), (0, 0, 1), (0, 0, 0)]);
 }
+
+/// The states behind the depth bound are not in a graph, only that the events to them are safe; with a
+/// larger bound these events are executed.
+#[test]
+fn states_beyond_the_bound_are_left_out() {
+    let search = Search { max_depth: Some(5), visited: VisitedKind::Hash, ..Search::default() };
+    let file = saved(&line(), &search);
+    let graph = Graph::open(&file).unwrap();
+    // Nodes 0 to 4 are expanded; the last of them leads to the bound by both of its events.
+    assert_eq!((graph.states(), graph.expanded(), graph.transitions()), (5, 5, 10));
+    let baseline = Baseline::new(&graph, &line().makeup(), None).unwrap();
+    let given = Incremental { baseline: Some(&baseline), ..Incremental::default() };
+    let executed = |search: &Search| {
+        let (exploration, increment) = line().explore(search, given);
+        assert!(exploration.same_as(&line().scratch(search).0));
+        increment.reuse.executed
+    };
+    assert_eq!(executed(&search), 4, "only tree events");
+    let deeper = Search { max_depth: Some(6), ..search };
+    assert_eq!(executed(&deeper), 4 + 2 + 2);
+}

@@ -41,6 +41,7 @@ pub mod catalog;
 pub mod cli;
 pub mod commands;
 mod exit;
+mod hosts;
 mod library;
 mod log;
 mod network;
@@ -82,7 +83,10 @@ pub fn run(catalog: Catalog) -> ExitCode {
 pub fn guarded(command: impl FnOnce() -> std::result::Result<u8, Usage>) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         // A panic in a model's code is caught and reported as a violation of the model.
-        if !panic_capture::caught(info) {
+        // Threads whose connection to another process has broken end so; the loss is reported.
+        let of_timely = |name: &str| name.starts_with("timely:");
+        let is_of_timely = std::thread::current().name().is_some_and(of_timely);
+        if !panic_capture::caught(info) && !is_of_timely {
             output::error(&format!("internal error: {info}"));
         }
     }));

@@ -258,7 +258,13 @@ impl<M: Model> Explore<'_, M> {
             (_, Some(Err(why))) => Some(format!("a violation could not be repeated: {why}")),
             (_, Some(Ok(_))) => None,
             (Ended::Complete | Ended::Violation, None) => None,
-            (Ended::Unconfirmed(why) | Ended::NotSymmetric(why), None) => Some(why.clone()),
+            (
+                Ended::Unconfirmed(why)
+                | Ended::NotSymmetric(why)
+                | Ended::NotIndependent(why)
+                | Ended::Failed(why),
+                None,
+            ) => Some(why.clone()),
             (ended, None) => Some(format!("the search ended early: {ended:?}")),
         };
         let verdict = match (&counterexample, &reason) {

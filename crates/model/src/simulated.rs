@@ -3,7 +3,7 @@
 use everypath_net::simulate::{
     LogLine, Panicked, Run, Settings, simulate_checked, simulate_logged,
 };
-use everypath_net::{NodeRange, Options, Scenario, Sources, Traffic};
+use everypath_net::{Action, NodeRange, Options, Scenario, Sources, Traffic};
 
 /// One replication, see [`simulate_checked`].
 type Simulate = fn(&Options, &Settings, &dyn Fn(u64) -> bool) -> Result<Option<Run>, Panicked>;
@@ -17,6 +17,8 @@ pub(crate) struct Simulated {
     pub(crate) sizes: NodeRange,
     /// Whether nodes can lose their state.
     pub(crate) reboots: bool,
+    /// Whether the protocol has an event that duplicates packets.
+    pub(crate) duplicates: bool,
     /// Says why simulating such a network would show nothing, if so.
     pub(crate) check: fn(&Options) -> Result<(), String>,
     /// Who sends to whom.
@@ -33,6 +35,8 @@ impl Simulated {
         Simulated {
             sizes: P::SIZES,
             reboots: P::REBOOTS,
+            duplicates: (0..P::EVENTS.len() as u16)
+                .any(|event| matches!(P::action(event), Action::Duplicate)),
             check: P::check,
             sources: |options| P::build(options).sources(),
             run: simulate_checked::<P>,

@@ -86,6 +86,11 @@ impl<'a> Watch<'a> {
         Watch { give_up: Some(give_up), time, ..self }
     }
 
+    /// How much memory may still be used, in bytes.
+    pub(crate) fn memory_left(&self) -> Option<u64> {
+        Some(self.max_memory?.saturating_sub(memory()?))
+    }
+
     /// The same without a limit of memory.
     #[must_use]
     pub fn with_any_memory(self) -> Self {

@@ -1,8 +1,7 @@
 //! Closed systems: several programs under one scheduler, without peers.
 //!
-//! All of the work is done by the shim: its `system.rs`. Here is who takes part, and their names.
+//! All of the work is done by the shim: its `multi_process.rs`. Here is who takes part, and their names.
 
-use crate::execution::ExitCodes;
 use crate::program::{Program, ProgramError};
 use crate::shim::memory_file;
 use crate::worker::Launch;
@@ -14,6 +13,9 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// The exit codes of several programs, the first one first; none of a program that does not end.
+pub type ExitCodes = Vec<Option<i32>>;
 
 /// How many programs can run beside the one that is checked.
 pub const MAX_COMPANIONS: usize = MAX_PROCESSES - 1;
@@ -168,6 +170,11 @@ impl System {
     }
 }
 
+/// Whether the program generated code while it ran: nothing of that is seen.
+pub fn generates_code(notices: &BTreeSet<Notice>) -> bool {
+    notices.iter().any(|notice| notice.what == NoticeKind::GeneratedCode)
+}
+
 /// The notices, as text.
 pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
     let system = System::of(launch);
@@ -191,8 +198,8 @@ pub fn in_words(notices: &BTreeSet<Notice>, launch: &Launch) -> Vec<String> {
                  another waits for clients: taken for idle workers, so a lost wakeup there is not \
                  reported"
             ),
-            // The verdict says so: see `absences`.
-            NoticeKind::EmptyInput => return None,
+            // The verdict says so: see `absences`, and `generates_code`.
+            NoticeKind::EmptyInput | NoticeKind::GeneratedCode => return None,
         })
     };
     notices.iter().filter_map(words).collect()

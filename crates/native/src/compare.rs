@@ -61,7 +61,7 @@ fn digests(
         let command =
             Command { request: Request::Run, seed, first, count: 1, ..Command::default() };
         let reply = worker.ask(command)?;
-        if reply.outcome == Outcome::Uncontrolled {
+        if matches!(reply.outcome, Outcome::Uncontrolled | Outcome::NeedsLibrary) {
             return Err(Error::Uncontrolled(Execution::of(&worker, &reply, first).text));
         }
         digests.push(reply.digest);

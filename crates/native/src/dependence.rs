@@ -65,6 +65,7 @@ pub(crate) fn taken_after(left_out: usize, events: &[Event], symmetry: &Symmetry
                 provided_by: provided.by.or(unit.from()),
                 // A time-out is its own doing.
                 resumes: event.phase == Phase::Resume && event.outcome != TIMEOUT,
+                comes_last: event.is_last,
             }
         })
         .collect();

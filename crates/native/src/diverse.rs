@@ -6,16 +6,12 @@
 //! traversal). Two executions are similar if the same steps of different threads follow each other at
 //! the same objects (Jaccard index).
 
-use crate::describe::fault_of;
 use crate::error::Error;
 use crate::execution::Execution;
+use crate::exercised::Exercised;
 use crate::messages::messages;
 use crate::worker::{Launch, Modules, Worker};
-use everypath_perturb::Rules;
-use everypath_shim_abi::{
-    Command, Event, Fault, Object, OperationKind, Outcome, Partitions, Request, Setup,
-};
-use everypath_trace::Message;
+use everypath_shim_abi::{Command, Event, Object, OperationKind, Outcome, Request, Setup};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many executions are drawn, or so many for each that is wanted.
@@ -40,7 +36,7 @@ pub struct Diverse {
 /// Draws executions and takes so many that differ most.
 pub fn diverse(launch: &Launch, seed: u64, count: usize) -> Result<Diverse, Error> {
     let wanted = DRAWN.max(DRAWN_EACH * count as u64);
-    let mut faults = Faults::default();
+    let mut faults = Exercised::default();
     let (mut drawn, mut unexpected) = (Vec::new(), None);
     let setup = Setup { chronicle: true, ..launch.setup };
     let mut worker = Worker::start(&Launch { setup, ..launch.clone() }, &Modules::default())?;
@@ -51,13 +47,15 @@ pub fn diverse(launch: &Launch, seed: u64, count: usize) -> Result<Diverse, Erro
         let execution = Execution::of(&worker, &reply, first);
         let is_expected = setup.expects(execution.outcome, execution.detail);
         if is_expected && execution.outcome != Outcome::Abandoned && execution.judgement.is_none() {
-            faults.see(&execution, &messages(&execution, &worker.system, "a peer"));
+            let messages = messages(&execution.message_events, &worker.system, "a peer");
+            faults.see(&execution.events, &messages);
             drawn.push((features(&execution.events), execution));
         } else if !is_expected && contradicts(execution.outcome) {
             unexpected = unexpected.or(Some(execution));
         }
     }
-    let unexercised = faults.unexercised(launch, wanted);
+    let of = format!(" of {wanted} drawn at random");
+    let unexercised = faults.unexercised(launch, &of);
     let executions = farthest_first(drawn, count);
     Ok(Diverse { executions, unexpected, drawn: wanted, unexercised })
 }
@@ -115,65 +113,6 @@ fn farthest_first<F: Ord, E>(mut drawn: Vec<(BTreeSet<F>, E)>, count: usize) -> 
     }
     found.sort_unstable_by_key(|(place, _)| *place);
     found.into_iter().map(|(_, execution)| execution).collect()
-}
-
-/// What went wrong on purpose in executions.
-#[derive(Default)]
-struct Faults {
-    happened: BTreeSet<String>,
-    /// Datagrams, by who was to receive them and how many were sent there before: whether an execution
-    /// has lost it.
-    datagrams: BTreeMap<(String, usize), bool>,
-}
-
-impl Faults {
-    fn see(&mut self, execution: &Execution, messages: &[Message]) {
-        self.happened.extend(execution.events.iter().filter_map(fault_of));
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for message in messages.iter().filter(|message| message.datagram) {
-            let to = format!("{} {}", message.to.process, message.to.address);
-            let number = counts.entry(to.clone()).or_default();
-            *number += 1;
-            *self.datagrams.entry((to, *number)).or_default() |= message.lost;
-        }
-    }
-
-    /// What was allowed and did not happen, in so many executions.
-    fn unexercised(&self, launch: &Launch, drawn: u64) -> Vec<String> {
-        let said = |what: &str| format!("no execution of {drawn} drawn at random {what}");
-        let had = |name: &str| said(&format!("had the fault {name}"));
-        let mut missing: Vec<String> = self
-            .allowed(launch)
-            .into_iter()
-            .filter(|name| !self.happened.contains(*name))
-            .map(had)
-            .collect();
-        let may_lose = launch.setup.datagrams.all().any(Rules::may_lose);
-        let kept = self.datagrams.iter().filter(|(_, was_lost)| may_lose && !**was_lost);
-        missing
-            .extend(kept.map(|((to, number), _)| said(&format!("lost packet {number} to {to}"))));
-        missing
-    }
-
-    /// The names of the faults that the setup allows.
-    fn allowed(&self, launch: &Launch) -> Vec<&'static str> {
-        let setup = &launch.setup;
-        let rules = |may: fn(&Rules) -> bool| setup.datagrams.all().any(may);
-        let allowed = [
-            ("connection refused", setup.faults.of(Fault::Refuse) > 0),
-            ("connection reset", setup.faults.of(Fault::Reset) > 0),
-            ("short write", setup.faults.of(Fault::ShortWrite) > 0),
-            ("EINTR", setup.faults.of(Fault::Interrupt) > 0),
-            ("kill", setup.kills > 0),
-            ("spurious wakeup", setup.spurious > 0),
-            ("partition", setup.partitions != Partitions::default()),
-            // Of losses it is said which.
-            ("loss", rules(Rules::may_lose) && self.datagrams.is_empty()),
-            ("duplication", rules(Rules::may_duplicate)),
-            ("reordering", rules(|rules| !rules.keeps_order())),
-        ];
-        allowed.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect()
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::region::Shared;
 use everypath_commtree::{Memory, Name, Position, Sent};
 use everypath_shim_abi::{Endpoint, Event, PeerRequest, Upcall, UpcallReply};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Peers and what they have answered. It outlives workers: clones are the same world.
@@ -13,6 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct Environment {
     world: Arc<Mutex<World>>,
     cache: Cache,
+    /// Whether a program was given random values.
+    gave_random_values: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +42,7 @@ impl Environment {
     pub fn new(options: Options) -> Result<Self, PeerError> {
         let cache = options.cache;
         let world = World { peers: Peers::new(options)?, ..World::default() };
-        Ok(Environment { world: Arc::new(Mutex::new(world)), cache })
+        Ok(Environment { world: Arc::new(Mutex::new(world)), cache, ..Environment::default() })
     }
 
     /// A world of programs that are explored on their own.
@@ -89,9 +92,14 @@ impl Environment {
         self.lock().peers.assumptions().collect()
     }
 
+    /// Whether any peer was met.
+    pub fn has_met_peers(&self) -> bool {
+        self.lock().peers.statistics().connections > 0
+    }
+
     /// Whether there were peers, and what they answered is remembered beyond an execution.
     pub fn remembers_peers(&self) -> bool {
-        self.cache != Cache::None && self.lock().peers.statistics().connections > 0
+        self.cache != Cache::None && self.has_met_peers()
     }
 
     /// Ends all peers and forgets what they answered: they are started anew when they are needed.
@@ -108,6 +116,16 @@ impl Environment {
             "a peer's answer that was late three times in a row is there when the program looks \
              for the fourth time",
         );
+    }
+
+    /// Notes that a program was given random values.
+    pub(crate) fn note_random_values(&self) {
+        self.gave_random_values.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a program was given random values.
+    pub fn gave_random_values(&self) -> bool {
+        self.gave_random_values.load(Ordering::Relaxed)
     }
 
     /// What did not happen with peers, a sentence each.
@@ -163,18 +181,22 @@ impl World {
         upcall: &Upcall,
         message: &[u8],
         events: &[Event],
-    ) -> Result<(UpcallReply, Vec<u8>), String> {
+    ) -> Result<(UpcallReply, Vec<u8>), Refusal> {
         let reply = match (&mut self.programs, upcall) {
-            (_, Upcall::None) => return Err("nothing was asked".into()),
+            (_, Upcall::None) => return Err(Refusal::of("nothing was asked")),
             (Programs::None, Upcall::Peer(request)) => {
                 self.ask_peer(request, message)?;
                 return Ok((UpcallReply::InTrees, Vec::new()));
             }
             (Programs::None, Upcall::Joint { .. } | Upcall::Choose { .. }) => {
-                return Err("the shim made a request to another program without --joint".into());
+                return Err(Refusal::of(
+                    "the shim made a request to another program without --joint",
+                ));
             }
             (Programs::Explored(_) | Programs::Recorded(_), Upcall::Peer(_)) => {
-                return Err("the shim made an upcall for a peer, but --joint has none".into());
+                return Err(Refusal::of(
+                    "the shim made an upcall for a peer, but --joint has none",
+                ));
             }
             (Programs::Explored(requests), Upcall::Joint { thread, request, .. }) => {
                 requests.answer(*thread, request, message, events)?
@@ -190,9 +212,9 @@ impl World {
     }
 
     /// Asks a peer and lets the trees grow; or says why it cannot.
-    fn ask_peer(&mut self, request: &PeerRequest, message: &[u8]) -> Result<(), String> {
+    fn ask_peer(&mut self, request: &PeerRequest, message: &[u8]) -> Result<(), Refusal> {
         let World { trees: Some(trees), peers, .. } = self else {
-            return Err("there are no trees".into());
+            return Err(Refusal::of("there are no trees"));
         };
         let answered = match *request {
             PeerRequest::Connect(to) => peers.connect(trees, Name(to.name), &stream(to)?).map(drop),
@@ -213,8 +235,61 @@ impl World {
             PeerRequest::Finish { position } => {
                 peers.send(trees, Position::from_word(position), Sent::End).map(drop)
             }
+            PeerRequest::Silence { position, milliseconds } => {
+                let from = Position::from_word(position);
+                peers.send(trees, from, Sent::Silence(milliseconds)).map(drop)
+            }
         };
-        answered.map_err(|error| error.to_string())
+        let was_sent = matches!(
+            request,
+            PeerRequest::Write { .. } | PeerRequest::Finish { .. } | PeerRequest::Silence { .. }
+        );
+        answered.map_err(|error| match error {
+            PeerError::Crashed { peer, how, printed } if was_sent && peers.failures_count() => {
+                peers.forget_failed();
+                Refusal::PeerFailed(format!("the peer {peer} {how}{printed}"))
+            }
+            error => Refusal::Inconclusive(error.to_string()),
+        })
+    }
+}
+
+/// Why there is no answer to an upcall.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It cannot be had.
+    Inconclusive(String),
+    /// The peer failed because of what the program sent.
+    PeerFailed(String),
+}
+
+impl Refusal {
+    fn of(why: &str) -> Self {
+        Refusal::Inconclusive(why.into())
+    }
+
+    /// The reply of the checker, and the bytes that go with it.
+    pub(crate) fn reply(self) -> (UpcallReply, Vec<u8>) {
+        match self {
+            Refusal::Inconclusive(why) => {
+                (UpcallReply::Refused { length: why.len() as u32 }, why.into_bytes())
+            }
+            Refusal::PeerFailed(how) => {
+                (UpcallReply::PeerFailed { length: how.len() as u32 }, how.into_bytes())
+            }
+        }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Refusal::Inconclusive(why)
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Self {
+        Refusal::of(why)
     }
 }
 

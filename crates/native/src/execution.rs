@@ -1,5 +1,6 @@
 //! One execution: its events, its outcome and its output.
 
+use crate::closed::ExitCodes;
 use crate::good_turing::{GoodTuring, Promise};
 use crate::memory::Armed;
 use crate::panics::Panic;
@@ -12,9 +13,6 @@ use everypath_trace::Progress;
 use everypath_trace::Violation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// The exit codes of several programs, the first one first; none of a program that does not end.
-pub type ExitCodes = Vec<Option<i32>>;
 
 /// What a search found.
 #[derive(Debug, Default)]
@@ -63,6 +61,15 @@ pub struct Explored {
     pub armed: Arc<Armed>,
     /// Whether every schedule was explored, up to equivalence.
     pub complete: bool,
+    /// Whether a bound of preemptions has kept the search from schedules.
+    pub is_bounded: bool,
+    /// If the bound is raised step by step: the last one within which every schedule was explored.
+    pub within: Option<u32>,
+    /// Whether executions ended only because nothing but time passed: see
+    /// [`quiet`](everypath_shim_abi::quiet).
+    pub quiet: bool,
+    /// How often in a row timeouts fired early at last; 0 if that was not bounded.
+    pub early_timeouts: u16,
     /// Whether a thread has spun, so that the verdict rests on a bound of fairness.
     pub spins: bool,
     /// How many random executions a complete search was compared with.
@@ -72,6 +79,8 @@ pub struct Explored {
     /// How many alternatives are known that were not explored, each of at least one execution; if
     /// states are matched, steps from states that were met.
     pub left: u64,
+    /// Faults that were allowed and that no execution had, a sentence each; of searches over schedules.
+    pub unexercised: Option<Vec<String>>,
     /// What was strange in closed systems, although nobody outside is at fault for it.
     pub notices: BTreeSet<Notice>,
 }
@@ -127,7 +136,14 @@ impl Explored {
 
 /// Whether an ending makes going on pointless.
 pub(crate) fn is_final(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Uncontrolled | Outcome::Defect | Outcome::Hang | Outcome::Diverged)
+    matches!(
+        outcome,
+        Outcome::NeedsLibrary
+            | Outcome::Uncontrolled
+            | Outcome::Defect
+            | Outcome::Hang
+            | Outcome::Diverged
+    )
 }
 
 /// What an execution did and how it ended.
@@ -239,7 +255,7 @@ impl Execution {
                 Outcome::Signalled => {
                     self.detail == other.detail && instruction(self) == instruction(other)
                 }
-                Outcome::Assertion => self.text == other.text,
+                Outcome::Assertion | Outcome::PeerFailed => self.text == other.text,
                 Outcome::HeapMisuse | Outcome::DataRace => self.detail == other.detail,
                 Outcome::Deadlock | Outcome::Livelock | Outcome::Idle => {
                     waits(self) == waits(other)

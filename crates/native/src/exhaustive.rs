@@ -8,7 +8,7 @@ use crate::runner::Stop;
 use crate::speculation::Speculation;
 use crate::worker::Launch;
 use everypath_schedules::{Alternative, Reduction, ScheduleSearch, SearchEnd};
-use everypath_shim_abi::{Choice, EnabledStep, Outcome};
+use everypath_shim_abi::{Choice, EnabledStep, Outcome, Setup, TimeMode};
 use everypath_trace::Control;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -29,6 +29,8 @@ pub struct Exhaustive {
     pub keep_going: bool,
     /// How many workers run them. The result does not depend on it.
     pub workers: usize,
+    /// How often in a row timeouts fire early, if executions end only because nothing but time passes.
+    pub early_timeouts: u16,
     /// Which sample a search that finds nothing is compared with, if any.
     pub cross_check: Option<CrossCheck>,
 }
@@ -60,37 +62,75 @@ impl PlannedExecution {
 }
 
 /// Explores until an execution is not as expected, all were run, or somebody stops it. If memory accesses
-/// are recorded, those that conflict become scheduling points, and the search begins again.
+/// are recorded, those that conflict become scheduling points, and the search begins again. So it does
+/// if an execution ends only because nothing but time passes: timers could fire early without end then,
+/// so that is bounded.
 pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, Error> {
     let mut exhaustive = exhaustive.clone();
+    exhaustive.launch.setup.patient = may_be_patient(&exhaustive.launch.setup);
     loop {
-        let (explored, unarmed) = explore_once(&exhaustive, control)?;
+        let (explored, again) = explore_once(&exhaustive, control)?;
         // What a search that goes on has found is found again.
         let is_found = explored.unexpected > 0 && !exhaustive.keep_going;
-        if unarmed.is_empty() || is_found {
-            return Ok(Explored { armed: exhaustive.launch.armed, ..explored });
+        if !is_found && exhaustive.needs_bound(&explored) {
+            exhaustive.launch.setup.early_timeouts = exhaustive.early_timeouts;
+            continue;
+        }
+        if again.is_unnecessary() || is_found {
+            let Launch { armed, setup, .. } = exhaustive.launch;
+            let early_timeouts = setup.early_timeouts;
+            return Ok(Explored { armed, early_timeouts, ..explored });
         }
         let armed = Arc::make_mut(&mut exhaustive.launch.armed);
-        unarmed.iter().for_each(|conflict| armed.arm(conflict));
+        again.unarmed.iter().for_each(|conflict| armed.arm(conflict));
+        exhaustive.launch.setup.patient &= !again.is_restless;
     }
 }
 
-/// Explores; returns the conflicts whose accesses are no scheduling points, if that ended it.
-fn explore_once(
-    exhaustive: &Exhaustive,
-    control: &Control,
-) -> Result<(Explored, BTreeSet<Conflict>), Error> {
+impl Exhaustive {
+    /// Whether timers may fire early without end, as far as is known.
+    fn needs_bound(&self, explored: &Explored) -> bool {
+        let setup = &self.launch.setup;
+        explored.quiet && setup.early_timeouts == 0 && setup.time != TimeMode::Quiescent
+    }
+}
+
+/// Whether time-outs may be taken to fire only when no thread can go on: nothing happens by itself then
+/// but time-outs. Whether threads spin, which can go on and yet let others go first, only executions tell.
+fn may_be_patient(setup: &Setup) -> bool {
+    let nothing_else_happens =
+        setup.kills == 0 && setup.partitions.most == 0 && setup.spurious == 0;
+    setup.time == TimeMode::Quiescent && nothing_else_happens && !setup.joint
+}
+
+/// Why a search has to begin again.
+#[derive(Debug, Default)]
+pub(crate) struct Again {
+    /// The conflicts whose accesses are no scheduling points.
+    pub(crate) unarmed: BTreeSet<Conflict>,
+    /// Whether time-outs were taken to fire only when no thread can go on, and did not.
+    pub(crate) is_restless: bool,
+}
+
+impl Again {
+    fn is_unnecessary(&self) -> bool {
+        self.unarmed.is_empty() && !self.is_restless
+    }
+}
+
+/// Explores; says why that has to begin again, if it has.
+fn explore_once(exhaustive: &Exhaustive, control: &Control) -> Result<(Explored, Again), Error> {
     let comparison = exhaustive.cross_check.map(|check| {
         let (launch, limit) = (&exhaustive.launch, exhaustive.executions);
         Comparison { launch, check, began: (check.clock)(), limit, control }
     });
     let mut team = Speculation::start(exhaustive, control)?;
     match team.learn(exhaustive.cross_check.map_or(SEED, |check| check.seed)) {
-        Err(Error::Stopped) => return Ok((Explored::default(), BTreeSet::new())),
+        Err(Error::Stopped) => return Ok((Explored::default(), Again::default())),
         learned => learned?,
     }
-    if team.has_unarmed() {
-        return Ok((Explored::default(), team.unarmed()));
+    if team.must_begin_again() {
+        return Ok((Explored::default(), team.again()));
     }
     let mut explored = Explored { sites: team.sites(), ..Explored::default() };
     let mut searching = Searching { exhaustive, help: comparison.as_ref() };
@@ -104,16 +144,17 @@ fn explore_once(
         Err(Stop::Stopped) => {}
         Err(Stop::Failed(error)) => return Err(error),
     }
-    let unarmed = team.unarmed();
+    let again = team.again();
+    explored.unexercised = team.unexercised();
     explored.unseen = team.unseen();
     explored.unsummarised = team.unsummarised();
     if let Some(comparison) = comparison
         && explored.holds()
-        && unarmed.is_empty()
+        && again.is_unnecessary()
     {
         comparison.run(&mut team.into_worker()?, &mut explored)?;
     }
-    Ok((explored, unarmed))
+    Ok((explored, again))
 }
 
 /// Which random schedules show conflicts before a search that is compared with none.
@@ -151,7 +192,7 @@ impl<'a> Searching<'a> {
         };
         let mut finished = self.run(&mut search, team, explored, &mut cut);
         if let (Ok(SearchEnd::Stopped), Some(help)) = (&finished, self.help_due(explored))
-            && !team.has_unarmed()
+            && !team.must_begin_again()
         {
             self.help = None;
             let mut worker = team.extra_worker().map_err(Stop::Failed)?;
@@ -161,6 +202,7 @@ impl<'a> Searching<'a> {
             }
         }
         explored.left = search.left();
+        explored.is_bounded = search.has_left_out();
         explored.hits = team.hits();
         explored.spins |= team.spins();
         explored.notices.extend(team.notices());
@@ -185,7 +227,11 @@ impl<'a> Searching<'a> {
             explored.redundant += u64::from(executed.ended.is_redundant());
             let (outcome, unexpected) = team.last();
             let ends_search = unexpected.is_some() && outcome != Outcome::Hang;
-            if !ends_search && team.has_unarmed() {
+            if !ends_search && team.must_begin_again() {
+                return ControlFlow::Break(());
+            }
+            explored.quiet |= outcome == Outcome::Quiet;
+            if exhaustive.needs_bound(explored) {
                 return ControlFlow::Break(());
             }
             explored.abandoned += u64::from(outcome == Outcome::Abandoned);

@@ -41,11 +41,13 @@ mod environment;
 mod error;
 mod execution;
 mod executions;
+mod exercised;
 mod exhaustive;
 mod fresh_peers;
 mod good_turing;
 mod joint;
 mod judge;
+mod libraries;
 mod memory;
 mod messages;
 mod minimise;
@@ -75,7 +77,7 @@ mod verdict;
 mod worker;
 
 pub use absence::absences;
-pub use closed::{Companion, CompanionError, MAX_COMPANIONS, in_words};
+pub use closed::{Companion, CompanionError, ExitCodes, MAX_COMPANIONS, generates_code, in_words};
 pub use compare::compare;
 pub use critical_step::explain;
 pub use cross_check::CrossCheck;
@@ -84,7 +86,7 @@ pub use diverse::{Diverse, diverse};
 pub use environment::Environment;
 pub use error::Error;
 pub use everypath_commtree::joint as histories;
-pub use execution::{Execution, ExitCodes, Explored};
+pub use execution::{Execution, Explored};
 pub use executions::{Executions, executions};
 pub use exhaustive::{Exhaustive, explore};
 pub use fresh_peers::{Repeated, repeat_with_fresh_peers};
@@ -93,6 +95,7 @@ pub use joint::{
     Finish, Goal, JointExplored, JointSearch, JointSetting, Together, explore_jointly,
 };
 pub use judge::{Compared, Judge, PlacedFile, Specification};
+pub use libraries::{Library, with_learnt_libraries};
 pub use memory::{Armed, Conflict, Instruction, NotAnAccess, Races, unsynchronised};
 pub use minimise::minimise;
 pub use partition::{PartitionError, partitions};
@@ -107,12 +110,12 @@ pub use states::{StateSpace, explore_states};
 pub use symmetry::leaders;
 pub use worker::Launch;
 
-pub use everypath_shim_abi::syscalls;
+pub use everypath_shim_abi::{quiet, syscalls};
 
 pub use everypath_perturb::{BadRules, Budget, Direction, Multiplicities, Rules};
 pub use everypath_shim_abi::{
     Backend, Choice, Crossing, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_LOOKS,
-    MAX_OUTPUT, MAX_PORTS, Outcome, Restart, Setup, TIMEOUT, TimeMode,
+    MAX_OUTPUT, MAX_PORTS, Outcome, Restart, STANDARD_INPUT, Setup, TIMEOUT, TimeMode,
 };
 
 /// The generator behind sampled schedules, as traces name it.

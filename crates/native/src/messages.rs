@@ -1,7 +1,6 @@
 //! The messages of an execution that was told to record them.
 
 use crate::closed::System;
-use crate::execution::Execution;
 use crate::peers::Address;
 use everypath_shim_abi::{MessageEvent, MessageEventKind};
 use everypath_trace::{Message, Moment, Party};
@@ -27,10 +26,10 @@ fn first(bytes: &[u8]) -> Option<(Told<'_>, &[u8])> {
     Some((Told { event, from, to, content }, rest))
 }
 
-/// The messages, in the order of sending; `outside` is the name of the peer.
-pub(crate) fn messages(execution: &Execution, system: &System, outside: &str) -> Vec<Message> {
+/// The messages of recorded events, in the order of sending; `outside` is the name of the peer.
+pub(crate) fn messages(events: &[u8], system: &System, outside: &str) -> Vec<Message> {
     let mut log = Log { system, outside, messages: Vec::new(), on_their_way: BTreeMap::new() };
-    let mut rest = execution.message_events.as_slice();
+    let mut rest = events;
     for order in 0.. {
         let Some((told, after)) = first(rest) else { break };
         log.add(&told, Moment { order, step: told.event.step as usize });

@@ -66,6 +66,8 @@ pub(crate) struct Performed {
     pub(crate) notices: Vec<Notice>,
     /// How many messages to peers were answered without asking them.
     pub(crate) hits: u64,
+    /// The messages between sockets, if they are recorded.
+    pub(crate) message_events: Vec<u8>,
 }
 
 impl Performed {
@@ -92,7 +94,9 @@ impl Performed {
 fn ended(outcome: Outcome, steps: usize, known: usize) -> ExecutionEnd {
     match outcome {
         Outcome::SleepSetBlocked => ExecutionEnd::SleepSetBlocked,
-        Outcome::Exited | Outcome::Deadlock | Outcome::Idle => ExecutionEnd::Complete,
+        Outcome::Exited | Outcome::Deadlock | Outcome::Idle | Outcome::Quiet => {
+            ExecutionEnd::Complete
+        }
         Outcome::Diverged if steps >= known => ExecutionEnd::Diverged,
         _ => ExecutionEnd::Cut,
     }
@@ -114,7 +118,9 @@ impl<'a> Runner<'a> {
     ) -> Result<Self, Error> {
         let worker = Worker::start(launch, modules)?;
         let symmetry = Symmetry::of(launch);
-        let most = if launch.outside.is_empty() { MAX_ORDERS } else { 1 };
+        // Of several executions at once, only the last has its messages.
+        let is_batch = launch.outside.is_empty() && !launch.setup.chronicle;
+        let most = if is_batch { MAX_ORDERS } else { 1 };
         Ok(Runner {
             worker,
             control,
@@ -241,6 +247,7 @@ impl<'a> Runner<'a> {
                 unexpected: None,
                 notices: Vec::new(),
                 hits: 0,
+                message_events: Vec::new(),
             };
             news.push((order, performed));
         }
@@ -263,6 +270,7 @@ impl<'a> Runner<'a> {
             unexpected: (!expected).then(|| Execution::of(&self.worker, &self.reply, 0)),
             notices: self.worker.notices(),
             hits: 0,
+            message_events: self.worker.output(3),
         })
     }
 

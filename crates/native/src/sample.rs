@@ -182,6 +182,7 @@ impl Search<'_> {
             sum.executions += reply.executions;
             let after = worker.counters();
             sum.steps += after.steps - before.steps;
+            sum.quiet |= after.quiet > before.quiet;
             sum.abandoned += after.abandoned - before.abandoned;
             // A fork counts its own only, and forgets them.
             sum.switches += after.switches.saturating_sub(before.switches);

@@ -9,12 +9,16 @@
 
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::exhaustive::{Exhaustive, PlannedExecution};
-use crate::memory::{Conflict, Detector};
+use crate::exercised::Exercised;
+use crate::exhaustive::{Again, Exhaustive, PlannedExecution};
+use crate::memory::Detector;
+use crate::messages::messages;
 use crate::runner::{Performed, Runner, Stop};
 use crate::worker::{Modules, Worker};
 use everypath_schedules::{Alternative, Executed, Executor, Run};
-use everypath_shim_abi::{Choice, EnabledStep, Event, MAX_ORDERS, Notice, OperationKind, Outcome};
+use everypath_shim_abi::{
+    Choice, EnabledStep, Event, MAX_ORDERS, Notice, OperationKind, Outcome, TIMEOUT,
+};
 use everypath_trace::{Control, Progress};
 use std::collections::BTreeSet;
 use std::thread;
@@ -49,6 +53,10 @@ pub(crate) struct Speculation<'a> {
     path: Vec<Event>,
     notices: BTreeSet<Notice>,
     spins: bool,
+    /// Which faults have happened, if some are allowed.
+    exercised: Option<Exercised>,
+    /// Whether time-outs are taken to fire only when no thread can go on, and one did not, or threads spin.
+    is_restless: bool,
     /// Whether a thread was created: nobody else accesses the memory of one that is alone.
     is_concurrent: bool,
     /// Looks for conflicting memory accesses, if these are recorded.
@@ -76,6 +84,8 @@ impl<'a> Speculation<'a> {
             path: Vec::new(),
             notices: BTreeSet::new(),
             spins: false,
+            exercised: Exercised::of(&exhaustive.launch),
+            is_restless: false,
             is_concurrent: false,
             detector: Detector::of(&exhaustive.launch),
         };
@@ -147,6 +157,22 @@ impl<'a> Speculation<'a> {
     /// How the last execution ended, and all of it if it is not as expected; told once.
     pub(crate) fn last(&mut self) -> (Outcome, Option<Execution>) {
         (self.last.0, self.last.1.take())
+    }
+
+    /// Faults that are allowed and that no execution had.
+    pub(crate) fn unexercised(&self) -> Option<Vec<String>> {
+        let exercised = self.exercised.as_ref();
+        exercised.map(|exercised| exercised.unexercised(&self.exhaustive.launch, ""))
+    }
+
+    /// Notes which faults the last execution had.
+    fn see_faults(&mut self, message_events: &[u8]) {
+        if let Some(exercised) = self.exercised.as_mut()
+            && self.last.0 != Outcome::Abandoned
+        {
+            let system = &self.members[0].worker().system;
+            exercised.see(&self.path, &messages(message_events, system, "a peer"));
+        }
     }
 
     /// How many executions a worker is asked for.
@@ -249,14 +275,15 @@ impl<'a> Speculation<'a> {
         Ok(())
     }
 
-    /// The conflicts of which an access is no scheduling point.
-    pub(crate) fn unarmed(&self) -> BTreeSet<Conflict> {
-        self.detector.as_ref().map(Detector::unarmed).unwrap_or_default()
+    /// Why the search has to begin again, if it has.
+    pub(crate) fn again(&self) -> Again {
+        let unarmed = self.detector.as_ref().map(Detector::unarmed).unwrap_or_default();
+        Again { unarmed, is_restless: self.is_restless }
     }
 
-    /// Whether there are such conflicts.
-    pub(crate) fn has_unarmed(&self) -> bool {
-        self.detector.as_ref().is_some_and(Detector::has_unarmed)
+    /// Whether it has.
+    pub(crate) fn must_begin_again(&self) -> bool {
+        self.is_restless || self.detector.as_ref().is_some_and(Detector::has_unarmed)
     }
 
     /// Gives workers without work something that will probably be asked for.
@@ -292,10 +319,15 @@ impl Executor for Speculation<'_> {
         self.last = (performed.outcome, performed.unexpected.take());
         self.notices.extend(performed.notices.iter().copied());
         self.spins |= performed.events.iter().any(Event::stands_back);
+        let is_early = |event: &Event| event.outcome == TIMEOUT && !event.is_last;
+        self.is_restless |= self.exhaustive.launch.setup.patient
+            && (self.spins || performed.events.iter().any(is_early));
         let creates = |event: &Event| event.kind() == OperationKind::Create;
         self.is_concurrent |= performed.events.iter().any(creates);
         let symmetry = *self.members[0].symmetry();
+        let message_events = std::mem::take(&mut performed.message_events);
         let executed = performed.into_executed(order.known, &mut self.path, &symmetry);
+        self.see_faults(&message_events);
         self.look_for_conflicts(&executed).map_err(Stop::Failed)?;
         Ok(executed)
     }

@@ -37,6 +37,8 @@ pub(crate) enum Property {
     DataRace,
     /// Memory was accessed that another thread had freed, or may have.
     UseAfterFree,
+    /// A peer crashed, aborted or exited with an error because of what the program sent.
+    PeerFailure,
     Deadlock,
     Idle,
     Livelock,
@@ -75,6 +77,7 @@ impl Property {
             Property::Leak => "leak",
             Property::DataRace => "data race",
             Property::UseAfterFree => "use after free",
+            Property::PeerFailure => "peer-failure",
             Property::Deadlock => "deadlock",
             Property::Idle => "idle",
             Property::Livelock => "livelock",
@@ -90,7 +93,7 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
         outcome if setup.expects(outcome, execution.detail) => return Decision::Expected,
         Outcome::Unaccepted if execution.judgement.is_none() => return Decision::Expected,
         Outcome::Unaccepted => Property::Output,
-        Outcome::Abandoned => return Decision::Expected,
+        Outcome::Abandoned | Outcome::Quiet => return Decision::Expected,
         // A panic that was caught is no reason for another code.
         Outcome::Exited if execution.detail == PANICKED && panicked() => Property::Panic,
         Outcome::Exited => Property::ExitCode,
@@ -109,6 +112,7 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
         Outcome::DataRace if frees(execution) => Property::UseAfterFree,
         Outcome::DataRace => Property::DataRace,
         Outcome::Panicked => Property::UnhandledPanic,
+        Outcome::PeerFailed => Property::PeerFailure,
         Outcome::Deadlock => Property::Deadlock,
         Outcome::Idle => Property::Idle,
         Outcome::Livelock => Property::Livelock,
@@ -116,7 +120,9 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
         Outcome::Hang if execution.address == 0 => return Decision::Undecided(Doubt::Computing),
         Outcome::Hang => Property::Hang,
         Outcome::TooLong => return Decision::Undecided(Doubt::TooLong),
-        Outcome::Uncontrolled => return Decision::Undecided(Doubt::Uncontrolled),
+        Outcome::Uncontrolled | Outcome::NeedsLibrary => {
+            return Decision::Undecided(Doubt::Uncontrolled);
+        }
         Outcome::Diverged => return Decision::Undecided(Doubt::Diverged),
         Outcome::None
         | Outcome::Paused

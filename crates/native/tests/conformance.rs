@@ -6,6 +6,7 @@ use crate::common::conforming::{conforms, conforms_given};
 use crate::common::launching::launch;
 use everypath_native::executions;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 const C: [&str; 3] = ["-O1", "-g", "-pthread"];
 
@@ -66,6 +67,29 @@ fn files() {
     assert_eq!(text, "given text\n");
     let files = fs::read_dir(folder.path()).expect("the folder can be listed");
     assert_eq!(files.count(), 1, "nothing else is left in the folder");
+}
+
+#[test]
+fn copies_and_shared_mappings() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    fs::write(folder.path().join("given"), "given text\n").expect("the folder is writable");
+    let path = folder.path().to_str().expect("the folder's name is text");
+    conforms_given("copies.c", &C, [&[path], &[path]]);
+}
+
+#[test]
+fn identities_and_owners() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    // Others must be able to look into it.
+    let open = |path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    open(folder.path().to_path_buf(), 0o777).expect("the folder is ours");
+    for (name, mode) in [("secret", 0o600), ("given", 0o644)] {
+        fs::write(folder.path().join(name), "text\n").expect("the folder is writable");
+        open(folder.path().join(name), mode).expect("the file is ours");
+    }
+    fs::create_dir(folder.path().join("folder")).expect("the folder is writable");
+    let path = folder.path().to_str().expect("the folder's name is text");
+    conforms_given("identity.c", &C, [&[path], &[path]]);
 }
 
 #[test]

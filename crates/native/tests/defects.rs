@@ -32,6 +32,7 @@ fn explored(launch: &Launch) -> Result<Explored, Error> {
         executions: Some(100),
         keep_going: false,
         workers: 1,
+        early_timeouts: 1,
         cross_check: None,
     };
     explore(&exhaustive, &Control::default())

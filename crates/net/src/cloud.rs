@@ -35,6 +35,10 @@ pub trait Cloud<P>: Canonical + Send {
     /// [`Cloud::includes`] tells which has more.
     const RELATED: bool;
 
+    /// Whether it does not matter in which order packets are put and taken, unless they have the same
+    /// receiver and one of them is put and taken.
+    const COMMUTES: bool = false;
+
     /// A cloud without packets.
     fn new(options: &Options) -> Self;
 

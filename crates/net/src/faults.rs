@@ -41,7 +41,7 @@ impl Faults {
     pub const NAMES: [&'static str; 5] = ["loss", "duplicate", "reboot", "crash", "partition"];
 
     /// The budgets of these names, which are all among [`Faults::NAMES`].
-    pub(crate) fn named(budgets: &BTreeMap<String, u32>) -> Self {
+    pub fn named(budgets: &BTreeMap<String, u32>) -> Self {
         let budget = |name: &str| budgets.get(name).copied();
         Faults {
             loss: budget("loss"),
@@ -54,6 +54,12 @@ impl Faults {
 
     fn budgets(&self) -> [Option<u32>; 5] {
         [self.loss, self.duplicate, self.reboot, Some(self.crash), Some(self.partition)]
+    }
+
+    /// The faults that happen at all, by name, where each has a number.
+    pub fn asked(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let budgets = Faults::NAMES.into_iter().zip(self.budgets());
+        budgets.filter_map(|(name, budget)| Some((name, budget.filter(|count| *count > 0)?)))
     }
 
     fn any(&self) -> bool {

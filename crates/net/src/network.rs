@@ -402,6 +402,38 @@ impl<P: Scenario> Model for Network<P> {
         self.representative_of(world);
     }
 
+    fn commuting(&self) -> Result<(), String> {
+        if size_of::<P::Ghost>() > 0 {
+            return Err("its handlers share ghost state, so their order matters".into());
+        }
+        if !P::Cloud::COMMUTES || self.options.order != PacketOrder::None {
+            return Err("its packets keep their order, so that of their senders matters".into());
+        }
+        Ok(())
+    }
+
+    /// A packet is named by what it is; a command by its number, which only its node determines. Timers
+    /// may look at the whole network, and faults with a budget leave less of it to others.
+    fn letter(&self, world: &World<P>, step: Step) -> Option<u128> {
+        let (Step { actor, event, param }, choices) = self.resolve(step);
+        let faults = &self.options.faults;
+        let packet = |kind| world.cloud.look(actor, &kind, param);
+        let mut bytes = Vec::new();
+        match P::action(event) {
+            Action::Deliver(kind) => packet(kind)?.write(&mut bytes),
+            Action::Lose(kind) if faults.loss.is_none() => packet(kind)?.write(&mut bytes),
+            Action::Duplicate if faults.duplicate.is_none() => {
+                packet(Kind::Any)?.write(&mut bytes);
+            }
+            Action::Command => param.write(&mut bytes),
+            Action::Reboot if faults.reboot.is_none() => {}
+            _ => return None,
+        }
+        event.write(&mut bytes);
+        choices.write(&mut bytes);
+        Some(everypath_explore::fingerprint(&bytes).0)
+    }
+
     fn makeup(&self) -> Option<Makeup> {
         self.anatomize()
     }

@@ -86,6 +86,7 @@ impl<P: Canonical + Default> Pool<P> {
 
 impl<P: Canonical + Default> Cloud<P> for Pool<P> {
     const RELATED: bool = true;
+    const COMMUTES: bool = true;
 
     fn new(options: &Options) -> Self {
         // Only in ascending order are copies next to each other.

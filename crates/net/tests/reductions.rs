@@ -177,9 +177,19 @@ fn config(table: i64, bad: i64, nodes: u32) -> Config {
 }
 
 fn explored(config: &Config, symmetry: bool) -> Exploration {
+    explored_by(config, (symmetry, false), None)
+}
+
+fn explored_by(
+    config: &Config,
+    (symmetry, sleep): (bool, bool),
+    max_depth: Option<u32>,
+) -> Exploration {
     let model = ModelKind::of::<Network<Random>>().build(config.clone()).unwrap();
-    let search = Search { visited: VisitedKind::Equality, ..Search::default() };
-    let request = Request { symmetry, ..Request::new(model.as_ref(), search, None) };
+    assert_eq!(model.commuting(), Ok(()));
+    let search = Search { visited: VisitedKind::Equality, max_depth, ..Search::default() };
+    let mut request = Request { symmetry, sleep, ..Request::new(model.as_ref(), search, None) };
+    request.properties.push("deadlock".into());
     model.explore(&request, &Control::default())
 }
 
@@ -239,6 +249,38 @@ proptest! {
         prop_assert!(reduced.counts.states <= plain.counts.states);
         if plain.ended == Ended::Complete {
             prop_assert_eq!(orbits(&config) as u64, reduced.counts.states);
+        }
+    }
+
+    /// Sleep sets leave out steps, but no state: verdict, shortest counterexample, states, dead ends
+    /// and which events happen are those of a plain search, with a depth bound, too.
+    #[test]
+    fn sleep_sets_visit_every_state(
+        table in 0..i64::MAX,
+        bad in 0..=STATES,
+        (nodes, max_depth) in prop_oneof![
+            (2..=3u32, prop_oneof![Just(None), (1..9u32).prop_map(Some)]),
+            (Just(4u32), (4..7u32).prop_map(Some)),
+        ],
+        fault in prop_oneof![Just("loss"), Just("crash"), Just("partition"), Just("none")],
+    ) {
+        let mut config = config(table, bad, nodes);
+        if fault != "none" {
+            config.faults = [("loss".into(), 1), (fault.into(), 1)].into();
+        }
+        let plain = explored_by(&config, (false, false), max_depth);
+        let reduced = explored_by(&config, (false, true), max_depth);
+        prop_assert_eq!(&plain.ended, &reduced.ended);
+        prop_assert_eq!(found(&plain).map(|found| found.1), found(&reduced).map(|found| found.1));
+        if plain.ended == Ended::Complete {
+            prop_assert!(reduced.counts.events <= plain.counts.events);
+            prop_assert_eq!(plain.counts.states, reduced.counts.states);
+            prop_assert!(reduced.counts.depth <= plain.counts.depth);
+            prop_assert_eq!(plain.counts.dead_ends, reduced.counts.dead_ends);
+            let happened = |explored: &Exploration| -> Vec<bool> {
+                explored.by_event.iter().map(|count| *count > 0).collect()
+            };
+            prop_assert_eq!(happened(&plain), happened(&reduced));
         }
     }
 

@@ -8,7 +8,7 @@
 //! - [`perfetto`], [`shiviz`]: a trace for viewers of others; [`junit`], [`sarif`], [`annotations`]:
 //!   a [`CheckResult`] for CI systems and editors.
 //! - [`itf()`]: a trace for the tools of Apalache and Quint.
-//! - [`Replications`], [`Distribution`], [`Curves`]: measurements as SVG plots.
+//! - [`Replications`], [`Distribution`], [`Curves`], [`Swept`]: measurements as SVG plots.
 //! - [`grouped`], [`percent`], [`significant`]: numbers that people can read.
 
 mod chart;
@@ -37,6 +37,8 @@ pub use formats::{CheckResult, annotations, junit, perfetto, sarif, shiviz};
 pub use graph::dot;
 pub use itf::itf;
 pub use page::html;
-pub use plot::{Caption, Curve, Curves, Distribution, Replications, significant};
+pub use plot::{
+    Caption, Curve, Curves, Distribution, Replications, Swept, SweptCurve, significant,
+};
 pub use text::{built, grouped, heading, memory_reached, percent, quoted, text, time_reached};
 pub use timeline::shortened;

@@ -198,6 +198,69 @@ impl Curves<'_> {
     }
 }
 
+/// How a metric changes with a setting.
+pub struct SweptCurve {
+    /// What distinguishes it from the other curves.
+    pub name: String,
+    /// The value of the setting, the mean, and half the width of its confidence interval.
+    pub points: Vec<(f64, f64, f64)>,
+}
+
+/// Several of them.
+pub struct Swept<'a> {
+    /// The name of the setting.
+    pub below: &'a str,
+    /// The curves.
+    pub curves: &'a [SweptCurve],
+}
+
+impl Swept<'_> {
+    /// Draws all curves, with a dot and its interval for each point.
+    pub fn plot(&self, caption: &Caption<'_>) -> String {
+        let mut frame = Frame::new(caption);
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let range = |values: &mut dyn Iterator<Item = f64>| {
+            let range = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+            let air = (range.1 - range.0) * 0.06;
+            match range {
+                (low, high) if low > high => (0.0, 1.0),
+                (low, high) if low == high => (low - 0.5, high + 0.5),
+                (low, high) => (low - air, high + air),
+            }
+        };
+        let (low, high) = range(&mut points().flat_map(|at| [at.1 - at.2, at.1 + at.2]));
+        // What is never negative needs no air below zero.
+        let positive = points().all(|at| at.1 - at.2 >= 0.0);
+        let x = Scale::new(range(&mut points().map(|at| at.0)), (LEFT, RIGHT));
+        let y = Scale::new((if positive { low.max(0.0) } else { low }, high), (BOTTOM, TOP));
+        frame.axes(&x, &y, 0.0);
+        frame.names(self.below, caption.unit);
+        let mut left = RIGHT;
+        for (curve, colour) in self.curves.iter().zip(COLOURS.iter().cycle()) {
+            let joined: Vec<String> = (curve.points.iter())
+                .map(|(at, mean, _)| format!("{:.1},{:.1}", x.place(*at), y.place(*mean)))
+                .collect();
+            frame.curve(&joined.join(" "), (colour, 2.0, 1.0));
+            for (at, mean, half) in &curve.points {
+                let at = x.place(*at);
+                let ends = (y.place(mean - half), y.place(mean + half));
+                frame.line((at, ends.0), (at, ends.1), &[("stroke", colour), ("stroke-width", &2)]);
+                frame.dot((at, y.place(*mean)), colour);
+            }
+        }
+        // The names below the title, from the right, so that no curve is covered.
+        for (number, curve) in self.curves.iter().enumerate().rev() {
+            let colour = COLOURS[number % COLOURS.len()];
+            left -= curve.name.chars().count() as f64 * 6.8 + 32.0;
+            frame.rect((left, 74.0), (10.0, 10.0), colour, 1.0);
+            frame.label(&curve.name, (left + 16.0, 83.5), "start", 12);
+        }
+        frame.svg.finish()
+    }
+}
+
 /// A number with as many digits as people compare.
 ///
 /// ```
@@ -378,6 +441,20 @@ mod tests {
         assert_eq!(svg.matches("<polyline").count(), 3);
         assert_eq!(Distribution { quantiles: &quantiles }.together(), [2.0, 6.0]);
         assert!(!Distribution { quantiles: &[vec![]] }.plot(&CAPTION).contains("NaN"));
+    }
+
+    #[test]
+    fn what_is_swept_is_a_curve_with_intervals() {
+        let curve =
+            |points: &[(f64, f64, f64)]| SweptCurve { name: "a".into(), points: points.into() };
+        let curves = [curve(&[(0.0, 1.0, 0.1), (0.1, 3.0, 0.0)]), curve(&[(0.1, 2.0, 0.5)])];
+        let svg = Swept { below: "loss", curves: &curves }.plot(&CAPTION);
+        assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline").count()), (3, 2));
+        assert!(svg.contains(">loss</text>") && !svg.contains("NaN"), "{svg}");
+        for curves in [vec![], vec![curve(&[])], vec![curve(&[(1.0, 2.0, 0.0)])]] {
+            let svg = Swept { below: "", curves: &curves }.plot(&CAPTION);
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        }
     }
 
     #[test]

@@ -105,9 +105,21 @@ fn target(trace: &Trace) -> String {
         Target::Model { name, config } => {
             format!("{} with {}", plain(name), plain(&config.bugs.join(", ")))
         }
-        Target::Native { config, .. } => plain(&config.program.to_string_lossy()),
+        Target::Native { config, .. } => {
+            let checked = || config.program.to_string_lossy().into_owned();
+            plain(&culprit(&config.with, &trace.violation.message).map_or_else(checked, Into::into))
+        }
         Target::Unconfigured { program } => plain(program),
     }
+}
+
+/// The program that a message about a closed system begins with, if it is not the checked one.
+fn culprit<'a>(others: &'a [String], message: &str) -> Option<&'a str> {
+    let programs = others.iter().filter_map(|command| command.split_whitespace().next());
+    programs.into_iter().find(|program| {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        message.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "))
+    })
 }
 
 /// How the model was built, apart from its bugs, if it was not built as usual.

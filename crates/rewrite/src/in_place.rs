@@ -4,11 +4,10 @@ use crate::code::{self, Code};
 use crate::image::Image;
 use crate::locks::Locks;
 use crate::sites::{Counters, Sites, operand};
-use crate::{PlanError, Site, stub};
+use crate::stub::{self, JUMP_SIZE};
+use crate::{PlanError, Site};
 use iced_x86::{FlowControl, Instruction};
 
-/// The bytes of a `jmp rel32`.
-pub(crate) const JUMP_SIZE: usize = 5;
 const INT3: u8 = 0xCC;
 
 /// What to write over the code of the module.

@@ -29,8 +29,8 @@
 
 use crate::futexes::names_futex;
 use crate::image::Image;
-use crate::in_place::JUMP_SIZE;
 use crate::rwlocks;
+use crate::stub::JUMP_SIZE;
 use crate::{PlanError, SiteKind};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use object::elf::R_X86_64_RELATIVE;

@@ -18,13 +18,15 @@
 //! ```
 
 use crate::PlanError;
-use crate::in_place::JUMP_SIZE;
 use crate::random;
 use everypath_shim_abi::StubFrame;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, FlowControl, IcedError, Instruction, InstructionBlock,
     MemoryOperand, Mnemonic, Register, RflagsBits,
 };
+
+/// The bytes of a `jmp rel32`.
+pub(crate) const JUMP_SIZE: usize = 5;
 
 /// `lea rsp, [rsp-0x80]; pushfq; push rax`.
 const ENTER: [u8; 7] = [0x48, 0x8D, 0x64, 0x24, 0x80, 0x9C, 0x50];

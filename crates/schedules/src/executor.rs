@@ -50,6 +50,9 @@ pub struct Taken {
     pub provided_by: Option<usize>,
     /// Whether the thread resumes after having blocked: it gets what its step before asked for.
     pub resumes: bool,
+    /// Whether it was enabled only because nothing else was
+    /// ([`Enabled::comes_last`](everypath_dependence::Enabled)).
+    pub comes_last: bool,
 }
 
 /// How an execution ended, as far as the search is concerned.

@@ -39,6 +39,8 @@ struct Event {
     clock: (usize, usize),
     /// Whether it is an acquisition.
     is_grant: bool,
+    /// Whether it is ordered against all others, none of which it races with.
+    comes_last: bool,
 }
 
 impl Event {
@@ -180,7 +182,11 @@ impl HappensBefore {
         // A thread that resumes may do nothing but acquire what it asked for.
         let middle = if does == 0 { end } else { begin + does };
         let is_whole = middle == end;
-        self.add_event(thread, (begin, middle), after, provided_by.filter(|_| is_whole));
+        if step.comes_last {
+            self.add_last_event(thread, (begin, middle));
+        } else {
+            self.add_event(thread, (begin, middle), after, provided_by.filter(|_| is_whole));
+        }
         self.events[first].is_grant = step.resumes;
         if !is_whole {
             self.add_event(thread, (middle, end), provided_by, None);
@@ -216,6 +222,21 @@ impl HappensBefore {
         &self.clocks[begin..end]
     }
 
+    /// Adds an event that was enabled because nothing else was: all others happen before it.
+    fn add_last_event(&mut self, thread: u16, parts: (usize, usize)) {
+        let begin = self.clocks.len();
+        self.clocks.resize(begin + self.last.len(), 0);
+        for events in 0..self.last.len() {
+            if let Some(&event) = self.last[events].last() {
+                self.join(begin, event);
+            }
+        }
+        self.push_event(thread, parts, begin);
+        if let Some(event) = self.events.last_mut() {
+            event.comes_last = true;
+        }
+    }
+
     /// Adds an event that was enabled by one and got what it asked for from another, the provider: it
     /// races with events that took what it could have got before the provider came.
     fn add_event(
@@ -225,9 +246,9 @@ impl HappensBefore {
         after: Option<usize>,
         provider: Option<usize>,
     ) {
-        let identity = self.identities[&thread];
         let later = self.events.len();
         let begin = self.clocks.len();
+        let identity = self.identities[&thread];
         if let Some(&before) = self.last[identity].last() {
             let (from, to) = self.events[before].clock;
             self.clocks.extend_from_within(from..to);
@@ -261,6 +282,12 @@ impl HappensBefore {
         if let Some(event) = provider {
             self.join(begin, event);
         }
+        self.push_event(thread, parts, begin);
+    }
+
+    /// Adds an event whose clock begins there, but for its own count.
+    fn push_event(&mut self, thread: u16, parts: (usize, usize), begin: usize) {
+        let identity = self.identities[&thread];
         let own =
             self.last[identity].iter().rev().find(|&&at| self.events[at].identity == identity);
         let local = own.map_or(0, |&at| self.events[at].local) + 1;
@@ -276,10 +303,12 @@ impl HappensBefore {
             local,
             clock,
             is_grant: false,
+            comes_last: false,
         };
+        let number = self.events.len();
         self.events.push(event);
-        self.last[identity].push(later);
-        self.remember_uses(later);
+        self.last[identity].push(number);
+        self.remember_uses(number);
     }
 
     /// Joins the clock of an event into the last one, which begins there.
@@ -295,8 +324,14 @@ impl HappensBefore {
     fn related(&mut self, (begin, end): (usize, usize)) -> Vec<Related> {
         let mut found = std::mem::take(&mut self.related);
         found.clear();
-        let racing =
-            |&event: &usize| Related { event, relation: Relation::Racing, competes: false };
+        let racing = |&event: &usize| Related {
+            event,
+            relation: match self.events[event].comes_last {
+                true => Relation::Ordered,
+                false => Relation::Racing,
+            },
+            competes: false,
+        };
         for &part in &self.parts[begin..end] {
             found.extend(self.everything.last().map(racing));
             match part.scope() {

@@ -98,6 +98,11 @@ impl<E: Enabled> ScheduleSearch<E> {
         (left + usize::from(!self.frames.is_empty())) as u64
     }
 
+    /// Whether a bound of preemptions has kept the search from schedules.
+    pub fn has_left_out(&self) -> bool {
+        self.algorithm.has_left_out()
+    }
+
     /// The execution to be run now.
     fn next(&self) -> Run<E> {
         let path: Vec<_> = wakeup_tree::to_first_leaf(&self.ahead).collect();

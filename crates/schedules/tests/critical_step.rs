@@ -34,6 +34,7 @@ impl Program {
                 after: None,
                 provided_by: None,
                 resumes: false,
+                comes_last: false,
             });
             next[at] += 1;
         }

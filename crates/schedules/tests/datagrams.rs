@@ -135,6 +135,7 @@ impl<'a> Machine<'a> {
             after: None,
             provided_by: None,
             resumes: false,
+            comes_last: false,
         };
         if let (Some(_), Op::Receive(n)) = (self.chooses.take(), op) {
             // The step before this one is the one that gets it.
@@ -179,6 +180,8 @@ impl<'a> Machine<'a> {
 }
 
 impl interpreter::Machine for Machine<'_> {
+    type Step = Footprint;
+
     fn alternatives(&self) -> Vec<Alternative<Footprint>> {
         self.alternatives()
     }

@@ -1,13 +1,16 @@
 //! Runs the machines of tests along schedules, as the shim runs programs.
 
 use everypath_schedules::{Alternative, Executed, ExecutionEnd, Executor, Taken};
-use everypath_shim_abi::{Choice, Footprint};
+use everypath_shim_abi::{Choice, Enabled};
 use std::convert::Infallible;
 
 /// A program in the middle of an execution.
 pub(crate) trait Machine: Clone {
+    /// A step that is enabled.
+    type Step: Enabled;
+
     /// The enabled steps.
-    fn alternatives(&self) -> Vec<Alternative<Footprint>>;
+    fn alternatives(&self) -> Vec<Alternative<Self::Step>>;
 
     /// Takes a step.
     fn take(&mut self, choice: Choice) -> Taken;
@@ -30,15 +33,15 @@ impl<M: Machine> Interpreter<M> {
 }
 
 impl<M: Machine> Executor for Interpreter<M> {
-    type Step = Footprint;
+    type Step = M::Step;
     type Error = Infallible;
 
     fn run(
         &mut self,
         schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<Footprint>],
-    ) -> Result<Executed<Footprint>, Infallible> {
+        sleep: &[Alternative<M::Step>],
+    ) -> Result<Executed<M::Step>, Infallible> {
         let mut machine = self.start.clone();
         let mut sleep = sleep.to_vec();
         let (mut steps, mut alternatives) = (Vec::new(), Vec::new());
@@ -60,8 +63,8 @@ impl<M: Machine> Executor for Interpreter<M> {
                         ended = ExecutionEnd::SleepSetBlocked;
                         break;
                     };
-                    let taken = first.step;
-                    sleep.retain(|s| s.step.commutes(&taken));
+                    let taken = first.step.footprint();
+                    sleep.retain(|s| s.step.footprint().commutes(&taken));
                     Choice { thread: first.thread, outcome: first.timeout.unwrap_or(0) }
                 }
             };
@@ -77,7 +80,7 @@ impl<M: Machine> Executor for Interpreter<M> {
 }
 
 /// Whether a choice is one of an alternative's.
-fn offers(alternative: &Alternative<Footprint>, choice: Choice) -> bool {
+fn offers<E>(alternative: &Alternative<E>, choice: Choice) -> bool {
     alternative.thread == choice.thread
         && match alternative.timeout {
             Some(outcome) => choice.outcome == outcome,
@@ -86,13 +89,13 @@ fn offers(alternative: &Alternative<Footprint>, choice: Choice) -> bool {
 }
 
 /// The step that is taken where the schedule ends.
-fn first_awake<'a>(
-    can: &'a [Alternative<Footprint>],
-    sleep: &[Alternative<Footprint>],
+fn first_awake<'a, E: Enabled>(
+    can: &'a [Alternative<E>],
+    sleep: &[Alternative<E>],
     current: u16,
-) -> Option<&'a Alternative<Footprint>> {
-    let key = |a: &Alternative<Footprint>| (a.thread, a.timeout);
-    let misses = |a: &Alternative<Footprint>| a.step.misses_at().is_some();
+) -> Option<&'a Alternative<E>> {
+    let key = |a: &Alternative<E>| (a.thread, a.timeout);
+    let misses = |a: &Alternative<E>| a.step.footprint().misses_at().is_some();
     can.iter()
         .filter(|a| !sleep.iter().any(|s| key(s) == key(a)))
         .min_by_key(|a| (a.timeout.is_some(), misses(a), a.thread != current, a.thread))

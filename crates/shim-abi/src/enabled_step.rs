@@ -19,6 +19,8 @@ pub struct EnabledStep {
     /// Whether the thread has let others go first, again and again, and waits for that. It can go on
     /// all the same.
     pub stands_back: bool,
+    /// Whether it is a timeout that would fire only because no thread can go on.
+    pub is_last: bool,
     /// What it would work on.
     pub object: Object,
     payload: Payload,
@@ -78,6 +80,10 @@ impl Enabled for EnabledStep {
         self.is_timeout() || may_be && self.footprint().conflicts_with_all()
     }
 
+    fn comes_last(&self) -> bool {
+        self.is_last
+    }
+
     fn yields(&self) -> bool {
         self.stands_back
     }
@@ -100,7 +106,7 @@ mod tests {
     #[test]
     fn who_may_conflict_with_all_is_known_beforehand() {
         for operation in all_operations() {
-            for phase in [Phase::Request, Phase::Limited, Phase::Resume] {
+            for phase in [Phase::Request, Phase::Limited, Phase::Patient, Phase::Resume] {
                 for object in [Object::NONE, Object::socket(1)] {
                     let enabled = EnabledStep::announced(0, operation.pack(), object);
                     let enabled = EnabledStep { phase, ..enabled };

@@ -32,8 +32,10 @@ pub struct Event {
     /// granted it; 0 for all others.
     pub granted_by: u32,
     completed: CompletionKind,
+    /// Whether it is a timeout that fired only because no thread could go on.
+    pub is_last: bool,
     /// Events are hashed as bytes, so none is padding.
-    spare: [u8; 3],
+    spare: [u8; 2],
     /// The hash of the log of what its thread accessed until its next step; zeros if that is nothing, or
     /// if nobody looks.
     pub accesses: [u64; 2],
@@ -72,6 +74,8 @@ pub enum Completion {
     Noted(u64),
     /// The thread woke up although nobody woke it.
     Spurious,
+    /// The connection broke, as a choice of the search.
+    Reset,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,10 +93,11 @@ pub(crate) enum CompletionKind {
     NetworkChanged,
     Noted,
     Spurious,
+    Reset,
 }
 
 impl CompletionKind {
-    const ALL: [CompletionKind; 11] = [
+    const ALL: [CompletionKind; 12] = [
         CompletionKind::None,
         CompletionKind::Created,
         CompletionKind::Units,
@@ -104,6 +109,7 @@ impl CompletionKind {
         CompletionKind::NetworkChanged,
         CompletionKind::Noted,
         CompletionKind::Spurious,
+        CompletionKind::Reset,
     ];
 
     fn from_number(number: u64) -> Self {
@@ -135,6 +141,7 @@ impl Completion {
             Completion::NetworkChanged(change) => (CompletionKind::NetworkChanged, change.word()),
             Completion::Noted(start) => (CompletionKind::Noted, start),
             Completion::Spurious => (CompletionKind::Spurious, 0),
+            Completion::Reset => (CompletionKind::Reset, 0),
         };
         PackedCompletion { kind: kind as u64, word }
     }
@@ -154,14 +161,17 @@ impl Completion {
             CompletionKind::NetworkChanged => Completion::NetworkChanged(NetworkChange::of(word)),
             CompletionKind::Noted => Completion::Noted(word),
             CompletionKind::Spurious => Completion::Spurious,
+            CompletionKind::Reset => Completion::Reset,
         }
     }
 }
 
 impl Event {
-    /// The step alone, whatever its thread accessed then.
+    /// The step alone, whatever its thread accessed then, and whether a search lets its timeout race
+    /// with others or not.
     pub fn without_accesses(&self) -> Self {
-        Event { accesses: [0; 2], ..*self }
+        let phase = if self.phase == Phase::Patient { Phase::Limited } else { self.phase };
+        Event { phase, accesses: [0; 2], ..*self }
     }
 
     /// A step of a thread that works on something.
@@ -263,6 +273,7 @@ mod tests {
             Completion::NetworkChanged(NetworkChange::Cut(1, 2)),
             Completion::Noted(u64::MAX),
             Completion::Spurious,
+            Completion::Reset,
         ] {
             let completed = event.completed(completion.pack());
             assert_eq!(completed.completion(), completion);

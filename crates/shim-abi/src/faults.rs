@@ -20,11 +20,14 @@ pub enum Fault {
     ShortWrite,
     /// A call that may wait is interrupted.
     Interrupt,
+    /// A call that makes a socket finds no descriptor free.
+    NoDescriptor,
 }
 
 impl Fault {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Fault; 4] = [Fault::Refuse, Fault::Reset, Fault::ShortWrite, Fault::Interrupt];
+    pub const ALL: [Fault; 5] =
+        [Fault::Refuse, Fault::Reset, Fault::ShortWrite, Fault::Interrupt, Fault::NoDescriptor];
 
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
@@ -33,6 +36,18 @@ impl Fault {
             Fault::Reset => "reset",
             Fault::ShortWrite => "short-write",
             Fault::Interrupt => "eintr",
+            Fault::NoDescriptor => "emfile",
+        }
+    }
+
+    /// What it is called in traces and charts.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Fault::Refuse => "connection refused",
+            Fault::Reset => "connection reset",
+            Fault::ShortWrite => "short write",
+            Fault::Interrupt => "EINTR",
+            Fault::NoDescriptor => "EMFILE",
         }
     }
 }

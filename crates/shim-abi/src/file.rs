@@ -13,6 +13,9 @@ pub struct FileHeader {
     pub length: u64,
 }
 
+/// The path of the file that the program reads as standard input, if there is one.
+pub const STANDARD_INPUT: &str = "/dev/stdin";
+
 /// The type of a folder, in [`FileHeader::mode`].
 pub const FOLDER: u32 = 0o040_000;
 /// The type of a file with bytes.

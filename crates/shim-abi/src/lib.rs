@@ -68,6 +68,7 @@ mod patch_sites;
 mod patches;
 mod payload;
 pub mod preload;
+pub mod quiet;
 mod random;
 mod region;
 mod reply;
@@ -90,15 +91,15 @@ pub(crate) use event::CompletionKind;
 pub use event::{Completion, Event, PackedCompletion};
 pub use everypath_dependence::{Choice, Enabled, Footprint, Mode, Part, Relation};
 pub use faults::{Fault, Faults};
-pub use file::{FOLDER, FileHeader, REGULAR};
+pub use file::{FOLDER, FileHeader, REGULAR, STANDARD_INPUT};
 pub use futex::{Futex, Word};
 pub use handoff::{Handoff, Side};
 pub use inventory::{ModuleEntry, ThreadEntry};
 pub use libc_functions::{LIBC_FUNCTIONS, accesses_no_memory};
 pub use limits::{
-    EVENT, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_LOOKS,
-    MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS, MAX_TEXT,
-    MAX_THREADS, NOTES, OUTPUTS, OWN_OUTPUTS, SYSTEM_LENGTH,
+    EVENT, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_LIBRARIES,
+    MAX_LOOKS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS,
+    MAX_TEXT, MAX_THREADS, NOTES, OUTPUTS, OWN_OUTPUTS, SYSTEM_LENGTH,
 };
 pub use log::{LogEntry, LogKind, MAX_FRAMES, MAX_LOG};
 pub use message_event::{MessageEvent, MessageEventKind};
@@ -114,8 +115,8 @@ pub use patch_sites::{Site, SiteKind, StubFrame, Trap};
 pub use patches::{PatchHeader, PatchKind, UnknownNumber, padding, patch_records};
 pub use payload::{
     Attempt, Closing, CondMutex, Connecting, DescriptorUse, FaultLimit, FileEffect, LockOrder,
-    Moved, Overflow, Ownership, PollScope, ProcessEnd, QueuedConnection, RobustMutexes, RwRelease,
-    Sending, Span,
+    Moved, Overflow, Ownership, PeerConnection, PollScope, ProcessEnd, QueuedConnection,
+    RobustMutexes, RwRelease, Sending, Span,
 };
 pub use random::Splitmix;
 pub use region::{Apart, Output, Region, VERSION};

@@ -8,6 +8,8 @@ pub const MAX_PROCESSES: usize = 16;
 pub const SYSTEM_LENGTH: u64 = 1 << 32;
 /// How many modules (the program and its libraries) may be loaded.
 pub const MAX_MODULES: usize = 256;
+/// How many bytes the list of libraries may take that are loaded before `main`.
+pub const MAX_LIBRARIES: usize = 1 << 16;
 /// How many steps an execution may have.
 pub const MAX_EVENTS: usize = 1 << 20;
 /// How many steps that could have been taken are written down in one execution.

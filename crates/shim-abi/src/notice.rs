@@ -21,6 +21,8 @@ pub enum NoticeKind {
     IdleWorkers,
     /// A process read standard input, which is at its end.
     EmptyInput,
+    /// The program makes memory executable: code that it generates.
+    GeneratedCode,
 }
 
 /// Something strange that did not end the execution.

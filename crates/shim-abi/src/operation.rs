@@ -3,8 +3,8 @@
 use crate::payload::AsWord;
 use crate::{
     Attempt, Closing, CondMutex, Connecting, DescriptorUse, Fault, FaultLimit, FileEffect,
-    LockOrder, Moved, Object, Overflow, Ownership, PollScope, ProcessEnd, QueuedConnection,
-    RobustMutexes, RwRelease, Sending,
+    LockOrder, Moved, Object, Overflow, Ownership, PeerConnection, PollScope, ProcessEnd,
+    QueuedConnection, RobustMutexes, RwRelease, Sending,
 };
 use core::fmt;
 
@@ -208,7 +208,7 @@ operations! {
     Network Bind(socket: Object) = "bind",
     Network Listen(socket: Object) = "listen",
     Network Connect(socket: Connecting) = "connect",
-    Network ConnectPeer(socket: Object) = "connect-peer",
+    Network ConnectPeer(connection: PeerConnection) = "connect-peer",
     Network Accept = "accept",
     Network ConnectQueued(connection: QueuedConnection) = "connect-queued",
     Network AcceptQueued(entry: Moved) = "accept-queued",
@@ -287,6 +287,9 @@ pub enum Phase {
     Request,
     /// The call itself, if it has a timeout.
     Limited,
+    /// The call itself, if it has a timeout that fires only when no thread can go on: until then it is as
+    /// if there were none.
+    Patient,
     /// Going on after having waited.
     Resume,
 }

@@ -24,6 +24,10 @@ pub enum Outcome {
     /// Every thread waits for the network, and nothing more can come; `detail` is 1 if the program
     /// listens.
     Idle,
+    /// A peer failed because of what the program sent; the text says which and how.
+    PeerFailed,
+    /// Nothing has happened for long but that time passes, and the program waits for clients.
+    Quiet,
     /// Threads go round without changing anything.
     Livelock,
     /// A thread runs without reaching a scheduling point; `detail` is the thread, and `address` is 1
@@ -45,6 +49,9 @@ pub enum Outcome {
     Abandoned,
     /// A step limit was reached.
     TooLong,
+    /// The program loads a library, which must be loaded before its `main`: the text is its name, and
+    /// `detail` the flags of `dlopen`.
+    NeedsLibrary,
     /// The program did what we cannot control; the text says what.
     Uncontrolled,
     /// Another process sent a signal; the text says which.

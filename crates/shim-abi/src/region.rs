@@ -3,16 +3,16 @@
 use crate::access_log::MAX_LOGGED;
 use crate::{
     BatchEntry, Choice, Command, Counters, EnabledStep, Event, Handoff, LIBC_FUNCTIONS, LogEntry,
-    MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_FRAMES, MAX_GOALS, MAX_LOG,
-    MAX_MESSAGE, MAX_MODULES, MAX_NOTICES, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES, MAX_ORDERS,
-    MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS, MAX_THREADS, ModuleEntry, Notice, OUTPUTS,
-    Record, Reply, Setup, Splitmix, ThreadEntry, Upcall, UpcallReply,
+    MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_EVENTS, MAX_FRAMES, MAX_GOALS, MAX_LIBRARIES,
+    MAX_LOG, MAX_MESSAGE, MAX_MODULES, MAX_NOTICES, MAX_ORDERED, MAX_ORDERED_ALTERNATIVES,
+    MAX_ORDERS, MAX_OUTPUT, MAX_PATCHES, MAX_PROCESSES, MAX_STARTS, MAX_THREADS, ModuleEntry,
+    Notice, OUTPUTS, Record, Reply, Setup, Splitmix, ThreadEntry, Upcall, UpcallReply,
 };
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 15;
+pub const VERSION: u32 = 18;
 /// One captured stream.
 #[derive(Debug)]
 #[repr(C)]
@@ -81,6 +81,9 @@ pub struct Region {
     pub accepted: [Cell<u128>; MAX_ACCEPTED],
     /// Where Rust's threads call what the program gave them: start and end of each function.
     pub thread_starts: [Cell<[u64; 2]>; MAX_STARTS],
+    /// The libraries to be loaded before `main`, in their order: the flags of `dlopen`, four bytes, and the
+    /// name, which ends with a zero. An empty name ends the list.
+    pub libraries: [Cell<u8>; MAX_LIBRARIES],
     /// The modules.
     pub modules: [Cell<ModuleEntry>; MAX_MODULES],
     /// The threads at the end of the last execution.

@@ -64,6 +64,8 @@ pub struct Counters {
     pub traps: u64,
     /// Executions that were abandoned because an assumption was not met.
     pub abandoned: u64,
+    /// Executions that ended because nothing but time passed.
+    pub quiet: u64,
     /// Bytes that one restore copies.
     pub restored: u64,
     /// Spans of memory in the first snapshot.
@@ -72,6 +74,8 @@ pub struct Counters {
     pub cache_hits: u64,
     /// Answers of peers that were not late once more because they had been often enough.
     pub overdue: u64,
+    /// How often the program was given random values.
+    pub random: u64,
     /// The most steps that a sampled execution had.
     pub longest: u64,
     /// The most threads that a sampled execution had, those that ended included.

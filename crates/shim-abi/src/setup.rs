@@ -64,6 +64,9 @@ pub struct Setup {
     pub restart: Restart,
     /// When time-outs fire.
     pub time: TimeMode,
+    /// Whether no step races with the start of a wait that has a timeout, since that fires only when no
+    /// thread can go on.
+    pub patient: bool,
     /// Whether memory is kept canonical, so that equal states have equal hashes.
     pub canonical: bool,
     /// Whether memory accesses are recorded.
@@ -84,6 +87,9 @@ pub struct Setup {
     pub late_answers: bool,
     /// Whether all connections to a server have one communication tree.
     pub one_tree: bool,
+    /// Whether a server may answer by what happens on other connections to it, so that the order of all
+    /// that is sent to servers makes a difference.
+    pub peers_in_turn: bool,
     /// Whether the other endpoints are programs that are explored alone.
     pub joint: bool,
     /// Whether there are peers that may turn out to be clients.
@@ -121,6 +127,13 @@ pub struct Setup {
     pub partitions: Partitions,
     /// How many spins of an execution may go on before others move.
     pub spins: u16,
+    /// How often in a row a timeout of a thread may fire while others can take steps, before something
+    /// happens at a socket; 0 if that is not bounded.
+    pub early_timeouts: u16,
+    /// The seed of the random values that the program is given.
+    pub random_seed: u64,
+    /// How many streams of them are explored: 0 and 1 are one.
+    pub random_streams: u16,
     /// How often a condition variable may wake up a thread although nobody has signalled it.
     pub spurious: u16,
     /// So many calls that create a thread fail first.
@@ -153,7 +166,7 @@ impl Setup {
                 IdleMode::Fine => true,
                 IdleMode::Violation => false,
             },
-            Outcome::Abandoned => true,
+            Outcome::Abandoned | Outcome::Quiet => true,
             _ => false,
         }
     }

@@ -58,7 +58,8 @@ impl Untrusted for Event {
         is_thread(half(bytes, offset_of!(Event, thread)))
             && is_operation(bytes[Event::KIND])
             && is_phase(bytes[offset_of!(Event, phase)])
-            && bytes[Event::COMPLETED] <= CompletionKind::Spurious as u8
+            && bytes[Event::COMPLETED] <= CompletionKind::Reset as u8
+            && bytes[offset_of!(Event, is_last)] <= 1
     }
 }
 
@@ -68,6 +69,7 @@ impl Untrusted for EnabledStep {
             && is_operation(bytes[EnabledStep::KIND])
             && is_phase(bytes[offset_of!(EnabledStep, phase)])
             && bytes[offset_of!(EnabledStep, stands_back)] <= 1
+            && bytes[offset_of!(EnabledStep, is_last)] <= 1
     }
 }
 
@@ -83,7 +85,7 @@ impl Untrusted for ThreadEntry {
 
 impl Untrusted for Notice {
     fn is_valid(bytes: &[u8]) -> bool {
-        bytes[offset_of!(Notice, what)] <= NoticeKind::EmptyInput as u8
+        bytes[offset_of!(Notice, what)] <= NoticeKind::GeneratedCode as u8
     }
 }
 
@@ -107,14 +109,17 @@ mod tests {
     fn wild_numbers_of_enums_are_no_values() {
         assert!(Record::is_valid(&[0; 12]) && Event::is_valid(&[0; size_of::<Event>()]));
         assert!(!Record::is_valid(&[0xff; 12]));
-        for at in [Event::KIND, offset_of!(Event, phase), Event::COMPLETED] {
+        let bytes = [Event::KIND, offset_of!(Event, phase), Event::COMPLETED];
+        for at in bytes.into_iter().chain([offset_of!(Event, is_last)]) {
             let mut bytes = [0; size_of::<Event>()];
             bytes[at] = 0xee;
             assert!(!Event::is_valid(&bytes), "byte {at}");
         }
-        let mut bytes = [0; size_of::<EnabledStep>()];
-        bytes[offset_of!(EnabledStep, stands_back)] = 2;
-        assert!(!EnabledStep::is_valid(&bytes), "a bool is 0 or 1");
+        for at in [offset_of!(EnabledStep, stands_back), offset_of!(EnabledStep, is_last)] {
+            let mut bytes = [0; size_of::<EnabledStep>()];
+            bytes[at] = 2;
+            assert!(!EnabledStep::is_valid(&bytes), "a bool is 0 or 1");
+        }
         let mut bytes = [0; size_of::<Reply>()];
         bytes[offset_of!(Reply, outcome)] = Outcome::Defect as u8 + 1;
         assert!(!Reply::is_valid(&bytes));

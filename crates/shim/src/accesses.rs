@@ -193,15 +193,20 @@ pub(crate) fn is_full(address: u64, machine: &Machine) -> bool {
     true
 }
 
-/// Ends control if a trap is in the original of a function that was copied: nobody was expected to come
-/// there, and what follows would run unseen.
-pub(crate) fn refuse_unseen(address: usize) {
+/// Whether an address is in the copies of functions.
+pub(crate) fn is_copy(address: usize) -> bool {
     let modules = own().modules[..own().module_count.get() as usize].iter();
-    let is_copy = |module: &ModuleEntry| {
+    let contains = |module: &ModuleEntry| {
         let start = module.trampolines as usize;
         (start..start + module.trampolines_size as usize).contains(&address)
     };
-    if is_armed() && !modules.map(|module| module.get()).any(|module| is_copy(&module)) {
+    is_armed() && modules.map(|module| module.get()).any(|module| contains(&module))
+}
+
+/// Ends control if a trap is in the original of a function that was copied: nobody was expected to come
+/// there, and what follows would run unseen.
+pub(crate) fn refuse_unseen(address: usize) {
+    if is_armed() && !is_copy(address) {
         stop!("code at {address:#x} is entered in a way that --memory on does not know");
     }
 }

@@ -118,7 +118,11 @@ fn run(command: &Command) {
         }
         reply(|reply| reply.executions = number + 1);
         let abandoned = region().reply.get().outcome == Outcome::Abandoned;
-        count(|counters| counters.abandoned += u64::from(abandoned));
+        let quiet = region().reply.get().outcome == Outcome::Quiet;
+        count(|counters| {
+            counters.abandoned += u64::from(abandoned);
+            counters.quiet += u64::from(quiet);
+        });
         let goes_on = match ordered {
             true => crate::batch::keep(number, is_expected()),
             false => is_expected(),

@@ -4,7 +4,7 @@ use crate::kernel::KERNEL;
 use core::cell::Cell;
 use everypath_vkernel::fd_table;
 
-pub(crate) use fd_table::{ACCESS_MODE, APPEND, CLOSE_ON_EXEC, Kind, Open, RANGES};
+pub(crate) use fd_table::{ACCESS_MODE, APPEND, CLOSE_ON_EXEC, Kind, LIMIT, Open, RANGES};
 
 /// Everything that is open.
 pub(crate) fn all_open() -> impl Iterator<Item = &'static Cell<Open>> {

@@ -43,6 +43,8 @@ pub(crate) fn install() {
     divert(c"fstat64", dispatch::fstat64 as *const () as usize);
     divert(c"lseek64", dispatch::lseek64 as *const () as usize);
     divert(c"close", dispatch::close as *const () as usize);
+    // Allocators look for it behind themselves (`RTLD_NEXT`), where it is libc's.
+    divert(c"pthread_create", crate::thread::pthread_create as *const () as usize);
     divert(c"_exit", crate::process::_exit as *const () as usize);
 }
 

@@ -27,7 +27,9 @@ use everypath_shim_abi::{
 };
 use everypath_vkernel::buffer::CAPACITY;
 use everypath_vkernel::fd_table::LIMIT;
-use everypath_vkernel::host::{Environment, Files, Memory, Scheduler, Tables, Thread, Woken};
+use everypath_vkernel::host::{
+    Environment, Files, Memory, PEERS, Scheduler, Tables, Thread, Woken,
+};
 use everypath_vkernel::{MAX_WATCHED, Object, Slot, State, Task, Transit};
 
 /// This worker, to the kernel.
@@ -234,6 +236,11 @@ impl Scheduler for Worker {
         scheduler::complete_earlier(after, kinds, completion);
     }
 
+    fn next_deadline(&self) -> Option<u64> {
+        let blocked = state().threads().filter(|thread| thread.status() == Status::Blocked);
+        blocked.map(|thread| thread.deadline.get()).filter(|at| (1..PEERS).contains(at)).min()
+    }
+
     fn is_alarm_set(&self) -> bool {
         crate::timers::are_set()
     }
@@ -286,6 +293,10 @@ impl Environment for Worker {
         controller::uncontrolled(why)
     }
 
+    fn peer_failed(&self, how: &str) -> ! {
+        controller::ended_with(Outcome::PeerFailed, 0, format_args!("{how}"))
+    }
+
     fn fail(&self, why: &str) -> ! {
         crate::fail::fatal(why)
     }
@@ -316,6 +327,10 @@ impl Environment for Worker {
 
     fn count_overdue(&self) {
         count(|counters| counters.overdue += 1);
+    }
+
+    fn note_sent(&self) {
+        scheduler::quiet::note_sent();
     }
 
     fn count_cache_hit(&self) {

@@ -44,6 +44,7 @@ mod heap;
 mod interfaces;
 mod kernel;
 mod libc;
+mod libraries;
 mod log;
 mod mapping;
 mod memory;

@@ -106,7 +106,7 @@ static UNWINDER: AtomicUsize = AtomicUsize::new(RTLD_NEXT);
 /// Remembers libc's unwinder, which is loaded.
 pub(crate) fn find_unwinder() {
     const LAZY_NO_LOAD: c_int = 1 | 4;
-    let found = crate::process::dlopen(c"libgcc_s.so.1".as_ptr() as usize, LAZY_NO_LOAD);
+    let found = crate::libraries::dlopen(c"libgcc_s.so.1".as_ptr() as usize, LAZY_NO_LOAD);
     if found != 0 {
         UNWINDER.store(found, Relaxed);
     }

@@ -5,8 +5,9 @@ use crate::fail::stop;
 use crate::heap;
 use crate::libc::result;
 use crate::memory::{copy, round_up, zero};
+use crate::multi_process;
 use crate::protection;
-use crate::sys::{errno, number, sys};
+use crate::sys::{errno, number, returned, sys};
 use everypath_shim_abi::address_space::PAGE;
 
 const ANONYMOUS: i32 = 0x20;
@@ -15,6 +16,7 @@ const SHARED: i32 = 0x01;
 const READABLE: i32 = 1;
 const WRITABLE: i32 = 2;
 const EXECUTABLE: i32 = 4;
+const ALL: i32 = READABLE | WRITABLE | EXECUTABLE;
 const MAY_MOVE: i32 = 1;
 
 /// The arguments of `mmap`.
@@ -38,14 +40,32 @@ pub(crate) fn map(request: Request) -> isize {
         return -(errno::EINVAL as isize);
     }
     if access & EXECUTABLE != 0 {
-        stop!("mmap(PROT_EXEC) is not modelled: code generated at run time is not patched");
+        if flags & ANONYMOUS == 0
+            && let Some(path) = crate::files::path_of_library(descriptor)
+        {
+            crate::libraries::is_mapped(path);
+        }
+        if flags & ANONYMOUS == 0 || flags & FIXED != 0 {
+            stop!("mmap(PROT_EXEC) of a file, or at a fixed address, is not modelled");
+        }
+        multi_process::note_generated_code();
     }
     let length = round_up(length, PAGE);
     let anonymous = flags & ANONYMOUS != 0;
     // A read-only mapping of a file that does not change may as well be private.
     let is_constant = access & WRITABLE == 0 && crate::files::is_of_machine(descriptor);
-    if flags & SHARED != 0 && !anonymous && !is_constant {
-        stop!("mmap(MAP_SHARED) of a file is not modelled");
+    if flags & SHARED != 0 && !anonymous && !is_constant && !crate::files::is_zeros(descriptor) {
+        if flags & FIXED != 0 {
+            stop!("mmap(MAP_SHARED | MAP_FIXED) of a file is not modelled");
+        }
+        if multi_process::is_one_of_several() {
+            stop!("mmap(MAP_SHARED) of a file is not modelled in a closed system");
+        }
+        if !offset.is_multiple_of(PAGE) {
+            return -(errno::EINVAL as isize);
+        }
+        let is_writable = access & WRITABLE != 0;
+        return returned(crate::files::map_shared(descriptor, (offset, length), is_writable));
     }
     let target = if flags & FIXED == 0 {
         heap::allocate_mapping(length)
@@ -71,8 +91,8 @@ pub(crate) fn map(request: Request) -> isize {
             None => return -(errno::EBADF as isize),
         }
     }
-    if access & WRITABLE == 0 {
-        set_access(target, length, (access & READABLE) as usize);
+    if access & WRITABLE == 0 || access & EXECUTABLE != 0 {
+        set_access(target, length, (access & ALL) as usize);
     }
     target as isize
 }
@@ -91,6 +111,9 @@ pub(crate) fn unmap(address: usize, length: usize) -> isize {
     }
     let length = round_up(length, PAGE);
     if heap::holds(address) {
+        if crate::files::is_shared_mapping(address, length) {
+            return 0;
+        }
         if heap::is_used(address, length) {
             set_access(address, length, protection::READ_WRITE);
             heap::release_mapping(address, length);
@@ -108,6 +131,9 @@ pub(crate) fn unmap(address: usize, length: usize) -> isize {
 pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize {
     if !heap::holds(address) || flags & !MAY_MOVE != 0 {
         stop!("mremap with these arguments is not modelled");
+    }
+    if crate::files::is_shared_mapping(address, old) {
+        stop!("mremap of a file that is mapped with MAP_SHARED is not modelled");
     }
     let (old, new) = (round_up(old, PAGE), round_up(new, PAGE));
     if new == 0 || !address.is_multiple_of(PAGE) {
@@ -138,10 +164,16 @@ pub(crate) fn protect(address: usize, length: usize, access: i32) -> isize {
     if !crate::controller::is_running() {
         return sys!(number::MPROTECT, address, length, access);
     }
-    if access & EXECUTABLE != 0 {
-        stop!("mprotect(PROT_EXEC) is not modelled: code generated at run time is not patched");
+    if access & EXECUTABLE != 0 && !heap::holds(address) {
+        stop!("mprotect(PROT_EXEC) of memory that was mapped before main is not modelled");
     }
-    if access & !(READABLE | WRITABLE) != 0 {
+    if access & EXECUTABLE != 0 {
+        multi_process::note_generated_code();
+    }
+    if heap::holds(address) && crate::files::is_shared_mapping(address, length) {
+        stop!("mprotect of a file that is mapped with MAP_SHARED is not modelled");
+    }
+    if access & !ALL != 0 {
         stop!("mprotect with the protection {access:#x} is not modelled");
     }
     if !address.is_multiple_of(PAGE) {
@@ -166,7 +198,8 @@ pub(crate) fn protect(address: usize, length: usize, access: i32) -> isize {
 /// Does what the system call does.
 pub(crate) fn advise(address: usize, length: usize, advice: i32) -> isize {
     const DONT_NEED: i32 = 4;
-    if advice == DONT_NEED && heap::is_used(address, length) {
+    let is_shared = || crate::files::is_shared_mapping(address, length);
+    if advice == DONT_NEED && heap::is_used(address, length) && !is_shared() {
         protection::lifted_at(address, length, || zero(address, length));
     }
     0

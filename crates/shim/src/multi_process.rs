@@ -189,6 +189,11 @@ pub(crate) fn note_empty_input() {
     note(Notice { what: NoticeKind::EmptyInput, process: process() as u8, port: 0 });
 }
 
+/// Tells the checker that the program makes memory executable.
+pub(crate) fn note_generated_code() {
+    note(Notice { what: NoticeKind::GeneratedCode, process: process() as u8, port: 0 });
+}
+
 fn note(notice: Notice) {
     let region = region::region();
     let count = region.notice_count.get() as usize;
@@ -199,11 +204,26 @@ fn note(notice: Notice) {
     }
 }
 
+/// How an execution ends in which nothing has happened for long but that time passes, if every process
+/// waits for clients, or the program that is checked has ended as expected; none if it goes on.
+pub(crate) fn idle_in_time(state: &State) -> Option<Ending> {
+    let is_over = |process| !state.threads().any(|thread| is_alive_in(thread, process));
+    let is_fine = |process| match crate::net::idle_in_time(state, process) {
+        Some(listens) => listens || is_over(FIRST),
+        None => false,
+    };
+    let all_are = (0..processes()).filter(|&process| !is_over(process)).all(is_fine);
+    let exited_well = !is_over(FIRST) || state.exit_code.get() == setup().exit_code;
+    (all_are && exited_well).then_some(Ending { outcome: Outcome::Quiet, detail: 0 })
+}
+
+fn is_alive_in(thread: &Thread, process: usize) -> bool {
+    owner(thread.number.get()) == process && thread.is_alive()
+}
+
 /// How an execution ends in which no step is enabled.
 pub(crate) fn stuck(state: &State) -> Ending {
-    let is_over = |process| {
-        !state.threads().any(|thread| owner(thread.number.get()) == process && thread.is_alive())
-    };
+    let is_over = |process| !state.threads().any(|thread| is_alive_in(thread, process));
     let mut listens = true;
     for process in (0..processes()).filter(|&process| !is_over(process)) {
         match crate::net::idle(state, process) {

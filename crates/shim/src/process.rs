@@ -145,23 +145,3 @@ refused! {
     execlp: "the other program would not be controlled; start it with --with or --peer",
     dlmopen: "libraries must be loaded before main; link the program with it",
 }
-
-/// Interposes libc's function: a library that comes later would come uncontrolled.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn dlopen(name: usize, flags: i32) -> usize {
-    const NO_LOAD: i32 = 4;
-    let real = libc::real_cached!("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
-    if name == 0 || !crate::controller::is_running() {
-        return libc::call!(real, fn(usize, i32) -> usize, name, flags);
-    }
-    // What is loaded already may be looked at.
-    let found = libc::call!(real, fn(usize, i32) -> usize, name, flags | NO_LOAD);
-    if found == 0 && flags & NO_LOAD == 0 {
-        let name = core::str::from_utf8(crate::memory::c_string(name)).unwrap_or("?");
-        stop!(
-            "dlopen of {name} is not modelled: libraries must be loaded before main; link \
-             the program with it"
-        );
-    }
-    found
-}

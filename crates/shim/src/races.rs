@@ -89,13 +89,16 @@ pub(crate) fn begin(thread: &Thread, site: &Site, accessed: (usize, usize)) {
     }
 }
 
-/// What a thread is about to access: the places that a call of libc accesses at once. If there are more, a
-/// race with the rest is met when this thread comes second.
-pub(crate) type Accesses = [Access; 4];
+/// So many places at most are compared at once. A call of libc that accesses more stands before its step
+/// several times.
+pub(crate) const MOST_ACCESSES: usize = 4;
+
+/// What a thread is about to access.
+pub(crate) type Accesses = [Access; MOST_ACCESSES];
 
 /// A thread is about to access memory. Ends the execution if that is a data race.
 pub(crate) fn begin_all(thread: &Thread, accesses: impl Iterator<Item = Access>) {
-    let mut all = [Access::NONE; 4];
+    let mut all = [Access::NONE; MOST_ACCESSES];
     for (at, access) in accesses.enumerate() {
         expect_no_race(thread, access);
         if let Some(place) = all.get_mut(at) {
@@ -127,7 +130,7 @@ fn expect_no_race(thread: &Thread, access: Access) {
 
 /// The access is about to happen. Ends the execution if the memory was freed meanwhile.
 pub(crate) fn end(thread: &Thread) {
-    for access in thread.accesses.replace([Access::NONE; 4]) {
+    for access in thread.accesses.replace([Access::NONE; MOST_ACCESSES]) {
         if access.length > 0 && !access.frees {
             crate::heap::expect_allocated(access.address);
         }

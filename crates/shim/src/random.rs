@@ -1,13 +1,36 @@
-//! Randomness: a deterministic stream for every thread, the same in every execution.
+//! Randomness: a deterministic stream for every thread, the same in every execution; or, if several are
+//! explored, one of them, which is chosen before `main`.
 
 use crate::guest;
 use crate::libc::{fail, result};
 use crate::memory;
+use crate::region::{count, setup};
 use crate::state::state;
 use crate::sys::{Answer, errno, returned};
+use everypath_shim_abi::Splitmix;
+
+/// The stream of a thread, by how it was created.
+pub(crate) fn stream(path: u64) -> Splitmix {
+    // With the first seed, the first stream is the thread's path by itself.
+    let seed = setup().random_seed.saturating_sub(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let number = u64::from(state().random_stream.get()).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    Splitmix(path ^ seed ^ number)
+}
+
+/// Chooses a stream for this execution, if several are explored.
+pub(crate) fn choose_stream() {
+    let ways = setup().random_streams;
+    if ways > 1 {
+        let chosen = crate::verify::choose(ways.into());
+        state().random_stream.set(chosen);
+        let main = state().current();
+        main.random.set(stream(main.path.get()));
+    }
+}
 
 /// Fills bytes from the running thread's stream.
 pub(crate) fn fill(bytes: &mut [u8]) {
+    count(|counters| counters.random += 1);
     let thread = state().current();
     let mut random = thread.random.get();
     for part in bytes.chunks_mut(8) {
@@ -50,6 +73,7 @@ extern "C" fn getentropy(address: usize, length: usize) -> i32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn arc4random() -> u32 {
+    count(|counters| counters.random += 1);
     let thread = state().current();
     let mut random = thread.random.get();
     let value = random.next() as u32;

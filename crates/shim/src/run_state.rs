@@ -4,6 +4,7 @@
 //! It is no part of snapshots.
 
 use crate::memory::view;
+use crate::scheduler::quiet::Quiet;
 use crate::scheduler::{Counter, Setting};
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -41,6 +42,7 @@ pub(crate) struct RunState {
     pub(crate) describing: AtomicBool,
     pub(crate) execution: AtomicU64,
     pub(crate) processor: AtomicU32,
+    pub(crate) quiet: Quiet,
     pub(crate) turns: [Baton; MAX_PROCESSES],
     pub(crate) watched: [[AtomicU64; MAX_WATCHED]; MAX_THREADS],
 }

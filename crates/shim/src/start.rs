@@ -118,6 +118,7 @@ extern "C" fn before_main(argc: i32, argv: usize, environment: usize) -> i32 {
     warm_up();
     libc::find_real();
     clean(environment);
+    crate::libraries::load_listed();
     ARGUMENTS[0].store(argc as usize, Relaxed);
     ARGUMENTS[1].store(argv, Relaxed);
     ARGUMENTS[2].store(environment, Relaxed);
@@ -202,8 +203,7 @@ extern "C" fn list_module(module: &Module, _size: usize, _data: *mut c_void) -> 
     if count == 0 {
         sys!(number::READLINK, c"/proc/self/exe".as_ptr(), path.as_mut_ptr(), MAX_TEXT - 1);
     } else {
-        let length = name.len().min(MAX_TEXT - 1);
-        path[..length].copy_from_slice(&name[..length]);
+        write_path(name, &mut path);
     }
     let low = module.segments().map(|(_, low, _)| low).min().unwrap_or(0);
     let high = module.segments().map(|(_, _, high)| high).max().unwrap_or(0);
@@ -218,6 +218,21 @@ extern "C" fn list_module(module: &Module, _size: usize, _data: *mut c_void) -> 
     own().modules[count].set(ModuleEntry { base, trampolines, trampolines_size, path });
     own().module_count.set(count as u32 + 1);
     0
+}
+
+/// Writes the path of a module as an absolute one, but for that of the kernel's own pages: it is patched
+/// only if its file is found.
+fn write_path(name: &[u8], path: &mut [u8; MAX_TEXT]) {
+    let mut length = 0;
+    if !name.starts_with(b"/") && !name.starts_with(b"linux-vdso") && !name.is_empty() {
+        let got = sys!(number::GETCWD, path.as_mut_ptr(), MAX_TEXT - 1);
+        length = usize::try_from(got).map_or(0, |got| got.saturating_sub(1));
+        path[length] = b'/';
+        length += 1;
+    }
+    let kept = name.len().min(MAX_TEXT - 1 - length.min(MAX_TEXT - 1));
+    path[length..length + kept].copy_from_slice(&name[..kept]);
+    path[length + kept] = 0;
 }
 
 /// How much room stubs and copies of functions may need: copies are two to three times as long.
@@ -282,8 +297,8 @@ fn prepare_main(block: usize) {
     if !multi_process::is_first() {
         // What follows from who a thread is must not be the same in two processes.
         main.path.set(Splitmix(u64::from(number)).next());
-        main.random.set(Splitmix(main.path.get()));
     }
+    main.random.set(crate::random::stream(main.path.get()));
     main.tcb.set(block);
     main.announce(Operation::Start, objects::memory(block));
     let mut name = [0; 16];
@@ -301,6 +316,7 @@ fn prepare_main(block: usize) {
 extern "C" fn call_main(_argument: usize) {
     let [argc, argv, environment] = ARGUMENTS.each_ref().map(|argument| argument.load(Relaxed));
     let main = MAIN_FUNCTION.load(Relaxed);
+    crate::random::choose_stream();
     let code = libc::call!(main, fn(i32, usize, usize) -> i32, argc as i32, argv, environment);
     let exit = libc::real_cached!("exit", "GLIBC_2.2.5");
     libc::call!(exit, fn(i32), code);

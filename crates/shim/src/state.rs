@@ -273,6 +273,8 @@ pub(crate) struct State {
     pub(crate) standing: Threads,
     /// How many wait with a deadline.
     pub(crate) deadlines: Cell<u16>,
+    /// Which stream of random values the program is given.
+    pub(crate) random_stream: Cell<u16>,
     /// How many wait for a wakeup that chooses its waiter, or choose by themselves.
     pub(crate) selectable: Cell<u16>,
     /// One more than the number of the thread that is inside an atomic section; 0 if none is.

@@ -220,7 +220,7 @@ pub(crate) fn create(function: usize, argument: usize, detached: bool) -> &'stat
     thread.function.set(function);
     thread.argument.set(argument);
     thread.detached.set(detached);
-    thread.random.set(Splitmix(path));
+    thread.random.set(crate::random::stream(path));
     thread.blocked_signals.set(parent.blocked_signals.get());
     thread.name.set(parent.name.get());
     let slot_end = SLOTS + (usize::from(number) + 1) * SLOT;

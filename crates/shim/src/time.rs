@@ -37,6 +37,13 @@ fn now(clock: i32) -> u64 {
     state().clock.get() + if is_realtime(clock) { EPOCH } else { UPTIME }
 }
 
+/// Whether a clock shows the processor time of a process or thread, by constant or by number.
+pub(crate) fn is_processor_time(clock: i32) -> bool {
+    const KIND: i32 = 3;
+    const SCHEDULED: i32 = 2;
+    matches!(clock, 2 | 3) || clock < 0 && clock & KIND == SCHEDULED
+}
+
 /// What a clock shows to a thread that reads it.
 fn read(clock: i32) -> u64 {
     let thread = state().current();
@@ -131,9 +138,9 @@ pub(crate) fn given_timeout(address: usize) -> Result<u64, i32> {
 /// What a clock shows to a thread that asks for it by number.
 fn shown(clock: i32) -> Result<u64, i32> {
     match clock {
-        REALTIME | MONOTONIC | 4..=BOOTTIME | TAI => Ok(read(clock)),
         // Processor time: virtual time is all the time there is.
-        2 | 3 => Ok(state().clock.get()),
+        _ if is_processor_time(clock) => Ok(state().clock.get()),
+        REALTIME | MONOTONIC | 4..=BOOTTIME | TAI => Ok(read(clock)),
         TAI.. => Err(errno::EINVAL),
         _ => stop!("clock_gettime of clock {clock} is not modelled"),
     }

@@ -45,11 +45,16 @@ extern "C" fn everypath_choose(ways: u32) -> u32 {
     if ways >= u32::from(TIMEOUT) {
         stop!("everypath_choose among {ways} values; the limit is 65534");
     }
+    u32::from(choose(ways))
+}
+
+/// One of several ways to go on; each of them is explored.
+pub(crate) fn choose(ways: u32) -> u16 {
     let selectable = &state().selectable;
     selectable.set(selectable.get() + 1);
     let chosen = step(Operation::Choose(ways), Object::NONE);
     selectable.set(selectable.get() - 1);
-    u32::from(chosen)
+    chosen
 }
 
 /// Goes on only if `condition` is not 0.

@@ -26,8 +26,8 @@ pub mod file;
 
 pub use check_config::{
     BadValue, ByteSize, CacheName, CheckConfig, FilePlacement, IdleName, MemoryName, Partition,
-    PeerAnswers, PeerTree, RacesName, ReductionName, RestoreMethod, Seconds, Strategy, TcpFaults,
-    ThreadBackend, TimeName, UdpAtPort, UdpRules,
+    PeerAnswers, PeerFailure, PeerTree, RacesName, ReductionName, RestoreMethod, Seconds, Strategy,
+    TcpFaults, ThreadBackend, TimeName, UdpAtPort, UdpRules,
 };
 pub use control::{Control, Progress};
 pub use message::{Message, Moment, Party};

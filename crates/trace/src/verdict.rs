@@ -40,6 +40,8 @@ pub enum Coverage {
         /// The bound.
         preemptions: u32,
     },
+    /// Every behaviour until nothing but time passes.
+    BoundedIdle,
     /// Some behaviours, chosen at random.
     Sampled,
     /// Some behaviours only: the exploration stopped early.
@@ -51,7 +53,9 @@ impl Coverage {
     pub fn kind(self) -> &'static str {
         match self {
             Coverage::Exhaustive => "exhaustive",
-            Coverage::Bounded { .. } | Coverage::BoundedPreemptions { .. } => "bounded",
+            Coverage::Bounded { .. }
+            | Coverage::BoundedPreemptions { .. }
+            | Coverage::BoundedIdle => "bounded",
             Coverage::Sampled => "sampled",
             Coverage::Partial => "partial",
         }

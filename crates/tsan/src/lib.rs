@@ -11,6 +11,7 @@
 #![no_std]
 
 mod atomics;
+mod copies;
 mod nothing;
 
 /// Nothing here panics.

@@ -235,6 +235,7 @@ fn decide(k: &impl Host, number: usize, (events, look): (u32, Look), may_be_late
         show(k, number, all(k, object));
         return true;
     }
+    let may_be_late = may_be_late && !is_settled(k, object);
     let is_overdue = arrivals.refusals >= PATIENT_LOOKS;
     if may_be_late && is_overdue {
         k.count_overdue();
@@ -261,6 +262,12 @@ fn decide(k: &impl Host, number: usize, (events, look): (u32, Look), may_be_late
         k.complete(&[OperationKind::Deliver], Completion::Delivered(delivered));
     }
     arrives || unread > 0
+}
+
+/// Whether what is on its way must have arrived: time passes only when nothing else can happen, and has
+/// passed since.
+fn is_settled(k: &impl Host, object: &Object) -> bool {
+    k.setup().time == TimeMode::Quiescent && object.answered_at.get() < k.clock()
 }
 
 /// How many things are on their way on a connection: answers, and its end.

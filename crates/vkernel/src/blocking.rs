@@ -3,7 +3,7 @@
 use crate::fd_table::{self, Kind, NONBLOCK};
 use crate::host::{Host, LAST, Thread, Woken};
 use crate::state::Want;
-use crate::{arrival, errno, udp_clients, wants};
+use crate::{arrival, errno, peer_time, udp_clients, wants};
 use everypath_shim_abi::{Object, Operation, OperationKind, PackedOperation, TimeMode, Waiting};
 
 /// A call on an object, as the scheduler sees it.
@@ -120,6 +120,7 @@ fn try_until_done<T>(
         let thread = k.current();
         udp_clients::begin_look(k, &call);
         if looks {
+            peer_time::pass(k, call.want, peer_time::until_look(k, call.patience));
             arrival::look(k, &call, is_last);
         }
         if is_arrival(&call) {
@@ -156,25 +157,50 @@ fn try_until_done<T>(
             Blocking::Until(_) | Blocking::Last | Blocking::Forever => {}
         }
         call = udp_clients::widened(k, call);
-        let is_endless = call.patience == Blocking::Forever && call.deadline(k).is_none();
-        let hopes = is_endless && udp_clients::may_speak_up(k, call.want);
-        let is_late = is_endless && arrival::is_refused(k, call.want);
-        let deadline = if hopes || is_late { Some(LAST) } else { call.deadline(k) };
-        thread.announce(call.operation, call.touches);
-        thread.task().want.set(wants::known_to_all(k, call.want));
-        let woken = k.wait(Waiting::Network, call.touches, deadline);
-        looks = woken != Woken::TimedOut || is_late;
-        match woken {
-            Woken::TimedOut if is_late => is_last = true,
-            Woken::TimedOut if hopes => udp_clients::await_all(k),
-            Woken::TimedOut if call.patience == Blocking::Last => {
-                return Err(Unfinished::TimedOut);
-            }
-            // What it waited for may be there, and a timer may have expired before it gives up.
-            Woken::Granted | Woken::TimedOut | Woken::Interrupted { restart: true } => {}
-            Woken::Interrupted { restart: false } => return Err(Unfinished::Interrupted),
-        }
+        let next = wait_once(k, &call)?;
+        looks = next.looks;
+        is_last |= next.is_last;
     }
+}
+
+/// What a call does after it was woken.
+struct Next {
+    /// Whether it looks for late answers.
+    looks: bool,
+    /// Whether it must find them.
+    is_last: bool,
+}
+
+/// Waits until a call may go on; for peers, too, that may say something by themselves.
+fn wait_once(k: &impl Host, call: &Call) -> Result<Next, Unfinished> {
+    let thread = k.current();
+    let is_endless = call.patience == Blocking::Forever && call.deadline(k).is_none();
+    let hopes = is_endless && udp_clients::may_speak_up(k, call.want);
+    let is_late = is_endless && arrival::is_refused(k, call.want);
+    let peers = is_endless.then(|| peer_time::deadline(k, call.want)).flatten();
+    let deadline = match peers {
+        _ if hopes || is_late => Some(LAST),
+        Some(moment) => Some(moment),
+        None => call.deadline(k),
+    };
+    thread.announce(call.operation, call.touches);
+    thread.task().want.set(wants::known_to_all(k, call.want));
+    let woken = k.wait(Waiting::Network, call.touches, deadline);
+    let mut next = Next { looks: woken != Woken::TimedOut || is_late, is_last: false };
+    match (woken, peers) {
+        (Woken::TimedOut, _) if is_late => next.is_last = true,
+        (Woken::TimedOut, _) if hopes => udp_clients::await_all(k),
+        (Woken::TimedOut, Some(moment)) => {
+            next.looks = peer_time::pass(k, call.want, peer_time::horizon(k, moment));
+        }
+        (Woken::TimedOut, None) if call.patience == Blocking::Last => {
+            return Err(Unfinished::TimedOut);
+        }
+        // What it waited for may be there, and a timer may have expired before it gives up.
+        (Woken::Granted | Woken::TimedOut | Woken::Interrupted { restart: true }, _) => {}
+        (Woken::Interrupted { restart: false }, _) => return Err(Unfinished::Interrupted),
+    }
+    Ok(next)
 }
 
 /// After so many failed polls a thread counts as spinning.

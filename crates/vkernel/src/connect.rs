@@ -7,13 +7,13 @@ use crate::blocking::{
     Blocking, Call, Unfinished, failed, step_of_call, through, until_done, waits,
 };
 use crate::host::{Host, Thread};
-use crate::object::{Kind, Object, Stage, is_unix, key};
+use crate::object::{Kind, Object, Stage, is_unix, key, receives};
 use crate::sockaddr::Address;
 use crate::state::{Transfer, Want};
 use crate::stream::about_to_move;
 use crate::wakeup::happened;
 use crate::{errno, faults, fd_table, joint, partition, peer, tcp};
-use everypath_shim_abi::{Connecting, NoticeKind, Operation};
+use everypath_shim_abi::{Connecting, NoticeKind, Operation, PeerConnection};
 
 /// What came of an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,9 @@ pub(crate) fn connect(
         }
         faults::interrupt(k, waits)?;
         let touches = call.touches;
-        step_of_call(k, descriptor, Operation::ConnectPeer(key(number)), touches)?;
+        let in_turn = k.setup().peers_in_turn;
+        let connection = PeerConnection { socket: key(number), in_turn };
+        step_of_call(k, descriptor, Operation::ConnectPeer(connection), touches)?;
         if let Some(told) = standing(socket) {
             return told;
         }
@@ -291,12 +293,11 @@ fn go_on(k: &impl Host, number: usize, to: Address) -> Result<isize, i32> {
 
 /// Who tries to connect to a listener that has no room. The kernel may let in any of them.
 pub(crate) fn awaiting(k: &impl Host, listener: &Object) -> Option<usize> {
-    let local = listener.local.get();
     fd_table::object_numbers(k).find(|&number| {
         let socket = k.object(number);
         socket.kind.get() == Kind::Stream
             && socket.stage.get() == Stage::Awaiting
-            && local.receives(&socket.foreign.get())
+            && receives(listener, &socket.foreign.get())
     })
 }
 

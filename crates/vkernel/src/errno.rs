@@ -29,6 +29,7 @@ pub const EDEADLK: i32 = 35;
 pub const ENOSYS: i32 = 38;
 pub const ENOTEMPTY: i32 = 39;
 pub const ELOOP: i32 = 40;
+pub const ENODATA: i32 = 61;
 pub const EOVERFLOW: i32 = 75;
 pub const ENOTSOCK: i32 = 88;
 pub const EDESTADDRREQ: i32 = 89;

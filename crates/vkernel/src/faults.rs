@@ -46,6 +46,14 @@ pub(crate) fn interrupt(k: &impl Host, waits: bool) -> Result<(), i32> {
     }
 }
 
+/// Lets the search choose whether no descriptor is free for a new socket.
+pub(crate) fn no_descriptor(k: &impl Host) -> Result<(), i32> {
+    match strikes(k, Fault::NoDescriptor, abi::Object::NONE) {
+        true => Err(errno::EMFILE),
+        false => Ok(()),
+    }
+}
+
 /// The outcome of the step that is being taken.
 fn outcome(k: &impl Host) -> usize {
     match k.current().outcome() {

@@ -379,9 +379,18 @@ pub fn duplicate(k: &impl Host, descriptor: i32, from: usize, exactly: Option<us
     target as isize
 }
 
+/// Whether a file is open once, so that nobody else can have a lock of it.
+fn is_alone(k: &impl Host, this: Open) -> bool {
+    let same = |open: &&Cell<Open>| (open.get().kind, open.get().index) == (this.kind, this.index);
+    all_open(k).filter(same).count() <= 1
+}
+
 /// Does what the system call does.
 pub fn control(k: &impl Host, descriptor: i32, command: i32, argument: usize) -> isize {
     const GET_LOCK: i32 = 5;
+    const GET_OPEN_LOCK: i32 = 36;
+    const SET_PIPE_SIZE: i32 = 1031;
+    const GET_PIPE_SIZE: i32 = 1032;
     const UNLOCKED: i16 = 2;
     let Some(open) = used(k, descriptor) else { return -(errno::EBADF as isize) };
     let close_on_exec = |descriptor: isize| &k.slot(descriptor as usize).close_on_exec;
@@ -408,16 +417,31 @@ pub fn control(k: &impl Host, descriptor: i32, command: i32, argument: usize) ->
             0
         }
         // A process never excludes itself.
-        GET_LOCK => match k.store(argument, UNLOCKED) {
+        36..=38 if !is_alone(k, open.get()) => {
+            stop!(k, "fcntl(F_OFD_SETLK) of a file that is open twice is not modelled")
+        }
+        37 | 38 => 0,
+        GET_LOCK | GET_OPEN_LOCK => match k.store(argument, UNLOCKED) {
             Ok(()) => 0,
             Err(error) => -(error as isize),
         },
         6 | 7 => 0,
-        36..=38 => {
-            stop!(k, "fcntl(F_OFD_SETLK) is not modelled")
-        }
         // The size of a pipe.
-        1032 if open.get().kind == Kind::Object => pipe::CAPACITY as isize,
+        GET_PIPE_SIZE | SET_PIPE_SIZE if open.get().kind == Kind::Object => {
+            let number = usize::from(open.get().index);
+            match k.object(number).kind.get() {
+                object::Kind::Pipe if command == GET_PIPE_SIZE => {
+                    pipe::capacity(k.object(number)) as isize
+                }
+                object::Kind::Pipe => {
+                    // Whoever writes, or looks whether there is room, depends on it.
+                    k.point(Operation::SocketState(abi::Object::NONE), object::touches(k, number));
+                    pipe::set_capacity(k, number, argument).unwrap_or_else(|it| -(it as isize))
+                }
+                _ => -(errno::EBADF as isize),
+            }
+        }
+        GET_PIPE_SIZE | SET_PIPE_SIZE => -(errno::EBADF as isize),
         _ => -(errno::EINVAL as isize),
     }
 }

@@ -35,12 +35,14 @@ pub(crate) fn say(k: &impl Host, mut remote: Remote, ends: Ends, pieces: Pieces)
 }
 
 /// Says nothing for so many nanoseconds.
-pub(crate) fn keep_silent(k: &impl Host, remote: Remote, nanoseconds: u64) -> Remote {
-    let milliseconds = (nanoseconds / 1_000_000).min(u64::from(u32::MAX)) as u32;
-    let content = milliseconds.to_le_bytes();
-    let pieces = Pieces::One { address: k.lend(&content), length: content.len() };
-    // Nobody is at this address.
-    say(k, remote, Ends::default(), pieces)
+pub(crate) fn keep_silent(k: &impl Host, mut remote: Remote, nanoseconds: u64) -> Remote {
+    remote.position = reach(k, remote.position, Sent::Silence(milliseconds(nanoseconds)));
+    remote
+}
+
+/// So many nanoseconds as edges of trees have them: the largest number is for ever.
+pub(crate) fn milliseconds(nanoseconds: u64) -> u32 {
+    (nanoseconds / 1_000_000).min(u64::from(u32::MAX)) as u32
 }
 
 /// The next datagram of a peer, which stays where it is until the next one is read.

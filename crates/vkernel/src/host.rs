@@ -150,6 +150,10 @@ pub enum Woken {
 /// The deadline of a call that fails only when nothing else can happen any more.
 pub const LAST: u64 = u64::MAX;
 
+/// The deadline of a call that waits for a peer which may say something by itself: it passes when
+/// no thread can run, before other deadlines or after them.
+pub const PEERS: u64 = u64::MAX - 1;
+
 /// Scheduling points, choices, waits and wakeups, and virtual time.
 pub trait Scheduler {
     /// A thread of the program.
@@ -219,6 +223,9 @@ pub trait Scheduler {
         completion: PackedCompletion,
     );
 
+    /// The earliest moment at which a thread stops waiting by itself, if there is one.
+    fn next_deadline(&self) -> Option<u64>;
+
     /// Whether a signal comes after some time.
     fn is_alarm_set(&self) -> bool;
 
@@ -261,6 +268,9 @@ pub trait Environment {
     /// Ends the check: the program does what is not modelled.
     fn stop(&self, why: fmt::Arguments<'_>) -> !;
 
+    /// Ends the execution: a peer failed because of what the program sent.
+    fn peer_failed(&self, how: &str) -> !;
+
     /// Ends the check because of a defect.
     fn fail(&self, why: &str) -> !;
 
@@ -278,6 +288,9 @@ pub trait Environment {
 
     /// The first bytes of those.
     fn message_bytes(&self, length: usize) -> &[u8];
+
+    /// Something is sent to a peer.
+    fn note_sent(&self) {}
 
     /// Counts something that was answered without asking.
     fn count_cache_hit(&self);

@@ -14,7 +14,7 @@ use crate::object::{Kind, Object, is_unix, touches};
 use crate::send_queue::Put;
 use crate::sockaddr::Address;
 use crate::udp::mark;
-use crate::{message_log, peer, stop, udp_clients};
+use crate::{message_log, peer, senders, stop, udp_clients};
 use core::cell::Cell;
 use everypath_perturb::{Account, Channel, Next, Rules};
 use everypath_shim_abi::{
@@ -204,9 +204,10 @@ pub(crate) fn later(k: &impl Host, number: usize) -> Later {
     }
 }
 
-/// Whether the faults of this execution are limited.
+/// Whether the faults of this execution are limited, or what arrives at a server makes a difference for
+/// others.
 pub(crate) fn limit(k: &impl Host) -> FaultLimit {
-    match k.setup().datagrams.all().any(Rules::is_budgeted) {
+    match k.setup().peers_in_turn || k.setup().datagrams.all().any(Rules::is_budgeted) {
         true => FaultLimit::Shared,
         false => FaultLimit::None,
     }
@@ -262,7 +263,7 @@ pub(crate) fn look(k: &impl Host, number: usize) -> Found {
         return Found::Nothing;
     }
     if !socket.unreliable.get() {
-        return Found::Message(0);
+        return Found::Message(senders::next(k, number));
     }
     if Transit::of(k, number).arrived.get() == 0 {
         decide(k, number);
@@ -285,7 +286,7 @@ pub(crate) fn tell_received(k: &impl Host, number: usize) {
             let transit = Transit::of(k, number);
             transit.arrived.get().wrapping_sub(transit.first.get() + 1)
         }
-        false => 0,
+        false => senders::behind(socket),
     };
     message_log::received(k, number, u64::from(socket.left.get() + behind), 1);
 }
@@ -294,8 +295,7 @@ pub(crate) fn tell_received(k: &impl Host, number: usize) {
 pub(crate) fn take(k: &impl Host, number: usize) {
     let socket = k.object(number);
     if !socket.unreliable.get() {
-        socket.left.set(socket.left.get() + 1);
-        return socket.skip(size(k, number, 0));
+        return senders::take(k, number);
     }
     let transit = Transit::of(k, number);
     transit.arrived.set(0);
@@ -409,7 +409,7 @@ fn tell_which(k: &impl Host, number: usize, index: u32, was_chosen: bool) {
 }
 
 /// A choice of the network's. It belongs to the step before it: nobody moves in between.
-fn choose(k: &impl Host, number: usize, ways: usize) -> usize {
+pub(crate) fn choose(k: &impl Host, number: usize, ways: usize) -> usize {
     usize::from(k.choose(Operation::Deliver(ways as u32), touches(k, number)))
 }
 

@@ -3,12 +3,13 @@
 use crate::fd_table::{self, Kind as OpenKind, NONBLOCK, Open};
 use crate::host::Host;
 use crate::object::{Kind, before_mode, partner, touches};
-use crate::{arrival, errno, multicast, peer, udp};
+use crate::{arrival, errno, multicast, peer, stop, udp};
 use everypath_shim_abi::{self as abi, Operation};
 
 /// `ioctl`.
 pub fn ioctl(k: &impl Host, descriptor: i32, request: usize, at: usize) -> Result<isize, i32> {
     const SET_NONBLOCKING: usize = 0x5421;
+    const SIGNALS_READINESS: usize = 0x5452;
     const READABLE: usize = 0x541b;
     const UNSENT: usize = 0x5411;
     const INTERFACE_NAME: usize = 0x8910;
@@ -28,6 +29,8 @@ pub fn ioctl(k: &impl Host, descriptor: i32, request: usize, at: usize) -> Resul
             slot.set(Open { flags, ..open });
             Ok(0)
         }
+        SIGNALS_READINESS if k.load::<i32>(at)? == 0 => Ok(0),
+        SIGNALS_READINESS => stop!(k, "ioctl(FIOASYNC), signals for I/O, is not modelled"),
         READABLE if is_socket || kind == Kind::Pipe => {
             let state = Operation::SocketState(abi::Object::NONE);
             k.point(state, touches(k, usize::from(open.index)));

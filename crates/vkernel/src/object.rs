@@ -11,9 +11,9 @@ use crate::arrival::Arrivals;
 use crate::fd_table::{self, Kind as OpenKind, NONBLOCK, Open};
 use crate::host::Host;
 use crate::peer::Remote;
-use crate::sockaddr::{Address, UNIX};
+use crate::sockaddr::{Address, INET, UNIX};
 use crate::sockopt::Options;
-use crate::{epoll, errno, joint, tcp, udp};
+use crate::{epoll, errno, joint, peer, tcp, udp};
 use core::cell::Cell;
 use everypath_shim_abi::{self as abi, Closing, Operation, Sight};
 
@@ -104,6 +104,11 @@ pub struct Object {
     pub(crate) partner: Cell<u16>,
     /// The port of the peer that it first sent a datagram to.
     pub(crate) first_peer: Cell<u16>,
+    /// Whether it has sent to several peers: what they answer comes in any order.
+    pub(crate) has_several_peers: Cell<bool>,
+    /// One more than the place, in the order of sending, of the message that arrives next, if that was
+    /// decided between several peers.
+    pub(crate) next_place: Cell<u16>,
     /// One more than the number of its send queue.
     pub(crate) outbox: Cell<u16>,
     /// How many connections may wait to be accepted.
@@ -130,6 +135,16 @@ pub struct Object {
     pub(crate) options: Cell<Options>,
     pub(crate) remote: Cell<Remote>,
     pub(crate) arrivals: Cell<Arrivals>,
+    /// The moment of the last exchange with a peer, and until when it is known to have said nothing.
+    pub(crate) spoken_at: Cell<u64>,
+    pub(crate) quiet_until: Cell<u64>,
+    /// The moment at which the peer has said what is on its way, or a later one; 0 if that is known to be
+    /// over.
+    pub(crate) answered_at: Cell<u64>,
+    /// How often the peer has spoken by itself since the program sent something, and since it received
+    /// something.
+    pub(crate) unasked: Cell<u32>,
+    pub(crate) unheard: Cell<u32>,
 }
 
 impl Object {
@@ -254,9 +269,43 @@ pub(crate) fn bound(k: &impl Host, kind: Kind, accepts: impl Fn(&Object) -> bool
     })
 }
 
+/// Whether what is sent to an address, or connects to it, reaches a socket.
+pub(crate) fn receives(socket: &Object, to: &Address) -> bool {
+    let is_other = socket.options.get().only_ipv6 && to.family() == INET;
+    socket.local.get().receives(to) && !is_other
+}
+
 /// Whether a socket is of the Unix family.
 pub(crate) fn is_unix(object: &Object) -> bool {
     object.family.get() == UNIX
+}
+
+/// What can be seen of all sockets: it changes with whatever happens to one, but not with peers that
+/// say nothing.
+pub fn visible(k: &impl Host) -> impl Iterator<Item = [u64; 8]> {
+    let of = |number: usize| {
+        let object = k.object(number);
+        let kind = object.kind.get();
+        let remote = object.remote.get();
+        // Where a conversation in datagrams stands changes with every silence.
+        let stands = if kind == Kind::Stream { u64::from(remote.position.word()) } else { 0 };
+        let flags = [object.shut_receiving.get(), object.shut_sending.get()].map(u64::from);
+        let ends = [object.stage.get() as u64, object.partner_end.get() as u64];
+        let small = ends[0] | ends[1] << 8 | flags[0] << 16 | flags[1] << 17;
+        matches!(kind, Kind::Stream | Kind::Datagram).then(|| {
+            [
+                number as u64 | u64::from(object.activity.get()) << 32,
+                small | u64::from(object.accepted.get()) << 32,
+                object.put.get(),
+                object.taken.get(),
+                u64::from(object.entered.get()) | u64::from(object.left.get()) << 32,
+                u64::from(object.start.get()) | u64::from(object.end.get()) << 32,
+                peer::taken(object),
+                stands,
+            ]
+        })
+    };
+    fd_table::object_numbers(k).filter_map(of)
 }
 
 /// Whether an object is an end of a pipe.

@@ -17,7 +17,7 @@ use crate::sockaddr::{Address, UNIX};
 use crate::trees::Trees;
 use crate::udp::deliver;
 use crate::wakeup::happened;
-use crate::{errno, faults, fd_table, joint, stop, tcp, udp_clients};
+use crate::{errno, faults, fd_table, joint, peer_time, stop, tcp, udp_clients};
 use everypath_commtree::{self as commtree, Lookup, Name, Opening, Position, Reader, Sent};
 use everypath_shim_abi::{
     Completion, Endpoint, MAX_MESSAGE, Moved, OperationKind, PeerRequest, SocketAddress, Upcall,
@@ -31,6 +31,8 @@ pub(crate) struct Remote {
     is_connected: bool,
     /// Whether it broke, as a choice of the search.
     is_reset: bool,
+    /// Whether the peer is a server.
+    is_to_server: bool,
     pub(crate) position: Position,
     pub(crate) reader: Reader,
 }
@@ -44,6 +46,11 @@ impl Remote {
     /// A connection that stands at a position.
     pub(crate) fn at(position: Position) -> Self {
         Remote { is_connected: true, position, ..Remote::default() }
+    }
+
+    /// The connection at a later position.
+    pub(crate) fn moved_to(self, position: Position) -> Self {
+        Remote { position, ..self }
     }
 
     /// A connection to a program that is explored on its own, which the checker knows by a number.
@@ -72,6 +79,25 @@ pub(crate) fn is_reset(socket: &Object) -> bool {
     socket.remote.get().is_reset
 }
 
+/// Whether the order of what is sent on a connection and on others to servers makes a difference.
+pub(crate) fn is_in_turn(k: &impl Host, socket: &Object) -> bool {
+    k.setup().peers_in_turn && socket.remote.get().is_to_server
+}
+
+/// Asks for what servers say on other connections because of what happened on this one.
+fn hear_others(k: &impl Host, number: usize) {
+    if !is_in_turn(k, k.object(number)) {
+        return;
+    }
+    for other in fd_table::object_numbers(k).filter(|&other| other != number) {
+        let socket = k.object(other);
+        let is_open = socket.kind.get() == Kind::Stream && socket.stage.get() == Stage::Connected;
+        if is_open && is_in_turn(k, socket) && socket.remote.get().end(k) == commtree::End::Open {
+            peer_time::hear(k, other);
+        }
+    }
+}
+
 /// Breaks a connection: nothing more comes, and nothing can be sent.
 pub(crate) fn reset(socket: &Object) {
     socket.remote.set(Remote { is_reset: true, ..socket.remote.get() });
@@ -84,13 +110,15 @@ pub(crate) fn reset(socket: &Object) {
 #[inline(never)]
 pub(crate) fn upcall(k: &impl Host, upcall: Upcall) -> UpcallReply {
     let answer = k.upcall(upcall);
-    if let UpcallReply::Refused { length } = answer {
-        match core::str::from_utf8(k.message_bytes(length as usize)) {
-            Ok(why) => stop!(k, "{why}"),
-            Err(_) => stop!(k, "the upcall to ask a peer failed"),
-        }
+    let text = |length: u32| {
+        let bytes = k.message_bytes(length as usize);
+        core::str::from_utf8(bytes).unwrap_or("the upcall to ask a peer failed")
+    };
+    match answer {
+        UpcallReply::Refused { length } => stop!(k, "{}", text(length)),
+        UpcallReply::PeerFailed { length } => k.peer_failed(text(length)),
+        _ => answer,
     }
-    answer
 }
 
 /// Asks a peer; the answer is in the trees then.
@@ -101,6 +129,7 @@ fn ask(k: &impl Host, request: PeerRequest) {
         UpcallReply::None
         | UpcallReply::Ways(_)
         | UpcallReply::Granted(_)
+        | UpcallReply::PeerFailed { .. }
         | UpcallReply::Refused { .. } => {
             k.fail("the checker's reply to an upcall is not an answer of a peer");
         }
@@ -194,6 +223,8 @@ pub(crate) fn connect(
             tcp::name(k, socket, &to)?;
             socket.foreign.set(to);
             stand(k, number, position);
+            socket.remote.set(Remote { is_to_server: true, ..socket.remote.get() });
+            hear_others(k, number);
             if waits || to.family() == UNIX {
                 return Ok(0);
             }
@@ -214,7 +245,13 @@ fn stand(k: &impl Host, number: usize, position: Position) {
     socket.stage.set(Stage::Connected);
     socket.remote.set(Remote::at(position));
     socket.arrivals.set(Arrivals::default());
+    answered_now(k, socket);
+}
+
+/// To be called after every exchange on a connection.
+pub(crate) fn answered_now(k: &impl Host, socket: &Object) {
     arrival::answered(k, socket);
+    peer_time::begin(k, socket);
 }
 
 /// The connection that a listener accepts next, if a client is there for it.
@@ -293,6 +330,7 @@ pub(crate) fn send(
         return joint::send(k, number, pieces);
     }
     let socket = k.object(number);
+    k.note_sent();
     let total = faults::written(k, pieces.length(k));
     let before = k.trees().received(socket.remote.get().position);
     let mut sent = 0;
@@ -314,11 +352,12 @@ pub(crate) fn send(
         socket.remote.set(Remote { position, ..remote });
         sent += message.len();
     }
-    arrival::answered(k, socket);
+    answered_now(k, socket);
     let after = k.trees().received(socket.remote.get().position);
     let moved = Moved::up_to(after, after - before);
     k.complete(&[OperationKind::SendWhole], Completion::Moved(moved));
     happened(k, number);
+    hear_others(k, number);
     Ok(sent)
 }
 
@@ -333,6 +372,7 @@ pub(crate) fn reach(k: &impl Host, from: Position, sent: Sent<'_>) -> Position {
     let request = match sent {
         Sent::Bytes(message) => PeerRequest::Write { position, length: message.len() as u32 },
         Sent::End => PeerRequest::Finish { position },
+        Sent::Silence(milliseconds) => PeerRequest::Silence { position, milliseconds },
     };
     ask(k, request);
     match k.trees().write(from, sent) {
@@ -353,7 +393,8 @@ pub(crate) fn shut(k: &impl Host, number: usize) -> Result<(), i32> {
         let position = reach(k, remote.position, Sent::End);
         message_log::heard(k, number, Some(remote.position), position);
         socket.remote.set(Remote { position, ..remote });
-        arrival::answered(k, socket);
+        answered_now(k, socket);
+        hear_others(k, number);
     }
     Ok(())
 }
@@ -379,6 +420,7 @@ pub(crate) fn receive(
     if breaks {
         reset(socket);
         remote.is_reset = true;
+        k.complete(&[OperationKind::Receive, OperationKind::ReceiveWhole], Completion::Reset);
     }
     if count_now > 0 && !socket.shut_receiving.get() {
         let mut reader = remote.reader;
@@ -393,6 +435,7 @@ pub(crate) fn receive(
             message_log::received(k, number, remote.reader.0, count_now);
             remote.reader = reader;
             socket.remote.set(remote);
+            peer_time::received(socket);
         }
         return Some(Ok(()));
     }
@@ -475,27 +518,19 @@ pub(crate) fn datagram(
             }
         }
     }
+    if socket.first_peer.get() != to.port() {
+        socket.has_several_peers.set(true);
+    }
     let ends = Ends { host: to.host(), far: to.port(), near: 0 };
+    k.note_sent();
     socket.remote.set(frames::say(k, socket.remote.get(), ends, pieces));
     absorb(k, number, put);
+    peer_time::begin(k, socket);
     Ok(())
 }
 
-/// Lets a server hear nothing from a socket for so many nanoseconds, after which it may say
-/// something by itself; says whether it has.
-pub(crate) fn silence(k: &impl Host, number: usize, nanoseconds: u64) -> bool {
-    let socket = k.object(number);
-    if socket.kind.get() != Kind::Datagram || !is_remote(socket) {
-        return false;
-    }
-    let before = socket.entered.get();
-    socket.remote.set(frames::keep_silent(k, socket.remote.get(), nanoseconds));
-    absorb(k, number, Put::ByReceiver);
-    socket.entered.get() != before
-}
-
 /// Puts what a server has answered into the buffer of a socket.
-fn absorb(k: &impl Host, number: usize, put: Put) {
+pub(crate) fn absorb(k: &impl Host, number: usize, put: Put) {
     let socket = k.object(number);
     let mut remote = socket.remote.get();
     while let Some((ends, pieces)) = frames::next(k, &mut remote) {

@@ -89,7 +89,11 @@ pub(crate) fn send(
         return Ok(length as isize);
     }
     if is_reliable {
-        k.point(Operation::SendWhole(Moved::Unknown), touches(k, number));
+        let operation = match k.setup().peers_in_turn {
+            true => Operation::Send(Sending::Client),
+            false => Operation::SendWhole(Moved::Unknown),
+        };
+        k.point(operation, touches(k, number));
         if let Some(error) = socket.takes_error() {
             return Err(error);
         }
@@ -171,6 +175,7 @@ pub(crate) fn empties(k: &impl Host, number: usize) -> bool {
 /// What a look at a socket has to do with what is sent there, or from there, later.
 pub(crate) fn later(k: &impl Host, number: usize) -> Later {
     match (in_flight::oldest(k, number), waiting(k, number)) {
+        _ if k.object(number).has_several_peers.get() => Later::Seen,
         (_, Some(_)) if empties(k, number) => Later::Seen,
         (Some(_), _) => in_flight::later(k, number),
         (None, Some(outbox)) => in_flight::later(k, outbox),

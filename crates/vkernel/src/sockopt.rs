@@ -4,7 +4,7 @@ use crate::errno;
 use crate::host::Host;
 use crate::multicast::{self, About, LOOPBACK};
 use crate::object::{Kind, Object, Stage, before_change, is_unix, key};
-use crate::sockaddr::Address;
+use crate::sockaddr::{Address, INET6};
 use everypath_shim_abi::{self as abi, Operation};
 
 const SOCKET: i32 = 1;
@@ -28,6 +28,7 @@ const GROUP_INTERFACE6: (i32, i32) = (41, 17);
 /// After how many machines messages to groups are lost; -1 is what it is if nobody says.
 const GROUP_HOPS6: (i32, i32) = (41, 18);
 const INTERNET6: i32 = 41;
+const ONLY_IPV6: (i32, i32) = (41, 26);
 /// The kernel's options of all sockets have numbers up to this one.
 const LAST: i32 = 90;
 /// Options with a number that is only kept: debug, keep-alive, priority, low-water marks and others.
@@ -53,6 +54,8 @@ pub(crate) struct Options {
     pub(crate) no_loop: bool,
     /// Whether it hears only groups that it joined itself.
     pub(crate) only_joined: bool,
+    /// Whether it gets no IPv4, although it is bound to all addresses.
+    pub(crate) only_ipv6: bool,
     /// The groups it belongs to.
     groups: [[u8; 16]; GROUPS],
     /// Others, by level and number.
@@ -106,7 +109,7 @@ impl Options {
         Ok(())
     }
 
-    fn keep(&mut self, level: i32, name: i32, value: i32) {
+    pub(crate) fn keep(&mut self, level: i32, name: i32, value: i32) {
         let slot = self.kept.iter_mut().find(|(l, n, _)| (*l, *n) == (level, name) || *n == 0);
         if let Some(slot) = slot {
             *slot = (level, name, value);
@@ -169,6 +172,13 @@ pub(crate) fn set(
         }
         (SOCKET, RECEIVE_TIMEOUT) => options.receive_timeout = nanoseconds_at(k, at)?,
         (SOCKET, SEND_TIMEOUT) => options.send_timeout = nanoseconds_at(k, at)?,
+        ONLY_IPV6 if socket.family.get() == INET6 => {
+            if socket.local.get().is_some() {
+                return Err(errno::EINVAL);
+            }
+            options.only_ipv6 = value != 0;
+            options.keep(level, name, i32::from(value != 0));
+        }
         GROUP_INTERFACE6 => {
             multicast::check_interface(value)?;
             options.keep(level, name, value);

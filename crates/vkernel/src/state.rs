@@ -17,6 +17,8 @@ pub struct State {
     pub(crate) accounts: [Cell<Account>; MAX_PORTS + 1],
     /// Clients that send datagrams.
     pub(crate) clients: Clients,
+    /// Whether a peer that waits with a timeout was met.
+    pub(crate) has_timed_peers: Cell<bool>,
     /// From which others each process is cut off, a bit each.
     pub cuts: [Cell<u16>; MAX_PROCESSES],
     /// How many numbers of each range were given out: see [`crate::fd_table`].
@@ -33,6 +35,7 @@ impl Default for State {
             spent: Cell::default(),
             accounts: from_fn(|_| Cell::default()),
             clients: Clients::default(),
+            has_timed_peers: Cell::default(),
             cuts: from_fn(|_| Cell::default()),
             slots_used: from_fn(|_| Cell::default()),
             objects_used: from_fn(|_| Cell::default()),

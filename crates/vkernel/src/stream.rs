@@ -21,7 +21,7 @@ const SIGPIPE: i32 = 13;
 
 /// How many bytes the other end can hold.
 fn capacity(object: &Object) -> usize {
-    if object.kind.get() == Kind::Pipe { pipe::CAPACITY } else { CAPACITY }
+    if object.kind.get() == Kind::Pipe { pipe::capacity(object) } else { CAPACITY }
 }
 
 /// Whether one end of a TCP connection answers what is sent to it with a reset, since it neither sends nor
@@ -86,6 +86,9 @@ fn sendable(from: &Object, to: &Object, length: usize) -> usize {
 /// What sending so many bytes turns out to be now.
 pub(crate) fn sending(k: &impl Host, number: usize, length: usize) -> Operation {
     let socket = k.object(number);
+    if peer::is_in_turn(k, socket) {
+        return Operation::Send(Sending::Client);
+    }
     if peer::is_remote(socket) {
         return Operation::SendWhole(Moved::Unknown);
     }

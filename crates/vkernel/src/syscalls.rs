@@ -11,7 +11,7 @@ use crate::object::{Kind, Stage, make};
 use crate::poll::{duration, milliseconds};
 use crate::sockaddr::{Address, INET, INET6, UNIX};
 use crate::{
-    connect, epoll, errno, eventfd, msghdr, pipe, poll, select, sockopt, stop, stream, tcp,
+    connect, epoll, errno, eventfd, faults, msghdr, pipe, poll, select, sockopt, stop, stream, tcp,
     timerfd, udp, unix,
 };
 
@@ -80,6 +80,7 @@ pub fn socket(k: &impl Host, family: u16, kind: i32, protocol: i32) -> Answer {
     if !fits {
         return Err(errno::EPROTONOSUPPORT);
     }
+    faults::no_descriptor(k)?;
     let (number, descriptor) = make(k, kind, flags)?;
     k.object(number).family.set(family);
     Ok(descriptor)

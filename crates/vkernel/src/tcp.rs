@@ -3,7 +3,8 @@
 use crate::blocking::{Blocking, Call, failed, step_of_call, through, until_done, waits};
 use crate::host::{Host, Thread};
 use crate::object::{
-    End, Kind, Object, Stage, bound, free, is_unix, key, open, other_end_of, partner, touches,
+    End, Kind, Object, Stage, bound, free, is_unix, key, open, other_end_of, partner, receives,
+    touches,
 };
 use crate::readiness::IN;
 use crate::sockaddr::{Address, INET, INET6, UNIX, ephemeral_port};
@@ -59,7 +60,8 @@ pub(crate) fn bind(
         let reuses = socket.options.get().reuse_address;
         let taken = bound(k, kind, |other| {
             let local = other.local.get();
-            (local.receives(&wanted) || wanted.receives(&local))
+            let is_apart = socket.options.get().only_ipv6 && local.family() == INET;
+            (receives(other, &wanted) || wanted.receives(&local) && !is_apart)
                 && !other.options.get().shares_with(socket)
                 && !(reuses && other.options.get().reuse_address && !is_listening(other))
         });
@@ -172,7 +174,7 @@ pub(crate) fn closing(k: &impl Host, thread: &impl Thread) -> Option<Closing> {
 
 /// Who listens at an address.
 pub(crate) fn listener(k: &impl Host, to: &Address) -> Option<usize> {
-    bound(k, Kind::Stream, |other| is_listening(other) && other.local.get().receives(to))
+    bound(k, Kind::Stream, |other| is_listening(other) && receives(other, to))
 }
 
 /// Whether one more connection can wait to be accepted, or nobody would accept it.
@@ -231,6 +233,8 @@ pub(crate) fn accept(
     flags: i32,
 ) -> Result<isize, i32> {
     let number = this_socket(k, descriptor)?;
+    // As in the kernel: before anything is looked at.
+    faults::no_descriptor(k)?;
     let socket = k.object(number);
     if socket.kind.get() != Kind::Stream {
         return Err(errno::EOPNOTSUPP);
@@ -288,7 +292,10 @@ pub(crate) fn shutdown(
     if !matches!(how, 0..=2) {
         return Err(errno::EINVAL);
     }
-    let closing = Closing::OtherEnd(other_end_of(k, number));
+    let closing = match peer::is_in_turn(k, socket) {
+        true => Closing::Backlog,
+        false => Closing::OtherEnd(other_end_of(k, number)),
+    };
     step_of_call(k, descriptor, Operation::Shutdown(closing), touches(k, number))?;
     if socket.kind.get() == Kind::Stream && socket.stage.get() == Stage::Listening {
         // Blocked accepts are woken.

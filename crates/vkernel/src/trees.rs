@@ -24,6 +24,9 @@ pub trait Trees {
 
     /// How many bytes the peer has sent from the beginning up to a position.
     fn received(&self, at: Position) -> u64;
+
+    /// Whether the peer may send more by itself, after some time.
+    fn is_timed(&self, at: Position) -> bool;
 }
 
 impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Trees
@@ -55,5 +58,9 @@ impl<const ROOTS: usize, const NODES: usize, const BYTES: usize> Trees
 
     fn received(&self, at: Position) -> u64 {
         self.received(at)
+    }
+
+    fn is_timed(&self, at: Position) -> bool {
+        self.is_timed(at)
     }
 }

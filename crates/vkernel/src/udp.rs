@@ -5,7 +5,7 @@ use crate::host::{Host, Thread};
 use crate::in_flight::{self, Found, HEAD, Head, Later};
 use crate::iovec::Pieces;
 use crate::message_log::{self, Load, Side};
-use crate::object::{Kind, Object, bound, is_unix, key, partner, touches};
+use crate::object::{Kind, Object, bound, is_unix, key, partner, receives, touches};
 use crate::readiness::{IN, OUT};
 use crate::send_queue::{self, Put};
 use crate::sockaddr::Address;
@@ -13,7 +13,7 @@ use crate::state::{Transfer, Want};
 use crate::stream::broken_pipe;
 use crate::wakeup::happened;
 use crate::wants::is_satisfied;
-use crate::{errno, fd_table, joint, multicast, partition, peer, tcp};
+use crate::{errno, fd_table, joint, multicast, partition, peer, peer_time, tcp};
 use everypath_shim_abi::{
     Closing, Connecting, Moved, NoticeKind, Operation, OperationKind, Sending,
 };
@@ -84,7 +84,7 @@ fn receivers<'a>(
             && match to_many {
                 true if to.is_multicast() => multicast::hears(k, socket, to),
                 true => local.port() == to.port() && (local.is_any() || local == *to),
-                false => local.receives(to),
+                false => receives(socket, to),
             }
             && (!socket.foreign.get().is_some() || socket.foreign.get() == from)
     });
@@ -191,7 +191,7 @@ pub(crate) fn send(
 fn refused(k: &impl Host, socket: &Object, to: &Address, is_named: bool) -> i32 {
     joint::datagrams::refuse_name(k, to);
     // Somebody may be there who listens to another.
-    if bound(k, Kind::Datagram, |other| other.local.get().receives(to)).is_some() {
+    if bound(k, Kind::Datagram, |other| receives(other, to)).is_some() {
         return errno::EPERM;
     }
     if !is_named {
@@ -408,6 +408,7 @@ pub(crate) fn receive(
         if flags & PEEK == 0 {
             in_flight::tell_received(k, number);
             in_flight::take(k, number);
+            peer_time::received(socket);
             if let Some(other) = partner(socket) {
                 happened(k, other);
             }

@@ -125,6 +125,7 @@ pub(crate) fn say(
 ) -> Option<()> {
     let known = &k.state().clients.known[at(k, to)?];
     let ends = Ends { host: to.host(), far: to.port(), near: near.port() };
+    k.note_sent();
     let mut remote = frames::say(k, known.get(), ends, pieces);
     absorb(k, &mut remote, speaker);
     known.set(remote);

@@ -6,8 +6,8 @@ use crate::object::{Kind, Stage};
 use crate::readiness::{ERROR, HANG_UP, INVALID, OUT, READ_HANG_UP, of_object};
 use crate::state::{MAX_WATCHED, Want};
 use crate::{
-    arrival, epoll, eventfd, in_flight, joint, object, partition, peer, poll, select, send_queue,
-    stream, tcp, timerfd, udp_clients,
+    arrival, epoll, eventfd, in_flight, joint, object, partition, peer_time, poll, select,
+    send_queue, stream, tcp, timerfd, udp_clients,
 };
 use core::cell::Cell;
 use core::sync::atomic::Ordering::Relaxed;
@@ -89,7 +89,7 @@ pub fn awaits_clients(k: &impl Host, thread: &impl Thread) -> bool {
 }
 
 /// Calls `each` with every object that a wait is about, by number.
-fn each_watched(k: &impl Host, want: Want, each: &mut dyn FnMut(usize)) {
+pub(crate) fn each_watched(k: &impl Host, want: Want, each: &mut dyn FnMut(usize)) {
     each_wanted(k, want, &mut |number, _| each(number));
 }
 
@@ -189,8 +189,7 @@ pub(crate) fn settle(k: &impl Host, want: Want) {
 /// Time is over: what do peers say by themselves that were not told anything for so many
 /// nanoseconds? Says whether any of them does.
 pub(crate) fn hear(k: &impl Host, want: Want, nanoseconds: u64) -> bool {
-    let mut heard = false;
-    each_watched(k, want, &mut |number| heard |= peer::silence(k, number, nanoseconds));
+    let mut heard = peer_time::pass(k, want, k.clock());
     if is_about_datagrams(k, want) {
         heard |= udp_clients::keep_silent(k, nanoseconds);
     }

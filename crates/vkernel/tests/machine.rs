@@ -350,6 +350,10 @@ impl Scheduler for Machine {
     ) {
     }
 
+    fn next_deadline(&self) -> Option<u64> {
+        None
+    }
+
     fn is_alarm_set(&self) -> bool {
         false
     }
@@ -400,6 +404,10 @@ impl Environment for Machine {
 
     fn stop(&self, why: fmt::Arguments<'_>) -> ! {
         std::panic::panic_any(Stopped(why.to_string()))
+    }
+
+    fn peer_failed(&self, how: &str) -> ! {
+        panic!("{how}")
     }
 
     fn fail(&self, why: &str) -> ! {

@@ -1,10 +1,12 @@
 //! The rules that no compiler checks, each in the file of what it is about.
 //!
 //! - `crates.rs`: who may depend on whom and on how much, and which Rust they need.
+//! - `cycles.rs`: how many modules of a crate depend on each other.
 //! - `sources.rs`: how long files get, where modules and tests are, what must not be committed.
 //! - `pages.rs`: links, and words that the field has better ones for.
 
 mod crates;
+mod cycles;
 mod pages;
 mod sources;
 
@@ -25,6 +27,7 @@ pub fn tidy() -> Result<Vec<String>> {
     let files = tracked(root)?;
     let mut faults = crates::check(root, &files)?;
     faults.extend(sources::check(&files));
+    faults.extend(cycles::check(&files));
     faults.extend(pages::check(root, &files));
     Ok(faults)
 }

@@ -17,6 +17,7 @@ const FORBIDDEN: [&str; 4] = [
 pub(super) fn check(files: &[Tracked]) -> Vec<String> {
     let sources = || files.iter().filter(|file| file.has_extension("rs"));
     let mut faults: Vec<String> = sources().flat_map(source).collect();
+    faults.extend(files.iter().flat_map(unfinished_merge));
     faults.extend(forgotten_tests(sources()));
     faults.extend(module_roots(sources()));
     faults
@@ -29,6 +30,14 @@ fn source(file: &Tracked) -> Vec<String> {
     let long =
         is_long.then(|| format!("{}: {lines} lines, at most {MAX_LINES}", file.path.display()));
     long.into_iter().chain(file.lines_with(&FORBIDDEN)).collect()
+}
+
+/// Lines that git writes between the two sides of a conflict.
+fn unfinished_merge(file: &Tracked) -> impl Iterator<Item = String> {
+    let lines = file.text.lines().enumerate();
+    let left =
+        lines.filter(|(_, line)| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "));
+    left.map(|(number, _)| format!("{}:{}: an unfinished merge", file.path.display(), number + 1))
 }
 
 /// Tests that no binary has: `tests/all.rs` names the files beside it.
@@ -74,6 +83,13 @@ mod tests {
         let text = format!("fn f() {{}}\n// {}: later\n", FORBIDDEN[0]);
         assert_eq!(source(&file("a.rs", &text)).len(), 1);
         assert_eq!(source(&file("a.rs", &"\n".repeat(MAX_LINES + 1))).len(), 1);
+    }
+
+    #[test]
+    fn an_unfinished_merge_is_found() {
+        let text = "one\n<<<<<<< HEAD\ntwo\n>>>>>>> other\n";
+        assert_eq!(unfinished_merge(&file("a.md", text)).count(), 2);
+        assert_eq!(unfinished_merge(&file("a.md", "one\n")).count(), 0);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use event::{Bytes, Happened, Place};
 use everypath_native::histories::Script;
 use everypath_native::histories::failures::{Failure, Kind};
 use everypath_native::{Finish, JointSetting};
+use everypath_report::grouped;
 use everypath_trace::Coverage;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -30,6 +31,31 @@ pub struct FailureFile {
     depth: Option<u32>,
     pub(crate) failures: Vec<VisibleFailure>,
     behaviours: Vec<Behaviour>,
+}
+
+/// The externally visible failures of a program.
+#[derive(Clone, Debug, Serialize)]
+pub struct Emission {
+    /// The program.
+    #[serde(skip)]
+    pub component: String,
+    /// Its failures.
+    pub failures: Vec<VisibleFailure>,
+    /// Whether it is known what becomes of them.
+    #[serde(skip)]
+    pub is_judged: bool,
+}
+
+impl Emission {
+    /// The verdict, in a line.
+    pub fn headline(&self, coverage: Coverage) -> String {
+        let (kind, component) = (coverage.kind(), &self.component);
+        match self.failures.len() as u64 {
+            0 => format!("HOLDS ({kind}): {component} shows nothing that is not right"),
+            1 => format!("VIOLATED: {component} shows 1 failure ({kind})"),
+            count => format!("VIOLATED: {component} shows {} failures ({kind})", grouped(count)),
+        }
+    }
 }
 
 /// A failure of a program that others can see.

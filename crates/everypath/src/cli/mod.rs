@@ -6,7 +6,7 @@ pub(crate) use check::CheckArgs;
 
 use clap::{Args, Parser, Subcommand};
 use everypath_model::cli::{ModelArgs, OutputArgs, SimulateArgs};
-use everypath_trace::Seconds;
+use everypath_trace::{Seconds, TimeName};
 use std::path::PathBuf;
 
 /// A model checker for networked programs: explores every path, not just the likely ones.
@@ -31,7 +31,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Explore an unmodified native program.
     Check(Box<CheckArgs>),
-    /// Say what this machine supports and what it lacks.
+    /// Say what this machine supports and what it lacks, or what of a program is supported.
     Doctor(DoctorArgs),
     /// Explore a protocol model.
     Model(Box<ModelArgs>),
@@ -63,6 +63,11 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
+    /// A program: its libraries, debug information, and calls in its code that are not modelled;
+    /// nothing of it is run
+    #[arg(conflicts_with = "syscalls")]
+    pub(crate) program: Option<PathBuf>,
+
     /// List all syscalls: modelled, passed to the kernel, or refused (which is inconclusive) and why
     #[arg(long)]
     pub(crate) syscalls: bool,
@@ -146,6 +151,10 @@ pub(crate) struct TestArgs {
     /// Sample schedules of each test instead of exploring all
     #[arg(long)]
     pub(crate) random: bool,
+
+    /// When a pending timeout may fire; `quiescent` for tests that sleep until others are done
+    #[arg(long, value_enum, default_value_t = TimeName::Ordered)]
+    pub(crate) time: TimeName,
 
     /// The folder of the crate [default: this folder]
     #[arg(long, value_name = "FOLDER")]

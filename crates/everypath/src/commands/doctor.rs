@@ -1,11 +1,13 @@
-//! `everypath doctor`: what this machine supports and lacks.
+//! `everypath doctor`: what this machine supports and lacks, and what of a program is supported.
 
 use crate::cli::DoctorArgs;
-use crate::{HOLDS, INCONCLUSIVE, output};
+use crate::{HOLDS, INCONCLUSIVE, USAGE, output};
 use everypath_check::Host;
-use everypath_native::doctor::{Finding, examine};
+use everypath_native::ProgramError;
+use everypath_native::doctor::{Finding, Inspected, examine, inspect};
 use everypath_native::syscalls::{Handling, SYSCALLS};
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 /// Says what this machine supports and what it lacks, or which syscalls are supported.
 pub(crate) fn run(args: &DoctorArgs) -> u8 {
@@ -14,9 +16,74 @@ pub(crate) fn run(args: &DoctorArgs) -> u8 {
         return HOLDS;
     }
     let host = Host::new();
+    if let Some(program) = &args.program {
+        return about(program, &host.folders);
+    }
     let findings = examine(&host.folders, &host.environment);
     output::print(&text(&findings));
     if can_check(&findings) { HOLDS } else { INCONCLUSIVE }
+}
+
+/// Says what of a program is supported.
+fn about(program: &Path, folders: &[PathBuf]) -> u8 {
+    match inspect(program, folders) {
+        Ok(inspected) => {
+            output::print(&inspected_text(&inspected));
+            if inspected.missing.is_empty() { HOLDS } else { INCONCLUSIVE }
+        }
+        Err(ProgramError::Script { path, interpreter }) => {
+            let path = path.display();
+            let name = interpreter.split(' ').next().unwrap_or_default();
+            output::print(&format!("{path} is a script: what is checked is {interpreter}\n"));
+            about(Path::new(name), folders)
+        }
+        Err(error) => {
+            output::error(&error.to_string());
+            if error.is_request() { USAGE } else { INCONCLUSIVE }
+        }
+    }
+}
+
+/// What is known of a program before it runs.
+fn inspected_text(inspected: &Inspected) -> String {
+    let Inspected { path, libraries, missing, symbols, debug_information, .. } = inspected;
+    let mut text = format!("program            {}, dynamically linked\n", path.display());
+    let names = |paths: &[PathBuf]| {
+        let names = paths.iter().filter_map(|path| path.file_name());
+        names.map(|name| name.to_string_lossy()).collect::<Vec<_>>().join(", ")
+    };
+    let _ = writeln!(text, "libraries          {}", names(libraries));
+    if !missing.is_empty() {
+        let _ = writeln!(text, "missing            {}: it cannot start", missing.join(", "));
+    }
+    let debug = match (debug_information, symbols) {
+        (true, _) => "yes: source lines and types are known",
+        (false, true) => {
+            "no, but symbols: functions have names; which accesses are atomic is not known, so that \
+             some data races are explored and not reported (build it with -g)"
+        }
+        (false, false) => {
+            "no, stripped: stacks have addresses only; which accesses are atomic is not known, so \
+             that some data races are explored and not reported (build it with -g)"
+        }
+    };
+    let _ = writeln!(text, "debug information  {debug}");
+    if !inspected.loads_more.is_empty() {
+        let _ = writeln!(
+            text,
+            "loads libraries    in {}: they are learnt, and loaded before main",
+            inspected.loads_more.join(", ")
+        );
+    }
+    for (name, (callers, why)) in &inspected.refused {
+        let _ = writeln!(text, "not modelled       {name} (in {}): {why}", callers.join(", "));
+    }
+    text.push_str(if inspected.refused.is_empty() {
+        "All calls found in its code are modelled or passed to the kernel.\n"
+    } else {
+        "A check is inconclusive only if an execution makes such a call.\n"
+    });
+    text
 }
 
 /// A line for each syscall, by number.

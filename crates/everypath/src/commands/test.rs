@@ -6,6 +6,7 @@ use crate::cli::TestArgs;
 use crate::output::{self, Json, OutputFile};
 use crate::usage::Usage;
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
+use clap::ValueEnum;
 use everypath_check::{TestFunction, tests_of};
 use everypath_report::{CheckResult, grouped, junit};
 use everypath_trace::Verdict;
@@ -88,6 +89,9 @@ fn check(args: &TestArgs, test: &TestFunction) -> Result<Checked, Usage> {
     let mut command = Command::new(own);
     command.args(["check", "--quiet", "--json", "-", "--max-seconds"]);
     command.arg(f64::from(args.max_seconds).to_string()).arg("--trace").arg(&trace);
+    if let Some(time) = args.time.to_possible_value() {
+        command.args(["--time", time.get_name()]);
+    }
     if args.random {
         command.args(["--strategy", "random", "--max-executions", "1000"]);
     }

@@ -1,6 +1,7 @@
 // remembers serve PORT: answers each request with how many there were, over all connections.
 // remembers holds PORT: two threads ask, and what they are told makes no difference.
 // remembers fails PORT: fails if the thread that asks again and again is told something large.
+// remembers first PORT: fails if the other thread has asked first.
 // remembers twice PORT: asks on two connections, one after the other, and fails unless told 1 and 2.
 #include <arpa/inet.h>
 #include <poll.h>
@@ -62,5 +63,6 @@ int main(int argc, char **argv) {
     pthread_join(other, NULL);
     // Of two requests none is the third, but the server was asked by other executions, too.
     if (strcmp(argv[1], "fails") == 0) return told[0] > 2 || told[1] > 2;
+    if (strcmp(argv[1], "first") == 0) return told[0] != 1;
     return 0;
 }

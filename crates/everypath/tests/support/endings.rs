@@ -5,8 +5,17 @@ use serde_json::Value;
 
 /// The endings that a search of all schedules finds.
 pub(crate) fn endings(programs: &Programs, reduction: &str, command: &str) -> Option<Vec<String>> {
+    endings_with(programs, &format!("--reduction {reduction}"), command)
+}
+
+/// The same with other options.
+pub(crate) fn endings_with(
+    programs: &Programs,
+    options: &str,
+    command: &str,
+) -> Option<Vec<String>> {
     // No execution ends with code 255, so every ending is counted.
-    let options = format!("--keep-going --exit-code 255 --reduction {reduction}");
+    let options = format!("--keep-going --exit-code 255 {options}");
     let (code, result) =
         programs.check(&format!("{options} --max-executions 30000 -- ./{command}"));
     assert!(code == 1 || code == 3, "{command}: {result}");

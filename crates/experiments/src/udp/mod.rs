@@ -199,7 +199,7 @@ impl Row {
                 let options = options.split_whitespace();
                 let limits = ["--max-seconds", PATIENCE, "--peer", &server, "--"];
                 let words = options.chain(limits).chain(client.split_whitespace());
-                checks::check(host.everypath, folder, words)
+                checks::check(host, folder, words)
             }
         }
     }

@@ -15,6 +15,7 @@ mod ending;
 use crate::confirm::confirm;
 use crate::costs::{Cost, Rhythm};
 use crate::expand::{BreachAt, Class, Expansion, Job, Record, Rules, Worker};
+use crate::expander::set_ends;
 use crate::frontier::{Frontier, Work};
 use crate::graph::NOWHERE;
 use crate::incremental::{Increment, Incremental, Incremented, Past, Visit};
@@ -129,29 +130,6 @@ fn by_property(number: usize, properties: usize) -> Vec<u64> {
 /// The shard of a node, and its number there.
 fn place(shards: usize, node: u32) -> (usize, u32) {
     (node as usize & (shards - 1), node >> shards.ilog2())
-}
-
-/// Decides how many records of each worker count: all, or those up to the first violation if the
-/// search stops there. What other threads executed beyond it is forgotten.
-fn set_ends<S: System>(results: &mut [Worker<S>], keep_going: bool) {
-    let mut over = false;
-    for worker in results {
-        let expansion = &mut worker.expansion;
-        let first = expansion.breaches.iter().find(|breach| breach.counts && !keep_going);
-        let (end, skips_end, works_end) = match first {
-            _ if over => (0, 0, 0),
-            None => (expansion.records.len(), expansion.skips.len(), u32::MAX),
-            Some(breach) => {
-                let end = match breach.at {
-                    BreachAt::Record(record) => record + 1,
-                    BreachAt::Enabled(_, before) => before,
-                };
-                (end, breach.skips, expansion.work_of(breach.at))
-            }
-        };
-        over |= first.is_some();
-        (expansion.end, expansion.skips_end, expansion.works_end) = (end, skips_end, works_end);
-    }
 }
 
 /// When a generated state is shown to the visited set.
@@ -511,7 +489,8 @@ impl<'a, S: System> Engine<'a, S> {
         let results = &mut workers[..used];
         let timed = self.past.as_ref().is_some_and(|past| past.watch.is_some());
         let timed = timed && self.admission == Admit::Now && self.rhythm.beat();
-        set_ends(results, self.rules.search.keep_going);
+        let expansions = results.iter_mut().map(|worker| &mut worker.expansion);
+        set_ends(expansions, self.rules.search.keep_going);
         match self.admission {
             Admit::Later => {}
             Admit::Now => self.shards[0].prefetch_states(results[0].expansion.hashes()),
@@ -591,7 +570,7 @@ impl<'a, S: System> Engine<'a, S> {
                     past.start(source);
                 }
                 let depth = batch[record.work as usize].depth + 1;
-                past.executed(note, depth, record.class != Class::Unsafe);
+                past.executed(note, depth, record.class);
             }
             count_event(&mut self.by_event, record.event);
             match record.class {

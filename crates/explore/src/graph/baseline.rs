@@ -2,7 +2,7 @@
 
 use super::format::UNKNOWN;
 use super::read::Row;
-use super::{Graph, Makeup, NOWHERE, whole};
+use super::{BEYOND, Graph, Makeup, NOWHERE, whole};
 use crate::{Fingerprint, Step};
 use std::fmt;
 
@@ -40,7 +40,8 @@ enum Use {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hint {
     pub(crate) origin: Origin,
-    /// Where the step leads, or (modified) has led; [`NOWHERE`] if that is not known.
+    /// Where the step leads, or (modified) has led; [`NOWHERE`] if that is not known, [`BEYOND`] if
+    /// only that it is safe.
     pub(crate) next: u32,
 }
 
@@ -148,23 +149,27 @@ impl<'a> Baseline<'a> {
     }
 
     /// The steps enabled in a state and what is known of them, without asking the model, if the
-    /// graph has them all. Ask [`Baseline::covers`] first.
+    /// graph has them all. Ask [`Baseline::covers`] first. `deepest` is whether they lead to the
+    /// depth bound, so that it is enough to know that they are safe.
     #[inline]
-    pub(crate) fn list(&self, row: Row<'_>, steps: &mut Vec<Step>, hints: &mut Vec<Hint>) -> bool {
-        let width = self.graph.width;
+    pub(crate) fn list(
+        &self,
+        (row, deepest): (Row<'_>, bool),
+        steps: &mut Vec<Step>,
+        hints: &mut Vec<Hint>,
+    ) -> bool {
         steps.clear();
         hints.clear();
-        if row.transitions.len() / width != usize::from(row.enabled) {
+        if self.graph.count(row) != usize::from(row.enabled) {
             return false;
         }
-        for transition in row.transitions.chunks_exact(width) {
-            let (step, next) = self.graph.transition(transition);
+        for (step, next) in self.graph.transitions_of(row) {
             let origin = match self.steps.get(step) {
                 Some(Known { use_: Use::Same, .. }) => Origin::Hit,
                 Some(Known { use_: Use::Modified, .. }) => Origin::Modified,
                 Some(Known { use_: Use::Gone, .. }) | None => return false,
             };
-            if next == NOWHERE {
+            if next == NOWHERE || next == BEYOND && origin == Origin::Hit && !deepest {
                 return false;
             }
             steps.push(self.steps[step].step);
@@ -177,10 +182,14 @@ impl<'a> Baseline<'a> {
     ///
     /// The transitions of a state are in the order in which the steps mostly are enabled, so the
     /// next one is mostly the one that is looked for.
-    pub(crate) fn look_up(&self, row: Row<'_>, steps: &[Step], hints: &mut Vec<Hint>) {
-        let width = self.graph.width;
-        let count = row.transitions.len() / width;
-        let at = |at: usize| self.graph.transition(&row.transitions[at * width..][..width]);
+    pub(crate) fn look_up(
+        &self,
+        (row, deepest): (Row<'_>, bool),
+        steps: &[Step],
+        hints: &mut Vec<Hint>,
+    ) {
+        let count = self.graph.count(row);
+        let at = |at: usize| self.graph.transition(row, at);
         let fits = |place: usize, step: Step| {
             let known = self.steps.get(at(place).0);
             known.is_some_and(|known| known.step == step && known.use_ != Use::Gone)
@@ -195,9 +204,11 @@ impl<'a> Baseline<'a> {
             let origin = match (modified, next) {
                 (true, _) => Origin::Modified,
                 (false, NOWHERE) => Origin::Miss,
+                // What is not at the bound now must be executed, to be explored.
+                (false, BEYOND) if !deepest => Origin::Miss,
                 (false, _) => Origin::Hit,
             };
-            Hint { origin, next }
+            Hint { origin, next: if origin == Origin::Miss { NOWHERE } else { next } }
         }));
     }
 
@@ -217,8 +228,7 @@ impl<'a> Baseline<'a> {
     /// The transitions of a state that are still true, in today's terms.
     pub(super) fn kept(&self, number: u32) -> impl Iterator<Item = (Step, u32)> {
         let row = self.graph.row(number).unwrap_or_default();
-        row.transitions.chunks_exact(self.graph.width).filter_map(|bytes| {
-            let (step, next) = self.graph.transition(bytes);
+        self.graph.transitions_of(row).filter_map(|(step, next)| {
             let known = self.steps.get(step).filter(|known| known.use_ == Use::Same)?;
             (next != NOWHERE).then_some((known.step, next))
         })

@@ -4,22 +4,27 @@
 //!
 //! | part | of each | bytes |
 //! |---|---|--:|
-//! | transitions | transition: number of the step (two or four bytes), number of the next state | 6 or 8 |
+//! | targets | transition of a state that has them: number of the next state, [`BEYOND`] if it was not hashed | 4 |
 //! | meta | – | – |
 //! | steps | different step: event, actor, parameter | 8 |
-//! | rows | expanded state, and one more: its first transition, how many steps are enabled (one byte, 255 if not known), checksum of its transitions (three bytes) | 8 |
+//! | ends of lists | different list of steps: where it ends among all | 4 |
+//! | lists | step of a list: its number | 2 or 4 |
+//! | rows | expanded state: the list of its steps (the highest bit says that it has no targets), its first target, how many steps are enabled (one byte, 255 if not known), checksum of its targets (three bytes) | 12 |
 //! | index | slot: number of an expanded state plus one, 0 if empty; place by fingerprint | 4 |
 //! | fingerprints | state, the expanded ones first | 16 |
 //!
-//! The header and everything after the transitions have checksums that are verified when the
-//! file is opened; those of the transitions are verified row by row as they are used, so that
+//! The header and everything after the targets have checksums that are verified when the
+//! file is opened; those of the targets are verified row by row as they are used, so that
 //! opening a file does not read it all.
+//!
+//! [`BEYOND`]: super::BEYOND
 
+use super::BEYOND;
 use std::fmt;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of the format; files of another version are refused.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 const MAGIC: &[u8; 16] = b"everypath graph\n";
 /// The length of the header.
@@ -31,7 +36,7 @@ pub(super) const NUMBER: usize = 4;
 /// The bytes of a step.
 pub(super) const STEP: usize = 8;
 /// The bytes of a row.
-pub(super) const ROW: usize = 8;
+pub(super) const ROW: usize = 12;
 /// The bytes of a fingerprint.
 pub(super) const PRINT: usize = 16;
 
@@ -77,11 +82,15 @@ pub(super) struct Header {
     pub(super) step_width: u64,
     pub(super) meta: u64,
     pub(super) steps: u64,
+    pub(super) lists: u64,
+    /// How many steps the lists have.
+    pub(super) listed: u64,
     pub(super) expanded: u64,
     pub(super) states: u64,
     pub(super) transitions: u64,
+    pub(super) targets: u64,
     pub(super) index_bits: u64,
-    /// The checksum of everything after the transitions.
+    /// The checksum of everything after the targets.
     pub(super) checksum: u64,
 }
 
@@ -90,6 +99,8 @@ pub(super) struct Header {
 pub(super) struct Places {
     pub(super) meta: usize,
     pub(super) steps: usize,
+    pub(super) ends: usize,
+    pub(super) lists: usize,
     pub(super) rows: usize,
     pub(super) index: usize,
     pub(super) prints: usize,
@@ -111,10 +122,20 @@ impl Header {
         bytes
     }
 
-    fn words(&self) -> [u64; 8] {
-        let Header { step_width, meta, steps, expanded, states, transitions, index_bits, checksum } =
-            *self;
-        [step_width, meta, steps, expanded, states, transitions, index_bits, checksum]
+    fn words(&self) -> [u64; 11] {
+        [
+            self.step_width,
+            self.meta,
+            self.steps,
+            self.lists,
+            self.listed,
+            self.expanded,
+            self.states,
+            self.transitions,
+            self.targets,
+            self.index_bits,
+            self.checksum,
+        ]
     }
 
     /// Reads the header of a file and checks the length of the file against it.
@@ -140,11 +161,14 @@ impl Header {
             step_width: word(32),
             meta: word(40),
             steps: word(48),
-            expanded: word(56),
-            states: word(64),
-            transitions: word(72),
-            index_bits: word(80),
-            checksum: word(88),
+            lists: word(56),
+            listed: word(64),
+            expanded: word(72),
+            states: word(80),
+            transitions: word(88),
+            targets: word(96),
+            index_bits: word(104),
+            checksum: word(112),
         };
         let places = header.places().filter(|places| places.end as u64 == found);
         Ok((header, places.ok_or(GraphError::Damaged("header"))?))
@@ -155,8 +179,10 @@ impl Header {
         let sensible = matches!(self.step_width, 2 | 4)
             && self.index_bits < 32
             && self.expanded <= self.states
-            && self.states < u64::from(u32::MAX)
-            && self.transitions < u64::from(u32::MAX);
+            && self.states < u64::from(BEYOND)
+            && self.lists < u64::from(NO_TARGETS)
+            && self.listed <= u64::from(u32::MAX)
+            && self.targets <= u64::from(u32::MAX);
         let mut end = HEADER as u64;
         let mut part = |count: u64, size: u64| {
             end = end.checked_add(count.checked_mul(size)?)?;
@@ -166,10 +192,12 @@ impl Header {
             return None;
         }
         Some(Places {
-            meta: part(self.transitions, self.step_width + NUMBER as u64)?,
+            meta: part(self.targets, NUMBER as u64)?,
             steps: part(self.meta, 1)?,
-            rows: part(self.steps, STEP as u64)?,
-            index: part(self.expanded + 1, ROW as u64)?,
+            ends: part(self.steps, STEP as u64)?,
+            lists: part(self.lists, NUMBER as u64)?,
+            rows: part(self.listed, self.step_width)?,
+            index: part(self.expanded, ROW as u64)?,
             prints: part(1 << self.index_bits, NUMBER as u64)?,
             end: part(self.states, PRINT as u64)?,
         })
@@ -195,10 +223,14 @@ pub(super) fn home(print: u128, bits: u64) -> usize {
 /// The number of enabled steps of a state, if it is unknown.
 pub(super) const UNKNOWN: u8 = u8::MAX;
 
-/// The second half of the row of a state with this fingerprint: how many steps are enabled in it,
-/// and the checksum of its transitions.
+/// In a row, with the number of its list: none of its transitions has a target.
+pub(super) const NO_TARGETS: u32 = 1 << 31;
+
+/// The end of the row of a state with this fingerprint and list: how many steps are enabled in it,
+/// and the checksum of its targets.
 #[inline]
-pub(super) fn row_seal(transitions: &[u8], print: u128, enabled: u8) -> u32 {
-    let sum = xxhash_rust::xxh3::xxh3_64_with_seed(transitions, (print >> 64) as u64) as u32;
+pub(super) fn row_seal(targets: &[u8], (print, list): (u128, u32), enabled: u8) -> u32 {
+    let seed = (print >> 64) as u64 ^ u64::from(list);
+    let sum = xxhash_rust::xxh3::xxh3_64_with_seed(targets, seed) as u32;
     sum << 8 | u32::from(enabled)
 }

@@ -7,13 +7,16 @@
 //! - [`Ledger`]: the transitions of a search that is under way, to be written as a graph.
 //!
 //! A transition is stored as the paper has it, from a fingerprint by an event to a fingerprint;
-//! but states and steps are numbered, and a fingerprint stands in the file once. So a transition
-//! takes six bytes of its own; and a search that follows the graph finds the successors of a
-//! successor without any search at all. `format.rs` describes the file.
+//! but states and steps are numbered, a fingerprint stands in the file once, and so does the list of
+//! the steps of a state, which many others share. So a transition takes four bytes of its own, or
+//! none if it leads to the depth bound; and a search that follows the graph finds the successors
+//! of a successor without any search at all. `format.rs` describes the file.
 
+mod assembly;
 mod baseline;
 mod format;
 mod ledger;
+mod lists;
 mod read;
 
 pub use baseline::{Baseline, Unusable};
@@ -23,6 +26,10 @@ pub use ledger::{About, Ledger, Written};
 pub use read::Graph;
 
 use crate::{Fingerprint, Step, canonical};
+
+/// The number of a state that was not hashed, because it is at the depth bound: it is known to be
+/// safe, and no more.
+pub(crate) const BEYOND: u32 = u32::MAX - 1;
 
 /// The text of what decides how states become fingerprints, for makeups.
 pub const SOURCES: [&str; 2] = [include_str!("../canonical.rs"), include_str!("../fingerprint.rs")];

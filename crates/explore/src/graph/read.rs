@@ -1,9 +1,10 @@
 //! A memory-mapped graph, searched in place.
 
 use super::format::{
-    GraphError, HEADER, Header, NUMBER, PRINT, Places, ROW, STEP, UNKNOWN, home, read_u32, row_seal,
+    GraphError, HEADER, Header, NO_TARGETS, NUMBER, PRINT, Places, ROW, STEP, UNKNOWN, home,
+    read_u32, row_seal,
 };
-use super::{Counterexample, Meta, NOWHERE};
+use super::{BEYOND, Counterexample, Meta, NOWHERE};
 use crate::{Canonical, Fingerprint, Step};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -15,22 +16,24 @@ pub struct Graph<'a> {
     pub(super) meta: Meta,
     /// The different steps, as they were numbered when the graph was written.
     pub(super) steps: Vec<Step>,
-    /// The bytes of a transition.
-    pub(super) width: usize,
+    /// The bytes of the number of a step.
+    width: usize,
 }
 
 /// What a graph knows of a state.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
-    /// Its transitions, in the order of their steps.
-    pub(super) transitions: &'a [u8],
+    /// The numbers of its steps, in their order, and of the states to which they lead; none if all
+    /// lead to the depth bound.
+    steps: &'a [u8],
+    targets: &'a [u8],
     /// How many steps are enabled in it, or [`UNKNOWN`].
     pub(super) enabled: u8,
 }
 
 impl Default for Row<'_> {
     fn default() -> Self {
-        Row { transitions: &[], enabled: UNKNOWN }
+        Row { steps: &[], targets: &[], enabled: UNKNOWN }
     }
 }
 
@@ -47,12 +50,12 @@ impl<'a> Graph<'a> {
         }
         let mut meta = Meta::default();
         meta.read(&mut &bytes[places.meta..places.steps]);
-        let steps = bytes[places.steps..places.rows].chunks_exact(STEP).map(|step| Step {
+        let steps = bytes[places.steps..places.ends].chunks_exact(STEP).map(|step| Step {
             event: u16::from_le_bytes([step[0], step[1]]),
             actor: u16::from_le_bytes([step[2], step[3]]),
             param: read_u32(&step[4..]),
         });
-        let (steps, width) = (steps.collect(), header.step_width as usize + NUMBER);
+        let (steps, width) = (steps.collect(), header.step_width as usize);
         Ok(Graph { bytes, header, places, meta, steps, width })
     }
 
@@ -116,24 +119,55 @@ impl<'a> Graph<'a> {
             return Ok(Row::default());
         }
         let row = &self.bytes[self.places.rows + number as usize * ROW..];
-        let (first, seal, end) = (read_u32(row), read_u32(&row[4..]), read_u32(&row[ROW..]));
-        let place = |transition: u32| HEADER + transition as usize * self.width;
-        let transitions = self.bytes[..self.places.meta].get(place(first)..place(end));
+        let (listed, first, seal) = (read_u32(row), read_u32(&row[4..]), read_u32(&row[8..]));
+        let steps = self.list(listed & !NO_TARGETS).ok_or(GraphError::Damaged("lists"))?;
+        let count = if listed & NO_TARGETS == 0 { steps.len() / self.width } else { 0 };
+        let start = HEADER + first as usize * NUMBER;
+        let targets = self.bytes[..self.places.meta].get(start..start + count * NUMBER);
         let enabled = seal as u8;
-        let intact = |row: &&[u8]| row_seal(row, self.print(number), enabled) == seal;
-        let transitions = transitions.filter(intact).ok_or(GraphError::Damaged("transitions"))?;
-        Ok(Row { transitions, enabled })
+        let intact =
+            |targets: &&[u8]| row_seal(targets, (self.print(number), listed), enabled) == seal;
+        let targets = targets.filter(intact).ok_or(GraphError::Damaged("transitions"))?;
+        Ok(Row { steps, targets, enabled })
     }
 
-    /// The step and the next state of a transition; [`NOWHERE`] if that is none.
+    /// A list of steps.
     #[inline]
-    pub(super) fn transition(&self, bytes: &[u8]) -> (usize, u32) {
-        let (step, next) = bytes.split_at(self.width - NUMBER);
-        let step = match step.len() {
-            2 => usize::from(u16::from_le_bytes([step[0], step[1]])),
-            _ => read_u32(step) as usize,
+    fn list(&self, number: u32) -> Option<&'a [u8]> {
+        let ends = &self.bytes[self.places.ends..self.places.lists];
+        let end = |list: u32| {
+            let end = ends.get(list as usize * NUMBER..)?.first_chunk()?;
+            Some(u32::from_le_bytes(*end) as usize * self.width)
         };
-        let next = read_u32(next);
-        (step, if u64::from(next) < self.header.states { next } else { NOWHERE })
+        let start = if number == 0 { 0 } else { end(number - 1)? };
+        self.bytes[self.places.lists..self.places.rows].get(start..end(number)?)
+    }
+
+    /// How many transitions a row has.
+    #[inline]
+    pub(super) fn count(&self, row: Row<'_>) -> usize {
+        row.steps.len() / self.width
+    }
+
+    /// The number of the step of a transition of a row, and of the next state; [`BEYOND`] if that was
+    /// not hashed, [`NOWHERE`] if there is none.
+    #[inline]
+    pub(super) fn transition(&self, row: Row<'_>, at: usize) -> (usize, u32) {
+        let step = match &row.steps[at * self.width..][..self.width] {
+            &[low, high] => usize::from(u16::from_le_bytes([low, high])),
+            step => read_u32(step) as usize,
+        };
+        let next = row.targets.get(at * NUMBER..).map_or(BEYOND, |targets| match targets {
+            [] => BEYOND,
+            targets => read_u32(targets),
+        });
+        let is_known = u64::from(next) < self.header.states || next == BEYOND;
+        (step, if is_known { next } else { NOWHERE })
+    }
+
+    /// The transitions of a row.
+    #[inline]
+    pub(super) fn transitions_of(&self, row: Row<'a>) -> impl Iterator<Item = (usize, u32)> {
+        (0..self.count(row)).map(move |at| self.transition(row, at))
     }
 }

@@ -1,9 +1,13 @@
 //! The options of the commands over models, as `--help` shows them.
 
+mod cluster;
+mod disk;
 mod graph;
 mod other;
 mod simulate;
 
+pub(crate) use cluster::ClusterArgs;
+pub(crate) use disk::DiskArgs;
 pub(crate) use graph::GraphArgs;
 pub(crate) use other::OtherArgs;
 pub use simulate::SimulateArgs;
@@ -53,6 +57,10 @@ Examples:
   everypath model aodv --topology ring --nodes 4 --feature rerr --feature hello --max-depth 8
   everypath model aodv --bug delete-route --save-graph aodv.graph
   everypath model aodv --load-graph aodv.graph --save-graph aodv.graph
+  everypath model aodv --checkpoint aodv.search --every 5 --max-memory 2G
+  everypath model aodv --resume aodv.search
+  everypath model aodv --processes 4
+  everypath model aodv --hosts hosts.txt --process 0
   everypath model arq --events
   everypath model arq --rank list")]
 pub struct ModelArgs {
@@ -97,7 +105,8 @@ pub struct ModelArgs {
     pub(crate) visited: Option<VisitedName>,
 
     /// Explore less: `identical` takes one step for identical packets instead of one for each copy;
-    /// `symmetry` explores one of the states that differ only in which of several like nodes is which
+    /// `symmetry` explores one of the states that differ only in which of several like nodes is which;
+    /// `sleep` takes steps of different nodes that commute in one order (sleep sets; bfs only)
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
     pub(crate) reduction: Vec<ReductionName>,
 
@@ -139,6 +148,12 @@ pub struct ModelArgs {
     pub(crate) common: CommonArgs,
 
     #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+
+    #[command(flatten)]
+    pub(crate) disk: DiskArgs,
+
+    #[command(flatten)]
     pub(crate) graph: GraphArgs,
 
     #[command(flatten)]
@@ -149,7 +164,7 @@ pub struct ModelArgs {
 }
 
 /// How a model is built, to be explored or simulated.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct BuildArgs {
     /// Number of nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -193,6 +208,7 @@ pub(crate) struct NetworkArgs {
 pub(crate) enum ReductionName {
     Identical,
     Symmetry,
+    Sleep,
 }
 
 /// Where the result goes.

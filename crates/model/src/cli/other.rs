@@ -38,3 +38,14 @@ pub(crate) struct OtherArgs {
     #[arg(long, value_name = "EVENT", requires = "validate")]
     pub(crate) hidden: Vec<String>,
 }
+
+impl OtherArgs {
+    /// Whether anything is asked for instead of a search.
+    pub(crate) fn asked(&self) -> bool {
+        self.interactive
+            || self.export_graph.is_some()
+            || self.tests.is_some()
+            || self.sample_traces.is_some()
+            || self.validate.is_some()
+    }
+}

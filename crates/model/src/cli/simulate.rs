@@ -9,11 +9,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The options of `simulate`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
   everypath simulate arq --delay 20 --loss 0.05
   everypath simulate arq --loss 0.1 --replications 30 --seed 7 --plot plots
+  everypath simulate aodv --nodes 9 --topology grid --faults crash=2,partition=1
+  everypath simulate arq --sweep loss=0,0.05,0.1,0.2 --sweep delay=5,50 --plot plots
   everypath simulate arq --duration 1000 --json -")]
 pub struct SimulateArgs {
     /// The model's name
@@ -60,6 +62,17 @@ pub struct SimulateArgs {
     #[arg(value_parser = rate)]
     pub(crate) failures: f64,
 
+    /// Faults that happen in every replication, as FAULT=N, separated by commas: loss, duplicate, reboot,
+    /// crash, partition; each so often, at random moments
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) faults: Vec<String>,
+
+    /// Simulate with each of these values of a setting in turn, as NAME=VALUE,VALUE: loss, delay,
+    /// jitter, interval, failures, traffic, nodes, duration, or a parameter of the model; a second one
+    /// gives each plot a curve for each of its values
+    #[arg(long, value_name = "SWEEP")]
+    pub(crate) sweep: Vec<String>,
+
     /// Run with R consecutive seeds; the results are means with 95 % confidence intervals
     #[arg(long, value_name = "R", default_value_t = 5, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -90,6 +103,26 @@ pub struct SimulateArgs {
     /// Print nothing but errors
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+impl SimulateArgs {
+    /// Gives a setting a value, as its option would.
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let whole = || value.parse::<u32>().map_err(|_| "expected a whole number".to_string());
+        match name {
+            "loss" => self.loss = probability(value)?,
+            "delay" => self.delay = delay(value)?,
+            "jitter" => self.jitter = jitter(value)?,
+            "interval" => self.interval = Some(delay(value)?),
+            "failures" => self.failures = rate(value)?,
+            "duration" => self.duration = duration(value)?,
+            "nodes" => self.build.nodes = Some(whole()?),
+            "traffic" if whole()? == 0 => return Err("expected at least 1".into()),
+            "traffic" => self.traffic = Some(whole()?),
+            _ => return Err("it is not a setting".into()),
+        }
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

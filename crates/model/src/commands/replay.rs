@@ -61,6 +61,7 @@ fn retake(kind: &ModelKind, model: &dyn AnyModel, recorded: &Trace) -> Result<Tr
             strong: events(&record.strongly_fair),
         },
         symmetry: false,
+        sleep: false,
     };
     let violated = model.recheck((&schedule, loop_start), &request)?;
     let (property, message) = violated

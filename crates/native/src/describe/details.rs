@@ -2,7 +2,7 @@
 //! the happens-before order, and which lines of the sources are worth an excerpt.
 
 use super::Names;
-use super::operations::{fault, kind_of_object, what};
+use super::operations::{kind_of_object, what};
 use crate::dependence::taken;
 use crate::schedule::recorded;
 use crate::symbols::Frame;
@@ -133,12 +133,13 @@ fn frames(stack: &[Frame]) -> Vec<everypath_trace::Frame> {
 /// The name of the fault that a step is.
 pub(crate) fn fault_of(event: &Event) -> Option<String> {
     let name = match (event.operation(), event.completion()) {
-        (Operation::Fault(it), _) if event.outcome != 0 => fault(it),
+        (Operation::Fault(it), _) if event.outcome != 0 => it.words(),
         (Operation::Kill, _) if event.outcome == 1 => "kill",
         (Operation::Kill, _) if event.outcome > 1 => "restart",
         (_, Completion::NetworkChanged(NetworkChange::Cut(..))) => "partition",
         (_, Completion::NetworkChanged(NetworkChange::Mended(..))) => "partition healed",
         (_, Completion::Spurious) => "spurious wakeup",
+        (_, Completion::Reset) => "connection reset",
         (_, Completion::Delivered(Delivered { delivery, .. })) => match delivery {
             Delivery::Nothing { lost: 0 } | Delivery::InOrder { .. } | Delivery::Answer => {
                 return None;

@@ -56,6 +56,10 @@ impl Names<'_> {
             Property::Crash => self.crash(),
             Property::Abort => format!("{who} aborts the program"),
             Property::Assertion => format!("{who}: {}", execution.text),
+            Property::PeerFailure => {
+                let place = self.place_in(execution.thread);
+                format!("{} because of what {who} has sent{place}", execution.text)
+            }
             Property::DoubleFree => {
                 format!("{who} frees a block {} that was freed before", execution.text)
             }
@@ -186,13 +190,21 @@ impl Names<'_> {
     fn uncontrolled(&self) -> String {
         let execution = &self.replayed.execution;
         let who = self.thread(execution.thread);
+        let said = match execution.outcome {
+            Outcome::NeedsLibrary => format!(
+                "dlopen of {} is not modelled here: libraries must be loaded before main; give \
+                 --library {}:{}",
+                execution.text, execution.detail, execution.text
+            ),
+            _ => execution.text.clone(),
+        };
         let frames = self.stack_of(execution.thread).map(|stack| stack.frames.as_slice());
         let stack: Vec<String> =
             frames.unwrap_or_default().iter().take(4).map(ToString::to_string).collect();
         if stack.is_empty() {
-            format!("{} (in {who})", execution.text)
+            format!("{said} (in {who})")
         } else {
-            format!("{} (in {who}: {})", execution.text, stack.join(" < "))
+            format!("{said} (in {who}: {})", stack.join(" < "))
         }
     }
 }

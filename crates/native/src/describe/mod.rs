@@ -19,7 +19,7 @@ use everypath_shim_abi::{
     Outcome, Phase, TIMEOUT, ThreadEntry, Waiting, text,
 };
 use everypath_trace::{Line, Message, RacingStep, TraceStep};
-use operations::{delivery, fault, kind_of_object, resumes, verb, what, with_outcome};
+use operations::{delivery, kind_of_object, resumes, verb, what, with_outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of threads and objects in an execution.
@@ -130,7 +130,7 @@ impl<'a> Names<'a> {
                 _ => "creates a thread".into(),
             },
             (Operation::Exit(_), ..) => "ends".into(),
-            (Operation::Join, Phase::Request | Phase::Limited, _) => {
+            (Operation::Join, Phase::Request | Phase::Limited | Phase::Patient, _) => {
                 format!("joins {}", self.by_handle(event.object))
             }
             (Operation::Join, ..) => format!("has joined {}", self.by_handle(event.object)),
@@ -148,7 +148,7 @@ impl<'a> Names<'a> {
                 let stream = if is_output { "output" } else { "error" };
                 format!("writes {length} bytes to standard {stream}")
             }
-            (Operation::Sleep(_), Phase::Limited, _) => "goes to sleep".into(),
+            (Operation::Sleep(_), Phase::Limited | Phase::Patient, _) => "goes to sleep".into(),
             (Operation::Sleep(_), ..) => "wakes up".into(),
             (Operation::SignalWait, Phase::Resume, _) => "got a signal".into(),
             (Operation::SignalWait, ..) => "waits for a POSIX signal".into(),
@@ -166,7 +166,7 @@ impl<'a> Names<'a> {
             (Operation::Partition, ..) => self.network_change(event),
             (Operation::Choose(ways), ..) => format!("chooses {} of {ways}", event.outcome),
             (Operation::Fault(_), .., 0) => "gets no fault".into(),
-            (Operation::Fault(it), ..) => format!("gets a fault: {}", fault(it)),
+            (Operation::Fault(it), ..) => format!("gets a fault: {}", it.words()),
             (Operation::Deliver(_), ..) => delivery(event),
             (Operation::Note, ..) => format!("notes: {}", self.note(event)),
             (Operation::AtomicBegin, ..) => "begins an atomic section".into(),
@@ -254,7 +254,8 @@ impl<'a> Names<'a> {
 
     /// The messages between sockets; `outside` is the name of the peer.
     pub fn messages(&self, outside: &str) -> Vec<Message> {
-        crate::messages::messages(&self.replayed.execution, &self.replayed.system, outside)
+        let events = &self.replayed.execution.message_events;
+        crate::messages::messages(events, &self.replayed.system, outside)
     }
 
     /// A `connect` that fails: during a partition, or without a listener.
@@ -264,7 +265,7 @@ impl<'a> Names<'a> {
         let at = events.iter().position(|other| std::ptr::eq(other, event)).unwrap_or(0);
         let object = self.object(event.object);
         match events[..at].iter().rfind(own) {
-            Some(asked) if asked.phase == Phase::Limited => {
+            Some(asked) if matches!(asked.phase, Phase::Limited | Phase::Patient) => {
                 format!("times out: address {object} is unreachable")
             }
             _ => format!(

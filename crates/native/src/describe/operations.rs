@@ -1,6 +1,6 @@
 //! Operations in words: verbs, and what they work on.
 
-use everypath_shim_abi::{Completion, Delivered, Delivery, Event, Fault, OperationKind, TIMEOUT};
+use everypath_shim_abi::{Completion, Delivered, Delivery, Event, OperationKind, TIMEOUT};
 
 /// The description of a step, with the outcome that was chosen if it has several.
 pub(super) fn with_outcome(words: String, event: &Event) -> String {
@@ -10,6 +10,9 @@ pub(super) fn with_outcome(words: String, event: &Event) -> String {
         _ if event.kind() == OperationKind::ConnectPeer => format!("{words}, and is refused"),
         outcome if matches!(event.kind(), OperationKind::Send | OperationKind::SendWhole) => {
             format!("{words}, a short write of {outcome} bytes")
+        }
+        _ if event.completion() == Completion::Reset => {
+            format!("{words}, and the connection is reset (ECONNRESET)")
         }
         outcome if matches!(event.kind(), OperationKind::Receive | OperationKind::ReceiveWhole) => {
             format!("{words}, a short read (choice {outcome})")
@@ -116,16 +119,6 @@ pub(super) fn kind_of_object(operation: OperationKind) -> Option<&'static str> {
         | OperationKind::AtomicBegin
         | OperationKind::AtomicEnd => return None,
     })
-}
-
-/// The name of a fault.
-pub(super) fn fault(fault: Fault) -> &'static str {
-    match fault {
-        Fault::Refuse => "connection refused",
-        Fault::Reset => "connection reset",
-        Fault::ShortWrite => "short write",
-        Fault::Interrupt => "EINTR",
-    }
 }
 
 /// What the network did to a datagram.

@@ -1,7 +1,9 @@
 //! What this machine supports for controlling programs, found by trying it.
 
+mod program;
 pub(crate) mod resource_limits;
 
+pub use program::{Inspected, inspect};
 pub use resource_limits::stack_shortage;
 
 use crate::program::{Program, ProgramError};

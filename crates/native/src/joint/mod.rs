@@ -8,6 +8,7 @@
 mod confirm;
 mod describe;
 mod judge;
+mod memory;
 mod places;
 mod requests;
 mod script;
@@ -16,9 +17,11 @@ pub use judge::Finish;
 pub(crate) use requests::JointRequests;
 pub(crate) use script::{Recorded, Reply};
 
+use crate::closed::ExitCodes;
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::execution::{Execution, ExitCodes};
+use crate::execution::Execution;
+use crate::memory::{Armed, Conflict};
 use crate::runner::{Runner, Stop};
 use crate::worker::Launch;
 use confirm::{Claim, confirm};
@@ -29,6 +32,7 @@ use everypath_schedules::{Reduction, ScheduleSearch, SearchEnd};
 use everypath_shim_abi::Outcome;
 use everypath_trace::{Control, Progress};
 use judge::{End, Judge, Judged};
+use memory::Memory;
 use requests::{Programs, Shown, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -89,6 +93,16 @@ impl JointSearch {
         search
     }
 
+    /// The same search with these accesses as scheduling points.
+    #[must_use]
+    pub fn armed_with(&self, armed: &Arc<Armed>) -> Self {
+        let mut search = self.clone();
+        for (_, launch) in &mut search.programs {
+            launch.armed = Arc::clone(armed);
+        }
+        search
+    }
+
     /// The names of all who take part.
     fn names(&self) -> Vec<&str> {
         let programs = self.programs.iter().map(|(name, _)| name.as_str());
@@ -135,6 +149,14 @@ pub struct JointExplored {
     pub bounded: bool,
     /// Why there is no verdict, if there is a reason.
     pub reason: Option<String>,
+    /// Which memory accesses were scheduling points at last.
+    pub armed: Arc<Armed>,
+    /// Functions that could not be copied, so that nobody sees what memory they access.
+    pub unseen: Vec<String>,
+    /// Functions of libc that programs may call, and of whose memory accesses nothing is known.
+    pub unsummarised: Vec<String>,
+    /// Whether a thread has spun.
+    pub spins: bool,
 }
 
 /// Histories that were found to happen together and are not as they should be.
@@ -180,6 +202,7 @@ struct Exploration<'a> {
     programs: Programs,
     runners: Vec<Runner<'a>>,
     outsides: Vec<Environment>,
+    memories: Vec<Memory>,
     records: Vec<BTreeMap<HistoryId, Record>>,
     /// Programs that cannot go on, as long as nobody listens at a port.
     postponed: Option<Found>,
@@ -197,8 +220,26 @@ struct Exploration<'a> {
 }
 
 /// Explores until histories are found that are wrong together, nothing new can happen, or somebody
-/// stops it.
+/// stops it. If memory accesses are recorded, those that conflict become scheduling points, and all
+/// begins again.
 pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointExplored, Error> {
+    let mut armed = Armed::default();
+    loop {
+        let search = search.armed_with(&Arc::new(armed.clone()));
+        let (explored, unarmed) = explore_once(&search, control)?;
+        if unarmed.is_empty() || control.stopped() {
+            return Ok(JointExplored { armed: Arc::new(armed), ..explored });
+        }
+        unarmed.iter().for_each(|conflict| armed.arm(conflict));
+    }
+}
+
+/// Explores; also returns the conflicts whose accesses are no scheduling points, after which nothing
+/// else counts.
+fn explore_once(
+    search: &JointSearch,
+    control: &Control,
+) -> Result<(JointExplored, BTreeSet<Conflict>), Error> {
     let count = search.programs.len();
     let mut joint = Joint::new(count + usize::from(search.environment.is_some()));
     joint.side_mut(0).allow_breaks(search.breaks);
@@ -213,6 +254,7 @@ pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointE
         programs,
         runners: Vec::new(),
         outsides: Vec::new(),
+        memories: Vec::new(),
         records: (0..count).map(|_| BTreeMap::new()).collect(),
         postponed: None,
         open: None,
@@ -236,10 +278,15 @@ pub fn explore_jointly(search: &JointSearch, control: &Control) -> Result<JointE
         exploration.explored.sites += runner.worker().sites();
         exploration.runners.push(runner);
         exploration.outsides.push(outside);
+        exploration.memories.push(Memory::of(&launch));
     }
     exploration.run()?;
-    exploration.conclude();
-    Ok(exploration.explored)
+    let unarmed: BTreeSet<Conflict> =
+        exploration.memories.iter().flat_map(Memory::unarmed).collect();
+    if unarmed.is_empty() {
+        exploration.conclude();
+    }
+    Ok((exploration.explored, unarmed))
 }
 
 impl Exploration<'_> {
@@ -298,6 +345,13 @@ impl Exploration<'_> {
         if !self.explored.complete {
             self.explored.exit_codes.clear();
         }
+        for (memory, runner) in self.memories.iter().zip(&self.runners) {
+            self.explored.spins |= memory.spins();
+            self.explored.unseen.extend(memory.unseen(runner.worker()));
+            self.explored.unsummarised.extend(memory.unsummarised(runner.worker()));
+        }
+        self.explored.unsummarised.sort();
+        self.explored.unsummarised.dedup();
         if self.search.goal == Goal::Histories {
             let joint = lock(&self.programs);
             let side = joint.side(0);
@@ -336,38 +390,50 @@ impl Exploration<'_> {
     fn search_with(&mut self, side: usize, reduction: Reduction) -> Result<SearchEnd, Stop> {
         let Exploration { search, control, runners, outsides, records, explored, programs, .. } =
             self;
-        ScheduleSearch::new(reduction).run(&mut runners[side], |_, runner, executed| {
-            explored.executions[side] += 1;
-            explored.last_executions[side] += 1;
-            explored.steps += executed.steps.len() as u64;
-            let executions = explored.executions.iter().sum();
-            if executions % 64 == 0 {
-                let (states, events) = (executions, explored.steps);
-                control.publish(Progress { states, events, ..Progress::default() });
-            }
-            let counts =
-                !executed.ended.is_redundant() && runner.reply().outcome != Outcome::Abandoned;
-            let noted = match counts {
-                true => note(runner, &outsides[side], programs, (side, &mut records[side])),
-                false => Ok(false),
-            };
-            match noted {
-                Ok(true) if search.events.is_none() => explored.reason = Some(endless()),
-                Ok(is_cut) => explored.bounded |= is_cut,
-                Err(reason) => {
-                    let (name, _) = &search.programs[side];
-                    explored.reason = Some(format!("{name}: {reason}"));
+        let (memory, mut trouble) = (&mut self.memories[side], None);
+        let finished =
+            ScheduleSearch::new(reduction).run(&mut runners[side], |_, runner, executed| {
+                explored.executions[side] += 1;
+                explored.last_executions[side] += 1;
+                explored.steps += executed.steps.len() as u64;
+                let executions = explored.executions.iter().sum();
+                if executions % 64 == 0 {
+                    let (states, events) = (executions, explored.steps);
+                    control.publish(Progress { states, events, ..Progress::default() });
                 }
-            }
-            if explored.reason.is_some() {
-                return ControlFlow::Break(());
-            }
-            if let Some(most) = search.executions.filter(|&most| executions >= most) {
-                explored.reason = Some(format!("the limit of {most} executions was reached"));
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        })
+                match memory.look(runner, &executed.steps) {
+                    Ok(false) => {}
+                    // Everything begins again.
+                    Ok(true) => return ControlFlow::Break(()),
+                    Err(error) => {
+                        trouble = Some(error);
+                        return ControlFlow::Break(());
+                    }
+                }
+                let counts =
+                    !executed.ended.is_redundant() && runner.reply().outcome != Outcome::Abandoned;
+                let noted = match counts {
+                    true => note(runner, &outsides[side], programs, (side, &mut records[side])),
+                    false => Ok(false),
+                };
+                match noted {
+                    Ok(true) if search.events.is_none() => explored.reason = Some(endless()),
+                    Ok(is_cut) => explored.bounded |= is_cut,
+                    Err(reason) => {
+                        let (name, _) = &search.programs[side];
+                        explored.reason = Some(format!("{name}: {reason}"));
+                    }
+                }
+                if explored.reason.is_some() {
+                    return ControlFlow::Break(());
+                }
+                if let Some(most) = search.executions.filter(|&most| executions >= most) {
+                    explored.reason = Some(format!("the limit of {most} executions was reached"));
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            });
+        trouble.map_or(finished, |error| Err(Stop::Failed(error)))
     }
 
     /// Holds what was found against what the other programs can do.

@@ -37,6 +37,8 @@ pub struct Armed {
     pub everywhere: bool,
     /// The instructions that have conflicted, two by two: for people to read, not part of a trace.
     pub(crate) pairs: BTreeSet<[Instruction; 2]>,
+    /// Whether calls of libc or the kernel have conflicted; not part of a trace either.
+    pub(crate) has_calls: bool,
 }
 
 /// With more granules the search begins again too often: a program that allocates what it shares has
@@ -78,9 +80,16 @@ impl Armed {
             let mut pair = [earlier.clone(), later.clone()];
             pair.sort();
             self.pairs.insert(pair);
+        } else {
+            self.has_calls = true;
         }
         self.granules.insert(conflict.granule);
         self.everywhere |= self.granules.len() > MANY;
+    }
+
+    /// Whether nothing orders a call of libc or the kernel with an access of another thread.
+    pub fn has_calls(&self) -> bool {
+        self.has_calls
     }
 
     /// As traces name it.
@@ -134,7 +143,7 @@ mod tests {
 
     fn conflict(granule: u64) -> Conflict {
         let at = |address| Some(Instruction { module: "/bin/a+0x1".into(), address });
-        Conflict { earlier: at(0x10), later: at(0x20), granule }
+        Conflict { earlier: at(0x10), later: at(0x20), granule, is_locked: false }
     }
 
     #[test]

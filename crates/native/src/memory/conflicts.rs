@@ -98,6 +98,7 @@ impl Conflicts {
                             earlier: reader.instruction(first),
                             later: reader.instruction(second),
                             granule: first.granule,
+                            is_locked: is_locked(first.kind) || is_locked(second.kind),
                         });
                     }
                 }
@@ -115,6 +116,11 @@ fn is_within_lock(first: &Touch, second: &Touch, word: u8) -> bool {
         AccessKind::Write | AccessKind::Update => false,
     };
     first.mask & second.mask & !word == 0 && is_of_lock(first) && is_of_lock(second)
+}
+
+/// Whether an access is atomic by itself.
+fn is_locked(kind: AccessKind) -> bool {
+    matches!(kind, AccessKind::Atomic | AccessKind::Lock)
 }
 
 /// Whether a step happens before another, or is it.

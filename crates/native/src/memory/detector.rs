@@ -2,6 +2,7 @@
 
 use super::conflicts::ProcessMemory;
 use super::footprint::Touch;
+use super::precedence;
 use super::{Armed, Conflict, Conflicts, Footprints, Instruction, Plainness, Races, Reader};
 use crate::dependence::taken_after;
 use crate::error::Error;
@@ -104,7 +105,12 @@ impl Detector {
         for read in touches.iter().filter(|&touch| !is_own(touch)) {
             let instruction = reader.instruction(read);
             let (earlier, later) = (instruction.clone(), instruction);
-            self.conflicts.found.insert(Conflict { earlier, later, granule: read.granule });
+            self.conflicts.found.insert(Conflict {
+                earlier,
+                later,
+                granule: read.granule,
+                is_locked: false,
+            });
         }
     }
 
@@ -117,14 +123,17 @@ impl Detector {
         let modules = &prepared.loaded;
         let plainness = self.plainness.get_or_insert_with(|| Plainness::of(modules));
         let is_plain = |access: &Instruction| plainness.is_plain(access, modules);
-        let races = |of: &Conflict| [&of.earlier, &of.later].into_iter().flatten().any(is_plain);
+        // Calls of libc and the kernel are not atomic.
+        let races = |of: &Conflict| {
+            [&of.earlier, &of.later].into_iter().any(|it| it.as_ref().is_none_or(is_plain))
+        };
         self.conflicts.found.retain(|conflict| !races(conflict));
     }
 
-    /// The conflicts whose accesses are not scheduling points both.
+    /// The conflicts whose accesses are not scheduling points both, and are to become that first.
     pub(crate) fn unarmed(&self) -> BTreeSet<Conflict> {
         let is_new = |conflict: &&Conflict| !self.armed.knows(conflict);
-        self.conflicts.found.iter().filter(is_new).cloned().collect()
+        precedence::first_to_arm(self.conflicts.found.iter().filter(is_new).cloned().collect())
     }
 
     /// What was not seen, in words: a step may access more than can be recorded.

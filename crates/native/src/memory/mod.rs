@@ -11,6 +11,7 @@ mod conflicts;
 mod detector;
 mod footprint;
 mod plainness;
+mod precedence;
 mod unseen;
 mod unsummarised;
 mod unsynchronised;
@@ -49,6 +50,8 @@ pub struct Conflict {
     pub later: Option<Instruction>,
     /// The address of the eight bytes that both access, divided by eight.
     pub granule: u64,
+    /// Whether one of them is an instruction that is atomic by itself.
+    pub is_locked: bool,
 }
 
 /// A module whose functions are copied.

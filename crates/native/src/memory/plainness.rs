@@ -47,7 +47,9 @@ impl Plainness {
         for site in sites.iter_mut() {
             site.is_plain = matches!(site.kind, SiteKind::Load | SiteKind::Store)
                 && is_armed(site.address)
-                && (divided.contains(&site.address) && !symbols.is_atomic(site.address)
+                // No compiler makes an atomic access of an instruction that may be many.
+                && (site.is_repeated
+                    || divided.contains(&site.address) && !symbols.is_atomic(site.address)
                     || symbols.is_plain(site.address));
             site.is_suppressed =
                 is_armed(site.address) && self.is_suppressed(symbols, site.address);

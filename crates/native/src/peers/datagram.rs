@@ -11,7 +11,6 @@ use rustix::net::{RecvFlags, SendFlags, recvfrom, sendto};
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
 
 /// The first of the ports by which a program knows those that servers choose.
 const FIRST_PORT: u16 = 62_000;
@@ -173,6 +172,11 @@ fn all(mut frames: &[u8]) -> impl Iterator<Item = Frame<'_>> {
     })
 }
 
+/// The addresses that frames go to, but for those that servers chose.
+pub(super) fn named(frames: &[u8]) -> impl Iterator<Item = SocketAddr> {
+    all(frames).map(|frame| frame.far).filter(|far| far.port() < FIRST_PORT)
+}
+
 pub(super) fn push(frames: &mut Vec<u8>, frame: &Frame<'_>) {
     let ip = match frame.far.ip() {
         IpAddr::V4(ip) => ip.to_ipv6_mapped(),
@@ -193,14 +197,6 @@ pub(super) fn arrange(frames: &mut Vec<u8>) {
     let mut arranged = Vec::with_capacity(frames.len());
     sorted.iter().for_each(|frame| push(&mut arranged, frame));
     *frames = arranged;
-}
-
-/// How long nothing is said, if that is what a frame means, and how long the frame is.
-pub(super) fn silence(frames: &[u8]) -> Option<(Duration, usize)> {
-    let frame = split(frames)?;
-    let milliseconds = u32::from_le_bytes(frame.content.try_into().ok()?);
-    let is_silence = frame.far.port() == 0 && frame.far.ip().is_unspecified();
-    is_silence.then(|| (Duration::from_millis(milliseconds.into()), frame.length()))
 }
 
 /// How many bytes of content frames have.

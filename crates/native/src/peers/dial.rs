@@ -2,11 +2,11 @@
 
 use super::diagnosis::Receiver;
 use super::error::{PeerError, Printed};
-use super::exchange::Pause;
+use super::exchange::{Message, Pause};
 use super::process::Process;
 use super::quiescence::{self, Look, Watch};
 use super::socket::{Attempt, Listener, Socket};
-use super::{Address, Host, Peer, Peers, Role, system};
+use super::{Address, Connection, Host, Origin, Peer, Peers, Role, system};
 use everypath_commtree::Name;
 use rustix::io::Errno;
 use std::net::SocketAddr;
@@ -17,6 +17,11 @@ enum Stranger {
     Came(Process, Socket, Address),
     /// It waits for somebody.
     Rests(Process),
+}
+
+/// Whether a peer that listens nowhere waits for some time only: it may listen or connect after that.
+fn will_do_more(process: &Process) -> bool {
+    !process.timed().is_empty() && !process.processes().into_iter().any(quiescence::listens)
 }
 
 impl Peers {
@@ -51,6 +56,31 @@ impl Peers {
         Ok(connected)
     }
 
+    /// Starts the servers that datagrams go to: the first one of a socket was dialled, others may follow.
+    pub(super) fn start_receivers(
+        &mut self,
+        connection: &Connection,
+        message: &Message,
+    ) -> Result<(), PeerError> {
+        let Message::Bytes(frames) = message else { return Ok(()) };
+        for to in connection.socket.destinations(frames) {
+            let address = Address::Udp(to);
+            let first = self.origins.get(&connection.name);
+            let is_another =
+                matches!(first, Some(Origin::Server { address: first, .. }) if *first != address);
+            if is_another && self.options.unreliable {
+                self.assume(
+                    "answers of several servers to one socket arrive in the order of the requests, unless the \
+                     network reorders them (without faults of datagrams they arrive in any order)",
+                );
+            }
+            if !self.hosts.contains_key(&address) {
+                self.dial(&address)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Starts peers in their order until one listens on a port, without connecting to it.
     pub(crate) fn await_port(&mut self, port: u16) -> Result<(), PeerError> {
         let address = Address::Tcp(([127, 0, 0, 1], port).into());
@@ -70,7 +100,7 @@ impl Peers {
                 };
                 let look = process.look(command, |_| false)?;
                 let rests = look == before && matches!(look, Look::Resting(_));
-                let rests = rests && !process.adopt_orphans();
+                let rests = rests && !will_do_more(process) && !process.adopt_orphans();
                 if rests || self.is_over(&timer, None).map_err(failed)? {
                     break;
                 }
@@ -91,12 +121,13 @@ impl Peers {
         self.diagnosis.as_ref()?.datagrams(from, to)
     }
 
-    /// Whether anybody on this machine listens on a port.
+    /// Whether anybody on this machine listens on a port, or receives datagrams there.
     fn is_listened_on(&self, port: u16) -> bool {
-        match &self.diagnosis {
-            Some(diagnosis) => diagnosis.is_listened_on(port),
-            None => quiescence::tcp_listeners().iter().any(|&(it, _)| it == port),
-        }
+        quiescence::is_received_at(port)
+            || match &self.diagnosis {
+                Some(diagnosis) => diagnosis.is_listened_on(port),
+                None => quiescence::tcp_listeners().iter().any(|&(it, _)| it == port),
+            }
     }
 
     /// Connects to the process that listens now.
@@ -157,7 +188,8 @@ impl Peers {
             };
             let look = process.look(command, |_| false)?;
             // It rested while nobody listened.
-            if look == before && matches!(look, Look::Resting(_)) && !process.adopt_orphans() {
+            let rests = look == before && matches!(look, Look::Resting(_));
+            if rests && !will_do_more(process) && !process.adopt_orphans() {
                 return Ok(None);
             }
             before = look;
@@ -311,7 +343,7 @@ impl Peers {
             }
             let look = process.look(&self.peers[number].command, |_| false)?;
             let rests = look == before && matches!(look, Look::Resting(_));
-            if rests && !process.adopt_orphans() {
+            if rests && !will_do_more(&process) && !process.adopt_orphans() {
                 return Ok(Stranger::Rests(process));
             }
             if self.is_over(&timer, Some(&mut process)).map_err(failed)? {

@@ -48,6 +48,19 @@ pub enum PeerError {
         /// How long we waited.
         patience: Duration,
     },
+    /// A peer may still say something, but not soon.
+    #[error(
+        "{connection} may still get something: {peer} waits with a timeout that did not expire within \
+         {patience:?}, and the program waits for it; raise --peer-patience"
+    )]
+    Waits {
+        /// Where.
+        connection: String,
+        /// Its command or process.
+        peer: String,
+        /// How long we waited.
+        patience: Duration,
+    },
     /// A peer sends more than it can have been asked for.
     #[error(
         "{connection} gets more than {limit} bytes at once; the I/O cache cannot store an endless answer"

@@ -19,6 +19,8 @@ pub(super) enum Message {
     Bytes(Vec<u8>),
     /// That there will be no more.
     End,
+    /// Nothing, for so many milliseconds.
+    Silence(u32),
 }
 
 /// Whether an answer is complete.
@@ -63,14 +65,13 @@ impl Peers {
         let mut answer = Vec::new();
         let mut rest = match message {
             Message::Bytes(bytes) => bytes.as_slice(),
-            Message::Nothing | Message::End => &[],
+            Message::Nothing | Message::End | Message::Silence(_) => &[],
         };
         if *message == Message::End {
             connection.socket.shut().map_err(|error| self.broken(connection, error))?;
         }
-        if let Some((time, length)) = connection.socket.silence(rest) {
-            rest = &rest[length..];
-            self.keep_silent(connection, time, &timer)?;
+        if let Message::Silence(time) = *message {
+            self.keep_silent(connection, time)?;
         }
         loop {
             let moved = self.transfer(connection, &mut rest, &mut answer)?;
@@ -98,27 +99,6 @@ impl Peers {
             self.check_single(connection)?;
         }
         Ok(answer)
-    }
-
-    /// Says nothing for a while, or until a peer says something by itself. None will unless it
-    /// waits for some time only.
-    fn keep_silent(
-        &mut self,
-        connection: &Connection,
-        time: Duration,
-        timer: &Timer,
-    ) -> Result<(), PeerError> {
-        let servers = self.peers.iter().filter_map(|peer| match &peer.role {
-            Role::Server(process) => Some(process),
-            Role::Unused | Role::Client { .. } => None,
-        });
-        if servers.chain(&connection.client).any(Process::waits_for_time) {
-            // We must still be able to see that it rests.
-            let time = time.min(self.options.patience / 2);
-            let waited = connection.socket.is_silent_for(time, timer);
-            waited.map_err(|error| self.broken(connection, error))?;
-        }
-        Ok(())
     }
 
     /// Writes and reads what can be now; says whether anything could.
@@ -165,7 +145,7 @@ impl Peers {
 
     /// Looks at everybody who may have to do with the answer: the servers, since one may use
     /// another, and the client that the connection is with.
-    fn look(&mut self, connection: &mut Connection) -> Result<Look, PeerError> {
+    pub(super) fn look(&mut self, connection: &mut Connection) -> Result<Look, PeerError> {
         let mut times = BTreeMap::new();
         for peer in &mut self.peers {
             let Role::Server(process) = &mut peer.role else { continue };
@@ -298,12 +278,12 @@ impl Peers {
         }
     }
 
-    fn broken(&self, connection: &Connection, error: Errno) -> PeerError {
+    pub(super) fn broken(&self, connection: &Connection, error: Errno) -> PeerError {
         PeerError::System { what: "use", address: self.describe(connection.name), error }
     }
 
     /// The name of the other end.
-    fn peer(&self, connection: &Connection) -> String {
+    pub(super) fn peer(&self, connection: &Connection) -> String {
         match &self.origins.get(&connection.name) {
             Some(Origin::Client(number)) => self.peers[*number].command.clone(),
             Some(Origin::Server { address, .. }) => format!("the server at {address}"),

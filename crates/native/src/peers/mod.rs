@@ -8,7 +8,8 @@
 //! - `process`: a peer process that the checker started; it ends with the checker, always.
 //! - `quiescence`, `diagnosis`, `timed_wait`: whether a peer is quiescent and nothing is in flight,
 //!   so that its answer is complete. Nothing is guessed from time.
-//! - `exchange`: sending something and waiting for the answer.
+//! - `exchange`: sending something and waiting for the answer. `silence`: sending nothing for a while, since a
+//!   peer that waits with a timeout may say something by itself.
 //! - `dial`: connecting to servers, and accepting clients.
 //! - `socket`, `address`, `error`: the checker's sockets, their addresses, and what can go wrong.
 //! - `datagram`: connections that consist of datagrams; their trees have the same nodes.
@@ -22,6 +23,7 @@ mod error;
 mod exchange;
 mod process;
 mod quiescence;
+mod silence;
 mod socket;
 #[cfg(test)]
 mod tests;
@@ -75,6 +77,10 @@ pub struct Options {
     pub max_answer: usize,
     /// Whether servers answer every connection alike, so that one tree is enough for all.
     pub alike: bool,
+    /// Whether datagrams may be lost, duplicated or reordered.
+    pub unreliable: bool,
+    /// Whether a peer that fails because of what it was sent is a violation.
+    pub failures_count: bool,
 }
 
 impl Default for Options {
@@ -88,6 +94,8 @@ impl Default for Options {
             max_open: 64,
             max_answer: 1 << 24,
             alike: false,
+            unreliable: false,
+            failures_count: true,
         }
     }
 }
@@ -223,6 +231,23 @@ impl Peers {
     pub(crate) fn assume(&mut self, text: &str) {
         if !self.assumptions.contains(text) {
             self.assumptions.insert(text.into());
+        }
+    }
+
+    /// Whether a peer that fails because of what it was sent is a violation.
+    pub(crate) fn failures_count(&self) -> bool {
+        self.options.failures_count
+    }
+
+    /// Forgets peers that have ended, so that they are started again when they are needed.
+    pub(crate) fn forget_failed(&mut self) {
+        self.connections.clear();
+        for peer in &mut self.peers {
+            if let Role::Server(process) = &mut peer.role
+                && process.status().is_some()
+            {
+                peer.role = Role::Unused;
+            }
         }
     }
 
@@ -366,8 +391,12 @@ impl Peers {
             .grow(from, sent, mode)
             .map_err(|error| self.refusal(memory, from, sent, error))?;
         let stops = stops(memory, at);
-        let mut connection = self.take(memory, &stops)?;
+        let is_silence = matches!(sent, Sent::Silence(_));
+        let mut connection = self.take(memory, &stops, is_silence)?;
         self.advance(memory, &mut connection, &stops)?;
+        if matches!(sent, Sent::Silence(_)) && adds_nothing(memory, at) {
+            connection.at = from;
+        }
         if is_needed(memory, at) {
             self.keep(connection);
         }
@@ -394,7 +423,10 @@ impl Peers {
 
     /// What the result rests on beyond what was observed, a sentence each.
     pub fn assumptions(&self) -> impl Iterator<Item = String> {
-        self.assumptions.iter().cloned().chain(self.absences())
+        let is_client = |peer: &&Peer| peer.has_met && matches!(peer.role, Role::Client { .. });
+        let in_order = self.peers.iter().filter(is_client).count() > 1;
+        let order = in_order.then(|| "clients connect in the order of their commands".into());
+        self.assumptions.iter().cloned().chain(order).chain(self.absences())
     }
 
     /// What did not happen, a sentence each.
@@ -405,13 +437,18 @@ impl Peers {
     }
 
     /// Takes the connection that has come farthest on the way along `stops`, or a new one.
-    fn take(&mut self, memory: &Memory, stops: &[Position]) -> Result<Connection, PeerError> {
+    fn take(
+        &mut self,
+        memory: &Memory,
+        stops: &[Position],
+        is_silence: bool,
+    ) -> Result<Connection, PeerError> {
         let (_, way) = stops.split_last().expect("a way ends somewhere");
         for stop in way.iter().rev() {
             while let Some(place) = self.connections.iter().position(|open| open.at == *stop) {
                 let mut connection = self.connections.remove(place);
-                // A server that said something again is not where the program stands.
-                if !connection.socket.has_been_impatient() {
+                // A server that said something again is not where the program stands, unless that is asked for.
+                if is_silence || !connection.socket.has_been_impatient() {
                     return Ok(connection);
                 }
             }
@@ -465,8 +502,13 @@ impl Peers {
         message: Message,
         to: Position,
     ) -> Result<(), PeerError> {
+        self.start_receivers(connection, &message)?;
         let answer = self.exchange(connection, &message)?;
         let end = connection.socket.end();
+        if !memory.known(to) {
+            let is_timed = end == End::Open && self.waits_for_time(connection)?;
+            memory.set_timed(to, is_timed);
+        }
         memory.answer(connection.at, to, &answer, end).map_err(|error| match error {
             Error::Differs { known } => {
                 let mut expected = vec![0; memory.received(known) as usize];
@@ -505,14 +547,14 @@ impl Peers {
             Some(Edge::Bytes(run)) => {
                 Shown { bytes: memory.bytes(run).skip(same).collect(), then: "" }
             }
-            Some(Edge::End) | None => Shown { bytes: Vec::new(), then: SHUT },
+            Some(Edge::End | Edge::Silence(_)) | None => Shown { bytes: Vec::new(), then: SHUT },
         };
         let actual = match sent {
             Sent::Bytes(bytes) => {
                 let done = (position - memory.sent(from)) as usize;
                 Shown { bytes: bytes[done..].to_vec(), then: "" }
             }
-            Sent::End => Shown { bytes: Vec::new(), then: SHUT },
+            Sent::End | Sent::Silence(_) => Shown { bytes: Vec::new(), then: SHUT },
         };
         let connection = self.describe(memory.name(from));
         PeerError::Branches { connection, sent: position, expected, actual }
@@ -550,6 +592,14 @@ fn system(what: &'static str, address: &Address, error: rustix::io::Errno) -> Pe
     PeerError::System { what, address: address.to_string(), error }
 }
 
+/// Whether a peer said nothing beyond what it had said at the parent.
+fn adds_nothing(memory: &Memory, at: Position) -> bool {
+    let parent = memory.parent(at);
+    parent.is_some_and(|parent| {
+        memory.response(at).is_empty() && memory.peer_end(at) == memory.peer_end(parent)
+    })
+}
+
 /// Where to stop for an answer on the way from the root to a position: wherever one is known, and
 /// at the end.
 fn stops(memory: &Memory, at: Position) -> Vec<Position> {
@@ -574,12 +624,14 @@ fn message(memory: &Memory, from: Position, to: Position) -> Message {
     let mut edges: Vec<Edge> =
         up.take_while(|&node| node != from).filter_map(|node| memory.edge(node)).collect();
     edges.reverse();
-    if edges == [Edge::End] {
-        return Message::End;
+    match edges[..] {
+        [Edge::End] => return Message::End,
+        [Edge::Silence(time)] => return Message::Silence(time),
+        _ => {}
     }
     let runs = edges.into_iter().filter_map(|edge| match edge {
         Edge::Bytes(run) => Some(run),
-        Edge::End => None,
+        Edge::End | Edge::Silence(_) => None,
     });
     Message::Bytes(runs.flat_map(|run| memory.bytes(run)).collect())
 }

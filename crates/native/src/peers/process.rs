@@ -5,6 +5,7 @@ use super::quiescence::{Look, Watch};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, PipeReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -87,9 +88,9 @@ impl Process {
         Ok(Process { child, status: None, watcher, mark, output, watch })
     }
 
-    /// Whether a thread of it waits for some time only.
-    pub(super) fn waits_for_time(&self) -> bool {
-        self.watch.waits_for_time()
+    /// The threads of it that wait for some time only, each with how long it has run.
+    pub(super) fn timed(&self) -> BTreeMap<u32, u64> {
+        self.watch.timed()
     }
 
     /// Looks whether it rests. If it has ended, `may_end` decides whether it may.

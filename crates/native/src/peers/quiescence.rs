@@ -92,12 +92,17 @@ impl Watch {
         if times.is_empty() { Look::Gone } else { Look::Resting(times) }
     }
 
-    /// Whether a thread waits for some time only.
-    pub(super) fn waits_for_time(&self) -> bool {
-        self.processes().into_iter().any(|process| {
-            let limited = |&number: &u32| timed_wait::is_limited(process, number);
-            threads_of(process).iter().any(limited)
-        })
+    /// The threads that wait for some time only, each with how long it has run.
+    pub(super) fn timed(&self) -> BTreeMap<u32, u64> {
+        let processes = self.processes().into_iter();
+        let threads = processes.flat_map(|process| {
+            let has_timers = timed_wait::has_timers(process);
+            let limited =
+                move |number: &u32| has_timers || timed_wait::is_limited(process, *number);
+            threads_of(process).into_iter().filter(limited).map(move |number| (process, number))
+        });
+        let time = |(process, number)| Some((number, open(process, number)?.time()?));
+        threads.filter_map(time).collect()
     }
 
     /// For how long a thread had to wait for a processor since this was asked last: the longest of
@@ -146,8 +151,8 @@ impl Thread {
         // None but a number says that it is in a call.
         let call = call.and_then(|call| call.parse::<i64>().ok()).filter(|&call| call >= 0);
         Ok(match call {
-            Some(call) if !SLEEPS.contains(&call) => Doing::Rests,
-            _ => Doing::Runs,
+            Some(_) => Doing::Rests,
+            None => Doing::Runs,
         })
     }
 
@@ -174,9 +179,6 @@ impl Thread {
         text.split_whitespace().filter_map(|number| number.parse().ok()).collect()
     }
 }
-
-/// `nanosleep` and `clock_nanosleep`: a thread in them is not quiescent.
-const SLEEPS: [i64; 2] = [35, 230];
 
 fn open(process: u32, number: u32) -> Option<Thread> {
     let file = |name| File::open(format!("/proc/{process}/task/{number}/{name}")).ok();
@@ -245,6 +247,14 @@ pub(super) fn tcp_listeners() -> Vec<(u16, u64)> {
 fn datagram_receivers() -> Vec<u64> {
     let rows = table("udp").into_iter().chain(table("udp6"));
     rows.filter_map(|row| row.get(9)?.parse().ok()).collect()
+}
+
+/// Whether anybody receives datagrams at a port.
+pub(super) fn is_received_at(port: u16) -> bool {
+    let rows = table("udp").into_iter().chain(table("udp6"));
+    let mut ports =
+        rows.filter_map(|row| u16::from_str_radix(row.get(1)?.rsplit(':').next()?, 16).ok());
+    ports.any(|it| it == port)
 }
 
 fn unix_listeners() -> Vec<u64> {

@@ -201,9 +201,12 @@ impl Socket {
         self.end
     }
 
-    /// How long nothing is said, if that is what a message means, and how long the message is.
-    pub(super) fn silence(&self, message: &[u8]) -> Option<(Duration, usize)> {
-        self.contact.as_ref().and_then(|_| datagram::silence(message))
+    /// The servers that frames go to, as far as the program has named them.
+    pub(super) fn destinations(&self, frames: &[u8]) -> Vec<SocketAddr> {
+        match self.contact.as_deref() {
+            Some(Datagrams::WithServer(_)) => datagram::named(frames).collect(),
+            Some(Datagrams::WithClient(_)) | None => Vec::new(),
+        }
     }
 
     /// How many bytes of an answer are the peer's.
@@ -211,9 +214,9 @@ impl Socket {
         if self.contact.is_some() { datagram::content(answer) } else { answer.len() }
     }
 
-    /// Whether a server has retransmitted because its timeout expired.
+    /// Whether a peer has said something by itself since its answer was complete.
     pub(super) fn has_been_impatient(&mut self) -> bool {
-        self.contact.is_some() && !matches!(self.drain(&mut Vec::new(), 0), Ok(false))
+        !matches!(self.drain(&mut Vec::new(), 0), Ok(false))
     }
 
     /// Whether data is in flight: a busy machine may deliver late, even on loopback.
@@ -261,7 +264,12 @@ impl Socket {
     /// Whether nothing comes for a while; less if the timer is over before.
     pub(super) fn is_silent_for(&self, quiet: Duration, timer: &Timer) -> Result<bool, Errno> {
         let mut descriptors = [PollFd::new(&self.descriptor, PollFlags::IN)];
-        Ok(poll(&mut descriptors, Some(&timespec(quiet)))? == 0 && !timer.is_over()?)
+        let came = match poll(&mut descriptors, Some(&timespec(quiet))) {
+            // A signal ends the wait early, and says nothing of the peer.
+            Err(Errno::INTR) => 0,
+            came => came?,
+        };
+        Ok(came == 0 && !timer.is_over()?)
     }
 
     /// Who listened when we connected to a Unix socket.
@@ -295,7 +303,15 @@ impl Listener {
         }
         let descriptor = socket_with(address.family(), SocketType::STREAM, FLAGS, None)?;
         sockopt::set_socket_reuseaddr(&descriptor, true)?;
-        bind(&descriptor, &address.to_system()?)?;
+        let home = address.to_system()?;
+        match (bind(&descriptor, &home), address) {
+            // Another socket of the program has the port for IPv4, so this one is for IPv6 only.
+            (Err(Errno::ADDRINUSE), Address::Tcp(SocketAddr::V6(_))) => {
+                sockopt::set_ipv6_v6only(&descriptor, true)?;
+                bind(&descriptor, &home)?;
+            }
+            (bound, _) => bound?,
+        }
         listen(&descriptor, BACKLOG)?;
         Ok(Listener { descriptor, by_datagrams: false })
     }

@@ -17,6 +17,16 @@ pub(super) fn is_limited(process: u32, thread: u32) -> bool {
     }
 }
 
+/// Whether a process has set a timer that it can wait for as for a descriptor (`timerfd`).
+pub(super) fn has_timers(process: u32) -> bool {
+    let Ok(folder) = fs::read_dir(format!("/proc/{process}/fdinfo")) else { return false };
+    let about = folder.filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok());
+    about.into_iter().any(|text| {
+        let left = text.lines().find_map(|line| line.strip_prefix("it_value: "));
+        left.is_some_and(|left| left != "(0, 0)")
+    })
+}
+
 /// A system call, as the kernel shows it.
 struct Call {
     number: i64,
@@ -47,6 +57,8 @@ impl Call {
             23 | 270 => pointer(4),
             271 => pointer(2),
             202 | 441 => pointer(3),
+            // `nanosleep` and `clock_nanosleep`.
+            35 | 230 => true,
             _ => false,
         }
     }
@@ -90,6 +102,7 @@ mod tests {
         let has_limit = |text: &str| Call::parse(text).unwrap().has_limit();
         assert!(has_limit("7 0x7ffe 0x1 0x3e8 0x0"));
         assert!(!has_limit("7 0x7ffe 0x1 0xffffffff 0x0"));
+        assert!(has_limit("230 0x0 0x0 0x7ffe 0x7ffe"));
         assert!(has_limit("23 0x5 0x1 0x0 0x0 0x7ffe"));
         assert!(handles_alarms("SigIgn:\t0\nSigCgt:\t0000000000002000\n"));
         assert!(!handles_alarms("SigCgt:\t0000000000001000\n"));

@@ -85,12 +85,21 @@ impl Loaded {
     pub(super) fn is_plain(&self, offset: u64) -> bool {
         match self.instrumentation {
             Instrumentation::None => {}
-            Instrumentation::ThreadSanitizer => return true,
+            Instrumentation::ThreadSanitizer => return !self.is_of_rust(offset),
             Instrumentation::Runtime => return false,
         }
         let debug = self.debug.get_or_init(|| Debug::new(&self.file(), &self.bytes));
         let functions = debug.as_ref().and_then(|debug| debug.functions(offset));
         functions.is_some_and(|(language, names)| language.is_plain(&names))
+    }
+
+    /// Whether an instruction is of Rust's own libraries, which are compiled beforehand, and not for
+    /// ThreadSanitizer: their atomic accesses are instructions.
+    fn is_of_rust(&self, offset: u64) -> bool {
+        let libraries = ["std::", "core::", "alloc::", "<std::", "<core::", "<alloc::"];
+        let frames = self.frames(offset.wrapping_add(self.base));
+        let mut functions = frames.into_iter().filter_map(|frame| frame.function);
+        functions.next().is_some_and(|name| libraries.iter().any(|start| name.starts_with(start)))
     }
 
     /// Whether the instruction at an address of the file belongs to an atomic access.

@@ -10,10 +10,11 @@ mod trust;
 use crate::closed::{self, Companion, System};
 use crate::dependence::alternative;
 use crate::doctor::resource_limits;
-use crate::environment::Environment;
+use crate::environment::{Environment, Refusal};
 use crate::error::Error;
 use crate::exhaustive::PlannedExecution;
 use crate::judge::{Judge, Left, PlacedFile, placed};
+use crate::libraries::{Library, list_libraries};
 use crate::memory::{Armed, Races};
 use crate::panics::thread_starts;
 use crate::patching::{Arming, Loaded, Patches, Routines};
@@ -24,7 +25,7 @@ use everypath_shim_abi::access_log::{LOST, MAX_LOGGED};
 use everypath_shim_abi::{
     BatchEntry, Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
     NOTES, Notice, OUTPUTS, Outcome, Policy, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
-    UpcallReply, text,
+    text,
 };
 use everypath_trace::Control;
 use everypath_trace::Violation;
@@ -60,6 +61,8 @@ pub struct Launch {
     pub watchdog: u32,
     /// Whether every execution gets a process of its own.
     pub fresh: bool,
+    /// Libraries that are loaded before its `main`, because it loads them later.
+    pub libraries: Vec<Library>,
     /// Files that it finds, beside those of the machine.
     pub files: Vec<PlacedFile>,
     /// What must be true of what its executions leave behind.
@@ -91,6 +94,7 @@ impl Launch {
             setup: Setup::default(),
             watchdog: 100,
             fresh: false,
+            libraries: Vec::new(),
             files: Vec::new(),
             judge: None,
             outside: Environment::default(),
@@ -135,6 +139,8 @@ pub(crate) struct Modules {
     preloading: Mutex<BTreeSet<PathBuf>>,
     /// Of each program, what takes the place of ThreadSanitizer's runtime, if it asks for that.
     sanitized: Mutex<BTreeMap<PathBuf, Option<Arc<File>>>>,
+    /// Whether nothing is patched.
+    unpatched: bool,
 }
 
 /// The modules and their patches.
@@ -150,6 +156,11 @@ pub(crate) struct Prepared {
 }
 
 impl Modules {
+    /// For executions whose schedules do not matter: planning patches takes most of a start.
+    pub(crate) fn unpatched() -> Self {
+        Modules { unpatched: true, ..Modules::default() }
+    }
+
     /// What takes the place of ThreadSanitizer's runtime in a program.
     fn thread_sanitizer(&self, program: &Path) -> Result<Option<Arc<File>>, Error> {
         let mut known = self.sanitized.lock().expect("nobody panics while holding it");
@@ -192,7 +203,10 @@ impl Modules {
         }
         let arming = region.setup.get().memory.then_some(arming);
         let summaries = region.summaries.get();
-        let patches = Patches::new(&loaded, Routines { entries: routines, summaries }, arming)?;
+        let patches = match self.unpatched {
+            true => Patches::default(),
+            false => Patches::new(&loaded, Routines { entries: routines, summaries }, arming)?,
+        };
         let thread_starts = thread_starts(&loaded);
         let prepared =
             Arc::new(Prepared { program, entries: routines, loaded, patches, thread_starts });
@@ -311,6 +325,7 @@ impl Worker {
         }
         let setup = Setup { has_peers, ..launch.setup_of(0) };
         region.setup.set(setup);
+        list_libraries(&region, &launch.libraries);
         let first = Process::start(region, start)?;
         let (watchdog, outside) = (launch.watchdog, launch.outside.clone());
         let (files, judge) = (found, launch.judge.clone());
@@ -404,6 +419,9 @@ impl Worker {
                 if self.counters().overdue > 0 {
                     self.outside.note_overdue_answer();
                 }
+                if self.counters().random > 0 {
+                    self.outside.note_random_values();
+                }
                 return match self.first.refusal() {
                     Some(refusal) => Err(refusal),
                     None => self.settle(control),
@@ -467,9 +485,7 @@ impl Worker {
         }
         let events = Mapping::copy_of(events);
         let (reply, bytes) =
-            self.outside.lock().answer(&upcall, &message, &events).unwrap_or_else(|why| {
-                (UpcallReply::Refused { length: why.len() as u32 }, why.into_bytes())
-            });
+            self.outside.lock().answer(&upcall, &message, &events).unwrap_or_else(Refusal::reply);
         for (cell, &byte) in region.message.iter().zip(&bytes) {
             cell.set(byte);
         }

@@ -270,8 +270,44 @@ static void paths(const char *folder) {
     IS(close(client), 0);
 }
 
+// An IPv6 socket for IPv6 only has a port of its own.
+static void only_ipv6(int type) {
+    struct address any = {.v4 = {.sin_family = AF_INET}, .length = sizeof any.v4};
+    int v4 = socket(AF_INET, type, 0), v6 = socket(AF_INET6, type, 0), on = 1, got = 0;
+    socklen_t length = sizeof got;
+    IS(bind(v4, &any.any, any.length), 0);
+    struct address both = {.v6 = {.sin6_family = AF_INET6}, .length = sizeof both.v6};
+    both.v6.sin6_port = name_of(v4).v4.sin_port;
+    FAILS(bind(v6, &both.any, both.length), EADDRINUSE);
+    IS(getsockopt(v6, IPPROTO_IPV6, IPV6_V6ONLY, &got, &length), 0);
+    IS(got, 0);
+    IS(setsockopt(v6, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on), 0);
+    IS(getsockopt(v6, IPPROTO_IPV6, IPV6_V6ONLY, &got, &length), 0);
+    IS(got, 1);
+    IS(bind(v6, &both.any, both.length), 0);
+    FAILS(setsockopt(v6, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on), EINVAL);
+    // What is sent to IPv4 does not reach it.
+    close(v4);
+    int client = socket(AF_INET, type, 0);
+    struct address to = loopback(AF_INET);
+    to.v4.sin_port = both.v6.sin6_port;
+    if (type == SOCK_STREAM) {
+        IS(listen(v6, 1), 0);
+        FAILS(connect(client, &to.any, to.length), ECONNREFUSED);
+    } else {
+        IS(connect(client, &to.any, to.length), 0);
+        IS(send(client, "x", 1, 0), 1);
+        FAILS(recv(v6, &got, 1, MSG_DONTWAIT), EAGAIN);
+    }
+    close(client);
+    close(v6);
+}
+
 int main(int argc, char **argv) {
     CHECK(argc > 1);
+    only_ipv6(SOCK_STREAM);
+    only_ipv6(SOCK_DGRAM);
+    printf("only IPv6\n");
     for (int i = 0; i < 3; i++) {
         connections(families[i]);
         printf("connections %d\n", i);

@@ -100,19 +100,16 @@ impl Script {
     }
 }
 
-/// A few places, of which most lie side by side.
+/// A few places, of which most lie side by side, and some overlap.
 fn places(random: &mut Splitmix) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
-    for _ in 0..=random.below(3) {
+    let place = |random: &mut Splitmix| {
         let size = 1 << random.below(4);
         let within = random.below((8 / size) as u32) as usize * size;
         let word = if random.below(3) == 0 { 8 } else { 0 };
-        let place = Place { offset: word + within, size };
-        if !places.iter().any(|known| known.overlaps(place)) {
-            places.push(place);
-        }
-    }
-    places
+        Place { offset: word + within, size }
+    };
+    let count = 1 + random.below(3);
+    (0..count).map(|_| place(random)).collect()
 }
 
 fn append(thread: &mut Vec<Operation>, random: &mut Splitmix, places: &[Place]) {

@@ -30,7 +30,7 @@ pub(super) type State<P> = (Nodes<<P as Protocol>::Node>, <P as Protocol>::Ghost
 type Checked<P> = (State<P>, Option<(String, String)>);
 
 /// What is checked after every event.
-pub(super) type Check<'a, P> = &'a dyn Fn(State<P>, Flying<'_, P>) -> Checked<P>;
+pub(super) type Check<'a, P> = &'a dyn Fn((State<P>, &FaultState), Flying<'_, P>) -> Checked<P>;
 
 /// The properties of a protocol.
 pub(super) struct Checker<P: Scenario> {
@@ -58,12 +58,16 @@ impl<P: Scenario> Checker<P> {
     }
 
     /// Checks a state and the event that led to it.
-    pub(super) fn check(&self, (nodes, ghost): State<P>, flying: Flying<'_, P>) -> Checked<P> {
+    pub(super) fn check(
+        &self,
+        ((nodes, ghost), faults): (State<P>, &FaultState),
+        flying: Flying<'_, P>,
+    ) -> Checked<P> {
         let mut cloud = P::Cloud::new(&self.options);
         if self.looks_at_packets {
             flying().into_iter().for_each(|e| cloud.put(e.from, e.to, e.packet));
         }
-        let world = World { nodes, ghost, faults: FaultState::default(), cloud };
+        let world = World { nodes, ghost, faults: faults.clone(), cloud };
         let steps = self.properties.iter().any(|property| property.kind() == PropertyKind::Step);
         let mut earlier = None;
         if steps {
@@ -71,7 +75,7 @@ impl<P: Scenario> Checker<P> {
             if !bytes.is_empty() {
                 let mut state =
                     everypath_explore::System::initial(&Network::<P>::new(self.options.clone()));
-                state.faults = FaultState::default();
+                state.faults = faults.clone();
                 state.read(&mut &bytes[..]);
                 earlier = Some(state);
             }

@@ -1,12 +1,14 @@
 //! The event loop of the discrete-event simulation.
 
 use super::check::{Check, Checker, Flying, State};
+use super::faults::Strike;
 use super::medium::{Event, Medium};
 use super::random::{Random, Stream};
 use super::settings::nanos;
 use super::timers::Turn;
 use super::{Arrivals, Nanos, Run, Settings, Sources, Traffic, Violation};
-use crate::{Action, Cause, Envelope, NodeId, Nodes, Options, Protocol, Scenario};
+use crate::faults::Fault;
+use crate::{Action, Cause, Envelope, FaultState, NodeId, Nodes, Options, Protocol, Scenario};
 use everypath_explore::panic_capture;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -46,7 +48,8 @@ pub fn simulate_checked<P: Scenario + Traffic>(
     go_on: &dyn Fn(u64) -> bool,
 ) -> Result<Option<Run>, Panicked> {
     let checker = Checker::<P>::new(options);
-    let check = |state: State<P>, flying: Flying<'_, P>| checker.check(state, flying);
+    let check =
+        |state: (State<P>, &FaultState), flying: Flying<'_, P>| checker.check(state, flying);
     let simulation = Simulation::<P>::new(options, settings);
     run(Simulation { check: Some(&check), ..simulation }, go_on)
 }
@@ -81,6 +84,20 @@ pub fn simulate_logged<P: Scenario + Traffic>(
                     .into_iter()
                     .for_each(|event| line(event, text.clone(), None));
             }
+            Logged::Doubled(envelope) => {
+                let text = format!("{} is duplicated", protocol.describe_packet(&envelope));
+                fault_of::<P>(Strike::Duplicate)
+                    .into_iter()
+                    .for_each(|e| line(e, text.clone(), None));
+            }
+            Logged::Struck(strike) => {
+                let text = match strike {
+                    Strike::Crash => format!("{} stops for good", protocol.name(id)),
+                    Strike::Part => "the network falls into two parts".into(),
+                    _ => "the network is whole again".into(),
+                };
+                fault_of::<P>(strike).into_iter().for_each(|event| line(event, text.clone(), None));
+            }
         }
     };
     let mut simulation = Simulation::<P>::new(options, settings);
@@ -102,6 +119,20 @@ fn event_of<P: Scenario>(cause: &Cause<P>) -> Option<&'static str> {
 /// The name of the event that loses a packet.
 fn loss_of<P: Scenario>(packet: &P::Packet) -> Option<&'static str> {
     let is = |event: u16| matches!(P::action(event), Action::Lose(kind) if kind.is(packet));
+    (0..).zip(P::EVENTS).find(|(event, _)| is(*event)).map(|(_, kind)| kind.name)
+}
+
+/// The name of the event that is such a fault.
+fn fault_of<P: Scenario>(strike: Strike) -> Option<&'static str> {
+    let is = |event: u16| {
+        matches!(
+            (P::action(event), strike),
+            (Action::Duplicate, Strike::Duplicate)
+                | (Action::Crash, Strike::Crash)
+                | (Action::Partition, Strike::Part)
+                | (Action::Heal, Strike::Heal)
+        )
+    };
     (0..).zip(P::EVENTS).find(|(event, _)| is(*event)).map(|(_, kind)| kind.name)
 }
 
@@ -128,6 +159,10 @@ enum Logged<'a, P: Protocol> {
     Event(&'a P::Node, Cause<P>),
     /// A packet to the node is lost.
     Lost(Envelope<P::Packet>),
+    /// A packet to the node will arrive once more.
+    Doubled(Envelope<P::Packet>),
+    /// The node crashes, or is the first of those that a partition cuts off.
+    Struck(Strike),
 }
 
 /// Who is told of every event, before its handler runs, and of every packet that is lost.
@@ -230,6 +265,9 @@ impl<'a, P: Traffic> Simulation<'a, P> {
             self.medium.after(phase, Event::Send(pair));
         }
         self.schedule_failure();
+        for (moment, strike) in self.medium.trouble.plan(self.settings) {
+            self.medium.after(moment, Event::Strike(strike));
+        }
         let end = nanos(self.settings.duration);
         let mut asked = 0;
         while let Some((moment, event)) = self.medium.queue.take(end) {
@@ -242,6 +280,10 @@ impl<'a, P: Traffic> Simulation<'a, P> {
             }
             self.medium.now = moment.time;
             match event {
+                Event::Fire(id, _) | Event::Arrive { to: id, .. } if !self.is_up(id) => {
+                    let lost = matches!(event, Event::Arrive { .. });
+                    self.medium.meter.counts.lost += u64::from(lost);
+                }
                 Event::Fire(id, timer) => {
                     match self.medium.timers[usize::from(id)].turn(&timer, moment) {
                         Turn::Fire => self.fire(id, timer),
@@ -253,9 +295,49 @@ impl<'a, P: Traffic> Simulation<'a, P> {
                 Event::Renew => self.prepare(),
                 Event::Send(pair) => self.send(pair),
                 Event::Fail => self.fail(),
+                Event::Strike(strike) => self.strike(strike),
             }
         }
         true
+    }
+
+    fn is_up(&self, id: NodeId) -> bool {
+        self.medium.trouble.state.is_up(id)
+    }
+
+    /// A fault happens.
+    fn strike(&mut self, strike: Strike) {
+        let nodes = self.nodes.len();
+        let id = match strike {
+            Strike::Lose | Strike::Duplicate => {
+                return self.medium.trouble.strike_packet(strike);
+            }
+            Strike::Reboot | Strike::Crash => match self.medium.trouble.victim(nodes) {
+                Some(id) => id,
+                None => return,
+            },
+            Strike::Part => {
+                self.medium.meter.counts.partitions += 1;
+                self.medium.trouble.part(nodes)
+            }
+            Strike::Heal => {
+                self.medium.trouble.state.heal();
+                0
+            }
+        };
+        if strike == Strike::Reboot {
+            self.medium.trouble.state.happens(Fault::Reboot);
+            return self.reboot(id);
+        }
+        if strike == Strike::Crash {
+            self.medium.trouble.state.crash(id);
+            self.medium.meter.counts.crashes += 1;
+        }
+        self.current = id;
+        if let Some(log) = self.log {
+            log(self.medium.now, id, Logged::Struck(strike));
+        }
+        self.review(id);
     }
 
     /// A handler of a node is about to run.
@@ -276,6 +358,9 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         let Some(log) = self.log else { return };
         for lost in self.medium.lost.iter_mut().flat_map(|lost| lost.drain(..)) {
             log(self.medium.now, lost.to, Logged::Lost(lost));
+        }
+        for doubled in self.medium.doubled.drain(..) {
+            log(self.medium.now, doubled.to, Logged::Doubled(doubled));
         }
     }
 
@@ -322,7 +407,8 @@ impl<'a, P: Traffic> Simulation<'a, P> {
                 };
                 queue.iter().filter_map(packet).collect()
             };
-            let ((nodes, ghost), violated) = check((nodes, ghost), &flying);
+            let faults = &self.medium.trouble.state;
+            let ((nodes, ghost), violated) = check(((nodes, ghost), faults), &flying);
             self.nodes = nodes;
             self.medium.ghost = ghost;
             violated
@@ -343,7 +429,9 @@ impl<'a, P: Traffic> Simulation<'a, P> {
     /// Everyone is asked what must come before data, and will be again.
     fn prepare(&mut self) {
         for (from, to) in self.pairs.clone() {
-            if let Some((id, command)) = self.protocol.prepare(from, to) {
+            if let Some((id, command)) = self.protocol.prepare(from, to)
+                && self.is_up(id)
+            {
                 self.command(id, command);
             }
         }
@@ -355,6 +443,9 @@ impl<'a, P: Traffic> Simulation<'a, P> {
     /// The application of a pair sends data, and will again.
     fn send(&mut self, pair: usize) {
         let (from, to) = self.pairs[pair];
+        if !self.is_up(from) {
+            return;
+        }
         let number = self.medium.meter.offer(from, self.medium.now);
         let next = self.until_next();
         self.medium.after(next, Event::Send(pair));
@@ -376,6 +467,13 @@ impl<'a, P: Traffic> Simulation<'a, P> {
     /// Some node reboots.
     fn fail(&mut self) {
         let id = self.failures.below(self.nodes.len() as u64) as NodeId;
+        if self.is_up(id) {
+            self.reboot(id);
+        }
+        self.schedule_failure();
+    }
+
+    fn reboot(&mut self, id: NodeId) {
         self.medium.timers[usize::from(id)].clear();
         self.medium.meter.rebooted(id);
         self.note(id, || Cause::Reboot);
@@ -383,7 +481,6 @@ impl<'a, P: Traffic> Simulation<'a, P> {
         let node = self.nodes.change(id);
         self.protocol.reboot(node, &mut self.medium.port(id));
         self.review(id);
-        self.schedule_failure();
     }
 
     fn schedule_failure(&mut self) {

@@ -1,5 +1,6 @@
 //! The `Context` of handlers in a simulation: links with delay, jitter and loss.
 
+use super::faults::{Fate, Strike, Trouble};
 use super::meter::Meter;
 use super::queue::Queue;
 use super::random::{Random, Stream};
@@ -29,6 +30,8 @@ pub(super) enum Event<P: Protocol> {
     Send(usize),
     /// Some node fails.
     Fail,
+    /// A fault happens.
+    Strike(Strike),
 }
 
 /// Everything between and around the nodes: links, timers, time, and who measures.
@@ -45,6 +48,10 @@ pub(super) struct Medium<'a, P: Protocol> {
     pub(super) meter: Meter,
     /// What links have lost since somebody looked, for a log.
     pub(super) lost: Option<Vec<Envelope<P::Packet>>>,
+    /// What a fault has doubled since then.
+    pub(super) doubled: Vec<Envelope<P::Packet>>,
+    /// What faults have done.
+    pub(super) trouble: Trouble,
     /// The state that only the specification sees.
     pub(super) ghost: P::Ghost,
     /// What handlers choose.
@@ -86,6 +93,8 @@ impl<'a, P: Protocol> Medium<'a, P> {
             timers: (0..nodes).map(|_| Timers::new()).collect(),
             meter: Meter::new(nodes),
             lost: None,
+            doubled: Vec::new(),
+            trouble: Trouble::new(settings),
             ghost: P::Ghost::default(),
             choices: Random::new(settings.seed, Stream::Choices),
         }
@@ -105,15 +114,39 @@ impl<'a, P: Protocol> Medium<'a, P> {
     /// Puts a packet on the link between two nodes.
     fn carry(&mut self, from: NodeId, to: NodeId, packet: P::Packet) {
         self.meter.counts.sent += 1;
+        let fate = self.trouble.fate(from, to);
+        if fate == Fate::Parted {
+            // A partition leaves no packet that could be lost.
+            self.meter.counts.lost += 1;
+            return;
+        }
+        if fate == Fate::Duplicated {
+            self.meter.counts.sent += 1;
+            self.meter.counts.duplicated += 1;
+            if self.lost.is_some() {
+                self.doubled.push(Envelope { from, to, packet: packet.clone() });
+            }
+            self.cross(from, to, packet.clone());
+        }
+        match fate {
+            Fate::Lost => self.lose(from, to, packet),
+            _ => self.cross(from, to, packet),
+        }
+    }
+
+    /// Lets a packet cross a link, if the link does not lose it.
+    fn cross(&mut self, from: NodeId, to: NodeId, packet: P::Packet) {
         match self.links.cross() {
             Some(delay) => self.after(delay, Event::Arrive { from, to, packet }),
-            None => {
-                self.meter.counts.lost += 1;
-                self.lost.iter_mut().for_each(|lost| {
-                    lost.push(Envelope { from, to, packet: packet.clone() });
-                });
-            }
+            None => self.lose(from, to, packet),
         }
+    }
+
+    fn lose(&mut self, from: NodeId, to: NodeId, packet: P::Packet) {
+        self.meter.counts.lost += 1;
+        self.lost.iter_mut().for_each(|lost| {
+            lost.push(Envelope { from, to, packet: packet.clone() });
+        });
     }
 }
 

@@ -47,8 +47,14 @@ pub struct Counts {
     pub in_flight: u64,
     /// Searches for a way that were started.
     pub searches: u64,
+    /// Packets that arrived once more because of a fault.
+    pub duplicated: u64,
     /// How often a node lost its state.
     pub reboots: u64,
+    /// Nodes that stopped for good.
+    pub crashes: u64,
+    /// How often the network fell into two parts.
+    pub partitions: u64,
     /// How often a handler was called.
     pub events: u64,
 }

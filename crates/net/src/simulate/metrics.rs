@@ -128,10 +128,28 @@ pub const METRICS: &[Metric] = &[
     metric!("reboots", "reboots", Count, "how often a node lost its state", |run| {
         Some(run.counts.reboots as f64)
     }),
+    metric!(
+        "packets-duplicated",
+        "packets duplicated",
+        Count,
+        "packets that a fault doubled",
+        |run| { some_if_any(run.counts.duplicated) }
+    ),
+    metric!("crashes", "crashes", Count, "nodes that stopped for good", |run| {
+        some_if_any(run.counts.crashes)
+    }),
+    metric!("partitions", "partitions", Count, "how often the network was in two parts", |run| {
+        some_if_any(run.counts.partitions)
+    }),
     metric!("events", "events", Count, "how often a handler was called", |run| {
         Some(run.counts.events as f64)
     }),
 ];
+
+/// What there is only where it was asked for.
+fn some_if_any(count: u64) -> Option<f64> {
+    (count > 0).then_some(count as f64)
+}
 
 fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)

@@ -6,7 +6,7 @@
 //! - [`METRICS`]: what a network engineer wants to know of a run. [`Summary`]: of several runs.
 //! - [`GENERATOR`]: the name of all randomness; the same seed gives the same run everywhere.
 //!
-//! Inside: `queue` (events in order of time), `timers`, `random` (distributions from integers),
+//! Inside: `faults` (what breaks, and when), `queue` (events in order of time), `timers`, `random` (distributions from integers),
 //! `medium` (what handlers act on), `meter` (what is counted).
 //!
 //! Links are independent of each other: no packet waits for another, and none collides. What is
@@ -14,6 +14,7 @@
 
 mod check;
 mod engine;
+mod faults;
 mod medium;
 mod meter;
 mod metrics;

@@ -24,6 +24,8 @@ pub(super) enum Stream {
     Failures = 4,
     /// What handlers choose.
     Choices = 5,
+    /// Which faults happen when, and to whom.
+    Faults = 6,
 }
 
 /// A stream of random numbers.

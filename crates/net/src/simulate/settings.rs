@@ -1,6 +1,7 @@
 //! The settings of a simulation.
 
 use super::{Nanos, SECOND};
+use crate::Faults;
 use std::time::Duration;
 
 /// Everything but the network and the protocol.
@@ -22,6 +23,8 @@ pub struct Settings {
     pub arrivals: Arrivals,
     /// How often a node reboots, on average, in a minute.
     pub failures: f64,
+    /// Faults that happen, each as often as said, at random moments.
+    pub faults: Faults,
     /// The seed of everything random.
     pub seed: u64,
 }
@@ -48,6 +51,7 @@ impl Default for Settings {
             interval: Duration::from_millis(250),
             arrivals: Arrivals::Constant,
             failures: 0.0,
+            faults: Faults::default(),
             seed: 1,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::html;
 use crate::fixtures;
-use everypath_trace::{Config, Line, Target, Trace};
+use everypath_trace::{Config, Line, Span, SpanKind, Target, Trace};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -67,6 +67,8 @@ fn a_deadlock_is_stepped_through_with_keys_and_clicks() {
     assert_eq!(at(&mut browser), "6 / 13");
     browser.press("End").unwrap();
     assert_eq!(at(&mut browser), "13 / 13");
+    let details = browser.text("#details").unwrap();
+    assert!(details.contains("thread 2 waits for a mutex"), "where it ends: {details}");
     let cycle = browser.text("svg.cycle").unwrap_or_default();
     let labels = browser.evaluate("document.querySelector('svg.cycle').textContent").unwrap();
     let labels = labels.as_str().unwrap().to_string() + &cycle;
@@ -76,6 +78,26 @@ fn a_deadlock_is_stepped_through_with_keys_and_clicks() {
     browser.press("g").unwrap();
     let details = browser.text("#details").unwrap().to_lowercase();
     assert!(details.contains("compared with step 1"), "{details}");
+}
+
+/// Two threads that wait for each other have an arrow and a name each, which do not cover each other.
+#[test]
+fn the_shortest_cycle_is_readable() {
+    let mut trace = fixtures::deadlock();
+    trace.spans.retain(|span| span.kind == SpanKind::Hold);
+    for (actor, object, awaits) in
+        [("thread 1", "mutex b", "thread 2"), ("thread 2", "mutex a", "thread 1")]
+    {
+        let (actor, object, awaits) = (actor.into(), object.into(), Some(awaits.into()));
+        trace.spans.push(Span { kind: SpanKind::Wait, actor, object, from: 12, to: None, awaits });
+    }
+    let Some((mut browser, _folder)) = opened(&trace, DESKTOP) else { return };
+    picture(&mut browser, "cycle-of-two-1280.png");
+    let covered = "(() => { const texts = [...document.querySelectorAll('svg.cycle text')].map(it => \
+                   it.getBoundingClientRect()); const apart = (a, b) => a.right <= b.left || b.right <= \
+                   a.left || a.bottom <= b.top || b.bottom <= a.top; return texts.length + ' ' + \
+                   texts.every((a, i) => texts.every((b, j) => i >= j || apart(a, b))); })()";
+    assert_eq!(browser.evaluate(covered).unwrap(), "4 true");
 }
 
 #[test]
@@ -157,6 +179,9 @@ fn the_page_fits_a_phone() {
         let visible = "[...document.querySelectorAll('.row .what')].every(it => { const box = \
                        it.getBoundingClientRect(); return box.right <= 391 && box.width > 120; })";
         assert_eq!(browser.evaluate(visible).unwrap(), true, "{name}");
+        let cut = "[...document.querySelectorAll('.row .t > span:first-child')].filter(it => \
+                   it.scrollHeight > it.clientHeight + 2 || it.scrollWidth > it.clientWidth + 1).length";
+        assert_eq!(browser.evaluate(cut).unwrap(), 0, "{name}: steps are read in full");
         browser.resize(PHONE, true).unwrap();
         picture(&mut browser, &format!("{name}-390-dark.png"));
         let ground = browser.evaluate("getComputedStyle(document.body).backgroundColor").unwrap();

@@ -33,8 +33,8 @@ const chart = (() => {
   function measure() {
     numbers = narrow() ? 30 : 44;
     const room = (list.clientWidth - numbers) * (narrow() ? 0.4 : 0.46);
-    laneWidth = Math.max(narrow() ? 16 : 22, Math.min(flights.length ? 130 : 64, room / Math.max(1, data.lanes.length)));
-    height = narrow() ? 48 : 44;
+    laneWidth = Math.max(narrow() ? 16 : 22, Math.min(flights.length ? 130 : narrow() ? 36 : 64, room / Math.max(1, data.lanes.length)));
+    height = narrow() ? 64 : 44;
     inner.style.height = `${rows.length * height}px`;
     const wanted = numbers + laneWidth * data.lanes.length + 160;
     inner.style.minWidth = wanted > list.clientWidth ? `${wanted}px` : "";
@@ -66,7 +66,8 @@ const chart = (() => {
     const it = rows[at], style = `top:${at * height}px;height:${height}px`;
     const space = el("span", { class: "space", style: `width:${laneWidth * data.lanes.length}px` });
     if (it.fold) {
-      const what = `⋯ ${it.count} steps of ${data.lanes[data.steps[it.fold - 1].lane].name}`;
+      const name = data.lanes[data.steps[it.fold - 1].lane].name;
+      const what = `⋯ ${it.count} steps of ${narrow() ? shortName(name, 14) : name}`;
       return el("div", { class: "row folded", style, "data-fold": it.fold, role: "option", title: "show them" }, el("span", { class: "n" }), space, el("span", { class: "what" }, what));
     }
     const step = data.steps[it.step - 1];

@@ -100,13 +100,19 @@ const details = (() => {
     });
     const picture = draw("svg", { class: "cycle", viewBox: `0 0 ${width} ${tall}`, role: "img", "aria-label": "who waits for whom" });
     for (const span of waits) {
-      const [[x1, y1], [x2, y2]] = [at.get(span.lane), at.get(span.awaits)];
+      let [[x1, y1], [x2, y2]] = [at.get(span.lane), at.get(span.awaits)];
       const length = Math.hypot(x2 - x1, y2 - y1) || 1, [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+      // Two that wait for each other have an arrow each, side by side.
+      const aside = waits.some((other) => other.lane === span.awaits && other.awaits === span.lane) ? 7 : 0;
+      [x1, y1, x2, y2] = [x1 - uy * aside, y1 + ux * aside, x2 - uy * aside, y2 + ux * aside];
       const cut = Math.min(46 / Math.max(Math.abs(ux), 0.3), 18 / Math.max(Math.abs(uy), 0.01), length / 2.4);
       const [ex, ey] = [x2 - ux * cut, y2 - uy * cut];
       const tip = `M${ex - 8 * ux - 4 * uy} ${ey - 8 * uy + 4 * ux}L${ex} ${ey}L${ex - 8 * ux + 4 * uy} ${ey - 8 * uy - 4 * ux}`;
       picture.append(draw("path", { d: `M${x1 + ux * cut} ${y1 + uy * cut}L${ex} ${ey}${tip}` }));
-      picture.append(draw("text", { x: (x1 + x2) / 2 + 8, y: (y1 + y2) / 2 - 4, "text-anchor": "middle" }, span.object.length > 22 ? `${span.object.slice(0, 21)}…` : span.object));
+      // Its name on the outer side, so that neither covers the other.
+      const [tx, ty] = aside ? [(x1 + x2) / 2 - uy * 8, (y1 + y2) / 2 + 4 + ux * 14] : [(x1 + x2) / 2 + 8, (y1 + y2) / 2 - 4];
+      const anchor = !aside || Math.abs(uy) < 0.5 ? "middle" : uy < 0 ? "start" : "end";
+      picture.append(draw("text", { x: tx, y: ty, "text-anchor": anchor }, span.object.length > 22 ? `${span.object.slice(0, 21)}…` : span.object));
     }
     for (const [lane, [x, y]] of at) {
       const name = shortName(data.lanes[lane].name, 12);
@@ -116,6 +122,13 @@ const details = (() => {
     return [el("h2", {}, "Who waits for whom at the end"), picture];
   }
 
+  // Where the threads are that the violation is about: of a data race, the two accesses, which are no steps.
+  function places(step) {
+    if (step !== data.steps.length || !data.places.length) return [];
+    const heading = data.property === "data race" ? "The racing accesses" : "Where the violation is";
+    return [el("h2", {}, heading), ...data.places.flatMap((place) => [el("p", { class: "place" }, el("b", {}, place.actor), data.property === "data race" ? " is about to access it here:" : ` ${place.text}`), ...stack(place.stack)])];
+  }
+
   function show(step, marked) {
     const it = data.steps[step - 1];
     if (!it) return box.replaceChildren(el("p", {}, "The property is violated in the initial state."), el("dl", { class: "pairs" }, states([], situation(0).state)));
@@ -123,7 +136,7 @@ const details = (() => {
     const later = marked !== null && marked !== step ? Math.max(marked, step) : step;
     const parts = [el("h2", {}, numbered(step) ? `Step ${numbered(step)} of ${recorded}` : "Message"), el("p", { class: "step" }, el("span", { class: "who", style: `color:${color(it.lane)}` }, data.lanes[it.lane].name), it.text), chips(step), ...before(step), ...messages(step)];
     if (it.stack !== undefined) parts.push(el("h2", {}, "Stack and source"), ...stack(data.stacks[it.stack]));
-    parts.push(...comparison(later, base), ...cycle());
+    parts.push(...places(step), ...comparison(later, base), ...cycle());
     box.replaceChildren(...parts.filter(Boolean));
   }
   return { show };

@@ -19,7 +19,7 @@
       const other = data.rival || (rival ? `${data.lanes[data.steps[rival - 1].lane].name} ${data.steps[rival - 1].text} (${named(rival)})` : "");
       said = [el("b", {}, el("a", { class: "jump", href: `#step=${critical}` }, `Critical step ${numbered(critical)}`)), data.exact ? ": every continuation fails. " : " at the latest: every continuation fails. ", other ? `It races with: ${other}; reversing the pair avoids the failure.` : ""];
     }
-    byId("head").append(...verdict(), ...(said ? [el("p", { class: "why" }, said)] : []), el("div", { class: "facts" }, data.facts.map(([name, value]) => el("span", {}, el("b", {}, value), ` ${name}`))));
+    byId("head").append(...verdict(), ...(said ? [el("p", { class: "why" }, said)] : []), el("div", { class: "facts" }, data.facts.map(([name, value]) => el("span", {}, ...(name.endsWith(" by") ? [`${name} `, el("b", {}, value)] : [el("b", {}, value), ` ${name}`])))));
   }
 
   function active() {

@@ -8,7 +8,7 @@
 use super::assembler::Target;
 use super::blocks::{Call, Copier, direct_target};
 use super::flow::{Mark, decoder};
-use crate::in_place::JUMP_SIZE;
+use crate::stub::JUMP_SIZE;
 use crate::{Patch, PlanError};
 use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
 use std::ops::Range;

@@ -75,6 +75,11 @@ pub trait Algorithm<E: Enabled> {
         true
     }
 
+    /// Whether a bound has kept the search from schedules that could be.
+    fn has_left_out(&self) -> bool {
+        false
+    }
+
     /// Adds the branches that an execution makes necessary to the states on its path.
     fn add_branches(&mut self, path: &mut [Frame<E>], added: Added<'_>);
 }

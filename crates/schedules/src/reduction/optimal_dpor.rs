@@ -17,7 +17,9 @@
 //! - The paper takes for granted that an enabled step stays enabled until it is taken, and that
 //!   executions end when nothing is enabled. Time-outs, the end of the process, crashes and threads
 //!   that yield are not like that. Then the program must be explored by source sets, for which it does
-//!   not matter; so must it if several threads receive from one queue (`Takers`).
+//!   not matter; so must it if several threads receive from one queue (`Takers`). Not so if nothing but
+//!   time-outs is enabled that come last of all: no race crosses such a step, so each of them begins
+//!   a search of its own, and all are explored.
 
 use super::full_expansion::{expand_if_cut, expand_where_steps_disable};
 use super::wakeup_tree::{self, Branch, Planned, Sequence, Sleeper};
@@ -41,7 +43,9 @@ pub struct OptimalDpor {
 impl<E: Enabled> Algorithm<E> for OptimalDpor {
     fn supports(&mut self, executed: &Executed<E>) -> bool {
         let may_disable = |these: &Vec<Alternative<E>>| {
-            these.len() > 1 && these.iter().any(|of| of.step.may_disable())
+            these.len() > 1
+                && these.iter().any(|of| of.step.may_disable())
+                && !these.iter().all(|of| of.step.comes_last())
         };
         executed.ended == ExecutionEnd::Complete
             && !executed.alternatives.iter().any(may_disable)

@@ -1,12 +1,12 @@
 //! Small concurrent programs with the synchronisation of the native machine: requesting a lock is
 //! always enabled, requests are granted in their order, a signal chooses the waiter that it wakes, and
-//! of the waits with a timeout, the first to time out is always the same.
+//! waits with a timeout have deadlines, which pass by one of the three modes.
 
 use crate::interpreter;
 use everypath_schedules::{Alternative, Taken};
 use everypath_shim_abi::{
-    Choice, CondMutex, Footprint, Object, Operation, Overflow, Ownership, Phase, ProcessEnd, Step,
-    TIMEOUT,
+    Choice, CondMutex, Enabled, Footprint, Object, Operation, Overflow, Ownership, Phase,
+    ProcessEnd, Step, TIMEOUT, TimeMode,
 };
 use std::collections::VecDeque;
 
@@ -24,15 +24,44 @@ pub(crate) enum Op {
     TryTake(u8),
     Read(u8),
     /// As `Lock` and `Take`, but gives up after some time.
-    LockFor(u8),
-    TakeFor(u8),
+    LockFor(u8, u8),
+    TakeFor(u8, u8),
+    /// Sleeps for some time.
+    Sleep(u8),
+    /// Reads the clock.
+    Clock,
     /// Ends the program, whatever others do.
     End,
 }
 
 impl Op {
     pub(crate) fn is_limited(self) -> bool {
-        matches!(self, Op::LockFor(_) | Op::TakeFor(_))
+        self.patience().is_some()
+    }
+
+    /// For how long it waits, if not for ever.
+    fn patience(self) -> Option<u8> {
+        match self {
+            Op::LockFor(_, time) | Op::TakeFor(_, time) | Op::Sleep(time) => Some(time),
+            _ => None,
+        }
+    }
+}
+
+/// A step that is enabled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    footprint: Footprint,
+    is_last: bool,
+}
+
+impl Enabled for Pending {
+    fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+
+    fn comes_last(&self) -> bool {
+        self.is_last
     }
 }
 
@@ -47,6 +76,8 @@ struct Thread {
     granted_by: Option<usize>,
     /// Asked for a mutex in the middle of a wait on a condition.
     relocks: bool,
+    /// When it gives up waiting.
+    deadline: u64,
 }
 
 /// A program in the middle of an execution.
@@ -66,6 +97,8 @@ struct Machine {
     /// How many steps were taken.
     steps: usize,
     ended: bool,
+    mode: TimeMode,
+    clock: u64,
 }
 
 /// Giving up depends on everything.
@@ -77,7 +110,7 @@ fn gives_up() -> Footprint {
 const OBJECTS: usize = 3;
 
 impl Machine {
-    fn new(threads: usize) -> Self {
+    fn new(threads: usize, mode: TimeMode) -> Self {
         Machine {
             threads: vec![Thread::default(); threads],
             owners: vec![None; OBJECTS],
@@ -88,6 +121,8 @@ impl Machine {
             provided_by: None,
             steps: 0,
             ended: false,
+            mode,
+            clock: 0,
         }
     }
 
@@ -144,6 +179,15 @@ impl Machine {
         self.provided_by.is_some()
     }
 
+    /// Wakes one of the threads that wait for a condition.
+    fn signal(&mut self, condition: u8, outcome: u16) {
+        let mut waiters = self.waiters('c', condition);
+        waiters.sort_unstable();
+        if let Some(&waiter) = waiters.get(usize::from(outcome)) {
+            self.grant(waiter);
+        }
+    }
+
     /// A thread's next step.
     fn pending(&self, program: &[Vec<Op>], t: usize) -> Option<Step> {
         let thread = &self.threads[t];
@@ -153,6 +197,7 @@ impl Machine {
         }
         let phase = match thread.resumes {
             true => Phase::Resume,
+            false if op.is_limited() && self.mode == TimeMode::Quiescent => Phase::Patient,
             false if op.is_limited() => Phase::Limited,
             false => Phase::Request,
         };
@@ -160,14 +205,17 @@ impl Machine {
         let end = ProcessEnd { code: 0, is_unnoticed: false };
         let (operation, object) = match op {
             Op::Wait(_, m) if thread.relocks => (Operation::MutexLock, object(1, m)),
-            Op::Lock(m) | Op::LockFor(m) => (Operation::MutexLock, object(1, m)),
+            Op::Lock(m) | Op::LockFor(m, _) => (Operation::MutexLock, object(1, m)),
             Op::Unlock(m) => (Operation::MutexUnlock(Ownership::Owner), object(1, m)),
             Op::TryLock(m) => (Operation::MutexTrylock, object(1, m)),
             Op::Write(x) => (Operation::FetchModify, object(2, x)),
             Op::Wait(c, m) => (Operation::CondWait(CondMutex::owned(object(1, m))), object(3, c)),
             Op::Signal(c) => (Operation::CondSignal, object(3, c)),
             Op::Broadcast(c) => (Operation::CondBroadcast, object(3, c)),
-            Op::Take(s) | Op::TakeFor(s) => (Operation::SemWait, object(4, s)),
+            Op::Take(s) | Op::TakeFor(s, _) => (Operation::SemWait, object(4, s)),
+            // No program sees that a clock was read; it is a step here, so that it may come at any time.
+            Op::Clock => (Operation::Yield, Object::NONE),
+            Op::Sleep(_) => (Operation::Sleep(0), Object::NONE),
             Op::End => (Operation::ProcessExit(end), Object::NONE),
             Op::Read(x) => (Operation::OnceSeen, object(2, x)),
             Op::Post(s) => (Operation::SemPost(Overflow::Impossible), object(4, s)),
@@ -183,15 +231,32 @@ impl Machine {
         }
     }
 
-    /// The thread that can give up waiting: that with the earliest deadline, its own number.
-    fn can_give_up(&self, program: &[Vec<Op>]) -> Option<usize> {
-        let limited =
-            |&t: &usize| program[t].get(self.threads[t].next).is_some_and(|op| op.is_limited());
-        (0..self.threads.len()).filter(limited).find(|&t| self.threads[t].waits.is_some())
+    /// Whether a thread waits for some time only.
+    fn waits_for_some_time(&self, program: &[Vec<Op>], t: usize) -> bool {
+        let thread = &self.threads[t];
+        thread.waits.is_some() && program[t].get(thread.next).is_some_and(|op| op.is_limited())
+    }
+
+    /// The threads that can give up waiting: all, those with the earliest deadline, or those only if
+    /// no thread can go on.
+    fn can_give_up(&self, program: &[Vec<Op>]) -> Vec<usize> {
+        let limited: Vec<usize> =
+            (0..program.len()).filter(|&t| self.waits_for_some_time(program, t)).collect();
+        let earliest = limited.iter().map(|&t| self.threads[t].deadline).min();
+        let is_first = |&t: &usize| Some(self.threads[t].deadline) == earliest;
+        match self.mode {
+            TimeMode::Any => limited,
+            TimeMode::Quiescent if !self.is_quiescent(program) => Vec::new(),
+            _ => limited.into_iter().filter(is_first).collect(),
+        }
+    }
+
+    fn is_quiescent(&self, program: &[Vec<Op>]) -> bool {
+        !(0..program.len()).any(|t| self.pending(program, t).is_some())
     }
 
     /// Everything that can be done next.
-    fn alternatives(&self, program: &[Vec<Op>]) -> Vec<Alternative<Footprint>> {
+    fn alternatives(&self, program: &[Vec<Op>]) -> Vec<Alternative<Pending>> {
         if self.ended {
             return Vec::new();
         }
@@ -199,22 +264,31 @@ impl Machine {
             let footprint = self.pending(program, t)?.footprint();
             let outcomes = self.outcomes(program, t);
             let thread = t as u16;
-            Some(Alternative { thread, timeout: None, outcomes, step: footprint })
+            let step = Pending { footprint, is_last: false };
+            Some(Alternative { thread, timeout: None, outcomes, step })
         });
-        let gives_up = self.can_give_up(program).map(|t| Alternative {
+        let is_last = self.mode == TimeMode::Quiescent;
+        let gives_up = self.can_give_up(program).into_iter().map(|t| Alternative {
             thread: t as u16,
             timeout: Some(TIMEOUT),
             outcomes: 1,
-            step: gives_up(),
+            step: Pending { footprint: gives_up(), is_last },
         });
         steps.chain(gives_up).collect()
     }
 
-    /// Lets a thread give up waiting; what it has not got, it does not give back.
+    /// Lets a thread give up waiting: what needs the mutex that it has not got is skipped.
     fn give_up(&mut self, program: &[Vec<Op>], t: usize) {
-        let gives_back = matches!(program[t][self.threads[t].next], Op::LockFor(_));
+        let next = self.threads[t].next;
+        let skipped = match program[t][next] {
+            Op::LockFor(m, _) => {
+                program[t][next..].iter().position(|&op| op == Op::Unlock(m)).unwrap_or(0)
+            }
+            _ => 0,
+        };
+        self.clock = self.clock.max(self.threads[t].deadline);
         self.threads[t].waits = None;
-        self.threads[t].next += 1 + usize::from(gives_back);
+        self.threads[t].next += 1 + skipped;
         self.tries.push((t, false));
     }
 
@@ -235,8 +309,9 @@ impl Machine {
             return true;
         }
         let mut granted = true;
+        self.threads[t].deadline = self.clock + u64::from(op.patience().unwrap_or(0));
         match op {
-            Op::Lock(m) | Op::LockFor(m) => granted = self.acquire(t, m),
+            Op::Lock(m) | Op::LockFor(m, _) => granted = self.acquire(t, m),
             Op::Unlock(m) => {
                 // Only who holds a mutex gives it back.
                 if self.owners[usize::from(m)] == Some(t) {
@@ -262,19 +337,18 @@ impl Machine {
                     granted = false;
                 }
             }
-            Op::Signal(c) => {
-                let mut waiters = self.waiters('c', c);
-                waiters.sort_unstable();
-                if let Some(&waiter) = waiters.get(usize::from(outcome)) {
-                    self.grant(waiter);
-                }
-            }
+            Op::Signal(c) => self.signal(c, outcome),
             Op::Broadcast(c) => {
                 for waiter in self.waiters('c', c) {
                     self.grant(waiter);
                 }
             }
-            Op::Take(s) | Op::TakeFor(s) => granted = self.take_unit(t, s),
+            Op::Clock => self.seen[t].push(self.clock as usize),
+            Op::Sleep(_) => {
+                self.wait(t, 't', t as u8);
+                granted = false;
+            }
+            Op::Take(s) | Op::TakeFor(s, _) => granted = self.take_unit(t, s),
             Op::TryTake(s) => {
                 let taken = self.semaphores[usize::from(s)].pop_front();
                 self.tries.push((t, taken.is_some()));
@@ -304,6 +378,7 @@ impl Machine {
                 after: None,
                 provided_by: None,
                 resumes: false,
+                comes_last: self.mode == TimeMode::Quiescent,
             };
         }
         let step = self.pending(program, t).expect("the schedule is possible");
@@ -321,6 +396,7 @@ impl Machine {
             after,
             provided_by: self.provided_by,
             resumes,
+            comes_last: false,
         }
     }
 
@@ -347,13 +423,15 @@ pub(crate) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    pub(crate) fn new(program: &'a [Vec<Op>]) -> Self {
-        Running { program, machine: Machine::new(program.len()) }
+    pub(crate) fn new(program: &'a [Vec<Op>], mode: TimeMode) -> Self {
+        Running { program, machine: Machine::new(program.len(), mode) }
     }
 }
 
 impl interpreter::Machine for Running<'_> {
-    fn alternatives(&self) -> Vec<Alternative<Footprint>> {
+    type Step = Pending;
+
+    fn alternatives(&self) -> Vec<Alternative<Pending>> {
         self.machine.alternatives(self.program)
     }
 

@@ -7,8 +7,8 @@ use everypath_schedules::happens_before::{Clocked, HappensBefore};
 use everypath_schedules::{
     Alternative, Executed, ExecutionEnd, Executor, Reduction, Run, ScheduleSearch, SearchEnd, Taken,
 };
-use everypath_shim_abi::{Choice, Footprint, Mode, Object, Operation, Part, Phase, Step};
-use machine::{Op, Running};
+use everypath_shim_abi::{Choice, Mode, Object, Operation, Part, Phase, Step, TimeMode};
+use machine::{Op, Pending, Running};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -22,6 +22,8 @@ struct Outcomes {
     complete: u64,
     ends: BTreeSet<String>,
     classes: BTreeSet<String>,
+    /// Whether optimal DPOR does not support the program.
+    by_source_sets: bool,
 }
 
 const ALL: [Reduction; 4] =
@@ -31,8 +33,13 @@ const ALL: [Reduction; 4] =
 const TOO_MANY: u64 = 4_000;
 
 fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
+    search_in(TimeMode::Ordered, program, reduction)
+}
+
+/// Searches a program whose time-outs fire by a mode.
+fn search_in(mode: TimeMode, program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
     let mut outcomes = Outcomes::default();
-    let mut interpreter = Interpreter::new(Running::new(program));
+    let mut interpreter = Interpreter::new(Running::new(program, mode));
     let mut schedules = ScheduleSearch::new(reduction);
     let finished = schedules.run(&mut interpreter, |_, interpreter, executed| {
         outcomes.executions += 1;
@@ -51,6 +58,7 @@ fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
                     after: None,
                     provided_by: None,
                     resumes: false,
+                    comes_last: false,
                 });
             }
             for step in &executed.steps {
@@ -69,7 +77,10 @@ fn search(program: &[Vec<Op>], reduction: Reduction) -> Option<Outcomes> {
     match finished.expect("an interpreter never fails") {
         SearchEnd::Complete => Some(outcomes),
         SearchEnd::Stopped => None,
-        SearchEnd::NeedsSourceSets => search(program, Reduction::Source),
+        SearchEnd::NeedsSourceSets => {
+            let by_source_sets = search_in(mode, program, Reduction::Source);
+            by_source_sets.map(|outcomes| Outcomes { by_source_sets: true, ..outcomes })
+        }
     }
 }
 
@@ -91,15 +102,21 @@ fn class(order: &HappensBefore) -> Vec<Vec<Vec<usize>>> {
 
 /// Compares the reduced searches with the plain one, unless that is too large.
 fn compare_with_plain(program: &[Vec<Op>]) -> bool {
-    let Some(plain) = search(program, Reduction::None) else { return false };
+    compare_in(TimeMode::Ordered, program)
+}
+
+/// The same with time-outs that fire by a mode.
+fn compare_in(mode: TimeMode, program: &[Vec<Op>]) -> bool {
+    let Some(plain) = search_in(mode, program, Reduction::None) else { return false };
     for reduction in [Reduction::SleepSets, Reduction::Source, Reduction::Optimal] {
-        let reduced = search(program, reduction).expect("a reduced search is no larger");
+        let reduced = search_in(mode, program, reduction).expect("a reduced search is no larger");
         assert_eq!(reduced.ends, plain.ends, "final states of {program:?} by {reduction:?}");
         let missing = plain.classes.difference(&reduced.classes).count();
         assert_eq!(missing, 0, "classes of {program:?} are missing by {reduction:?}");
         let classes = plain.classes.len() as u64;
         // What gives up or ends may do so before or after somebody goes on.
-        let ends = program.iter().flatten().any(|op| op.is_limited() || *op == Op::End);
+        let is_late = |op: &Op| op.is_limited() && mode != TimeMode::Quiescent || *op == Op::End;
+        let ends = program.iter().flatten().any(is_late);
         let once = reduced.complete == classes || ends;
         assert!(once, "{} for {classes} classes: {program:?} by {reduction:?}", reduced.complete);
     }
@@ -109,9 +126,9 @@ fn compare_with_plain(program: &[Vec<Op>]) -> bool {
 /// The schedules of a search, each with its number of preemptions; unless they are too many.
 fn schedules(
     program: &[Vec<Op>],
-    mut search: ScheduleSearch<Footprint>,
+    mut search: ScheduleSearch<Pending>,
 ) -> Option<BTreeMap<Vec<Choice>, usize>> {
-    let mut interpreter = Interpreter::new(Running::new(program));
+    let mut interpreter = Interpreter::new(Running::new(program, TimeMode::Ordered));
     let mut schedules = BTreeMap::new();
     let finished = search.run(&mut interpreter, |_, interpreter, executed| {
         let schedule: Vec<Choice> = executed.steps.iter().map(|step| step.choice).collect();
@@ -189,7 +206,7 @@ fn semaphore_block() -> impl Strategy<Value = Vec<Op>> {
         4 => object().prop_map(|s| vec![Op::Take(s)]),
         4 => object().prop_map(|s| vec![Op::Post(s)]),
         1 => object().prop_map(|s| vec![Op::TryTake(s)]),
-        1 => object().prop_map(|s| vec![Op::TakeFor(s)]),
+        1 => object().prop_map(|s| vec![Op::TakeFor(s, 1)]),
         2 => object().prop_map(|x| vec![Op::Write(x)]),
     ]
 }
@@ -199,9 +216,23 @@ fn ending_block() -> impl Strategy<Value = Vec<Op>> {
     let object = || 0..2u8;
     prop_oneof![
         2 => block(),
-        1 => object().prop_map(|m| vec![Op::LockFor(m), Op::Unlock(m)]),
-        1 => object().prop_map(|s| vec![Op::TakeFor(s)]),
+        1 => object().prop_map(|m| vec![Op::LockFor(m, 1), Op::Unlock(m)]),
+        1 => object().prop_map(|s| vec![Op::TakeFor(s, 1)]),
         1 => Just(vec![Op::End]),
+    ]
+}
+
+/// What threads do that wait for some time, and look at the clock.
+fn timed_block() -> impl Strategy<Value = Vec<Op>> {
+    let object = || 0..2u8;
+    let with_time = || (object(), 1..4u8);
+    prop_oneof![
+        3 => block(),
+        2 => with_time().prop_map(|(m, time)| vec![Op::LockFor(m, time), Op::Unlock(m)]),
+        2 => with_time().prop_map(|(m, time)| vec![Op::LockFor(m, time), Op::Write(m), Op::Unlock(m)]),
+        3 => with_time().prop_map(|(s, time)| vec![Op::TakeFor(s, time)]),
+        1 => (1..4u8).prop_map(|time| vec![Op::Sleep(time)]),
+        2 => Just(vec![Op::Clock]),
     ]
 }
 
@@ -254,10 +285,35 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn time_outs_of_all_modes_lose_nothing(program in programs(timed_block(), 2..5, 1..4)) {
+        for mode in [TimeMode::Ordered, TimeMode::Quiescent, TimeMode::Any] {
+            compare_in(mode, &program);
+        }
+    }
+}
+
 #[test]
 fn one_who_posts_and_one_who_waits_are_one_class() {
     let outcomes = search(&[vec![Op::Post(0); 4], vec![Op::Take(0); 4]], Reduction::Optimal);
     assert_eq!(outcomes.unwrap().executions, 1);
+}
+
+#[test]
+fn time_outs_that_come_last_race_with_nothing() {
+    let receive = vec![Op::TakeFor(0, 1)];
+    let other = vec![Op::TakeFor(1, 2), Op::Clock];
+    let program = [receive, other, vec![Op::Write(0)], vec![Op::Write(1)]];
+    let outcomes = search_in(TimeMode::Quiescent, &program, Reduction::Optimal).unwrap();
+    assert_eq!((outcomes.executions, outcomes.by_source_sets), (1, false));
+    // Of equal deadlines, either passes first.
+    let program = [vec![Op::TakeFor(0, 1), Op::Post(1)], vec![Op::TakeFor(1, 1), Op::Post(0)]];
+    let outcomes = search_in(TimeMode::Quiescent, &program, Reduction::Optimal).unwrap();
+    assert_eq!((outcomes.executions, outcomes.ends.len()), (2, 2));
+    assert!(!outcomes.by_source_sets);
 }
 
 #[test]
@@ -283,7 +339,7 @@ fn source_sets_begin_some_executions_in_vain() {
 
 /// Searches until so many executions were run: how many were, and how many are said to be left.
 fn stopped_after(program: &[Vec<Op>], reduction: Reduction, most: u64) -> (u64, u64) {
-    let mut interpreter = Interpreter::new(Running::new(program));
+    let mut interpreter = Interpreter::new(Running::new(program, TimeMode::Ordered));
     let mut search = ScheduleSearch::new(reduction);
     let mut executions = 0;
     let finished = search.run(&mut interpreter, |_, _, _| {
@@ -328,30 +384,30 @@ struct Foresighted<'a> {
 }
 
 /// All that an execution depends on.
-fn in_words(schedule: &[Choice], known: usize, sleep: &[Alternative<Footprint>]) -> String {
+fn in_words(schedule: &[Choice], known: usize, sleep: &[Alternative<Pending>]) -> String {
     format!("{schedule:?} {known} {sleep:?}")
 }
 
 impl Executor for Foresighted<'_> {
-    type Step = Footprint;
+    type Step = Pending;
     type Error = Infallible;
 
     fn run(
         &mut self,
         schedule: &[Choice],
         known: usize,
-        sleep: &[Alternative<Footprint>],
-    ) -> Result<Executed<Footprint>, Infallible> {
+        sleep: &[Alternative<Pending>],
+    ) -> Result<Executed<Pending>, Infallible> {
         self.runs += 1;
         self.foreseen += u64::from(self.heard_of.contains(&in_words(schedule, known, sleep)));
         self.interpreter.run(schedule, known, sleep)
     }
 
-    fn foresight(&mut self, _next: &Run<Footprint>) -> usize {
+    fn foresight(&mut self, _next: &Run<Pending>) -> usize {
         4
     }
 
-    fn foresee(&mut self, likely: Vec<Run<Footprint>>) {
+    fn foresee(&mut self, likely: Vec<Run<Pending>>) {
         self.heard_of.extend(likely.iter().map(|of| in_words(&of.schedule, of.known, &of.sleep)));
     }
 }
@@ -365,14 +421,13 @@ fn many_executions_are_foreseen_and_none_in_vain() {
         for _ in 0..100 {
             let tree = three_threads.new_tree(&mut runner).expect("nothing is rejected");
             let program = tree.current();
-            let interpreter = Interpreter::new(Running::new(&program));
+            let interpreter = Interpreter::new(Running::new(&program, TimeMode::Ordered));
             let heard_of = BTreeSet::new();
             let mut foresighted = Foresighted { interpreter, heard_of, runs: 0, foreseen: 0 };
-            let few = |_: &ScheduleSearch<Footprint>,
-                       of: &mut Foresighted<'_>,
-                       _: &Executed<Footprint>| {
-                if of.runs < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            };
+            let few =
+                |_: &ScheduleSearch<Pending>, of: &mut Foresighted<'_>, _: &Executed<Pending>| {
+                    if of.runs < 500 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                };
             let Ok(_) = ScheduleSearch::new(reduction).run(&mut foresighted, few);
             // Nobody can foresee the first.
             runs += foresighted.runs - 1;

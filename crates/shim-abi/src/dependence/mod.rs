@@ -69,7 +69,7 @@ impl Step {
             return everything();
         }
         match self.phase {
-            Phase::Request => self.requested(),
+            Phase::Request | Phase::Patient => self.requested(),
             Phase::Limited => self.limited(),
             Phase::Resume => self.resumed(),
         }
@@ -135,7 +135,7 @@ impl Step {
 
             Op::Bind(socket) | Op::Listen(socket) => network::bind(self, socket),
             Op::Connect(socket) => network::connect(self, socket),
-            Op::ConnectPeer(socket) => network::connect_peer(self, socket),
+            Op::ConnectPeer(connection) => network::connect_peer(self, connection),
             Op::ConnectQueued(connection) => network::connect_queued(self, connection),
             Op::Accept => network::accept(self),
             Op::AcceptQueued(_) => network::accept_queued(self),

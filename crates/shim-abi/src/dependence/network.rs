@@ -8,7 +8,7 @@
 use super::{NONE, Step, Use, everything, nothing, of, of_network};
 use crate::{
     Closing, Completion, Connecting, Facet, FaultLimit, Footprint, Global, Mode, Moved, Object,
-    Operation, PollScope, Providers, QueuedConnection, Sending,
+    Operation, PeerConnection, PollScope, Providers, QueuedConnection, Sending,
 };
 
 /// The same call if it sees both ends of its queue: whether what it waits for was there before it.
@@ -111,10 +111,17 @@ pub(super) fn accept_queued(step: &Step) -> Footprint {
     }
 }
 
-/// Connections to peers do not see each other, but see who begins to listen here.
-pub(super) fn connect_peer(step: &Step, socket: Object) -> Footprint {
-    let [name, state] = changes(some(socket));
-    of(&[step.uses(Mode::Read, Facet::Whole), of_network(), name, state])
+/// Connections to peers do not see each other, but see who begins to listen here. A peer whose answers
+/// depend on other connections sees the order in which it is met.
+pub(super) fn connect_peer(step: &Step, connection: PeerConnection) -> Footprint {
+    let [name, state] = changes(some(connection.socket));
+    let turn = if connection.in_turn { in_turn() } else { NONE };
+    of(&[step.uses(Mode::Read, Facet::Whole), of_network(), name, state, turn])
+}
+
+/// The use of what clients have received, and servers whose answers depend on other connections.
+fn in_turn() -> Use {
+    (Mode::Write, Object::global(Global::FaultBudget), Facet::Whole)
 }
 
 /// Nobody listens yet, or nobody any more: only the latter could have been otherwise.
@@ -144,12 +151,9 @@ pub(super) fn send(step: &Step, sending: Sending) -> Footprint {
     let puts = step.uses(Mode::Write, Facet::Whole);
     match sending {
         Sending::Queue(_) => of(&[puts, step.uses(Mode::Read, Facet::Head), of_network()]),
-        Sending::Client => of(&[
-            puts,
-            step.uses(Mode::Write, Facet::Head),
-            of_network(),
-            (Mode::Write, Object::global(Global::FaultBudget), Facet::Whole),
-        ]),
+        Sending::Client => {
+            of(&[puts, step.uses(Mode::Write, Facet::Head), of_network(), in_turn()])
+        }
     }
 }
 
@@ -342,6 +346,18 @@ mod tests {
         assert!(none[0].commutes(&none[1]) && !shared[0].commutes(&shared[1]));
         let client = on(Object::socket(3), Operation::Send(Sending::Client));
         assert!(!client.commutes(&shared[0]));
+    }
+
+    #[test]
+    fn connections_to_a_peer_that_remembers_them_have_an_order() {
+        let connect = |number, in_turn| {
+            let connection = PeerConnection { socket: Object::socket(number), in_turn };
+            on(ADDRESS, Operation::ConnectPeer(connection))
+        };
+        assert!(connect(1, false).commutes(&connect(2, false)));
+        assert!(!connect(1, true).commutes(&connect(2, true)));
+        let send = on(Object::socket(3), Operation::Send(Sending::Client));
+        assert!(!connect(1, true).commutes(&send) && !send.commutes(&connect(1, true)));
     }
 
     #[test]

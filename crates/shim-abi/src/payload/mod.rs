@@ -4,7 +4,9 @@
 
 mod network;
 
-pub use network::{Closing, Connecting, Moved, PollScope, QueuedConnection, Sending, Span};
+pub use network::{
+    Closing, Connecting, Moved, PeerConnection, PollScope, QueuedConnection, Sending, Span,
+};
 
 use crate::{Fault, Object};
 
@@ -270,6 +272,8 @@ mod tests {
         survives([DescriptorUse::Other, DescriptorUse::Closed, DescriptorUse::Socket(socket)]);
         survives(moved);
         survives(moved.map(Sending::Queue).into_iter().chain([Sending::Client]));
+        let socket = Object::socket(u16::MAX);
+        survives([true, false].map(|in_turn| PeerConnection { socket, in_turn }));
         survives([Connecting::Nothing, Connecting::Socket(0), Connecting::Socket(u16::MAX)]);
         let entry = Span { end: 0xff_ffff_fffe, count: 2 };
         survives([0, u16::MAX].map(|socket| QueuedConnection { socket, entry }));

@@ -79,7 +79,8 @@ impl AsWord for Moved {
 pub enum Sending {
     /// A stream or a queue.
     Queue(Moved),
-    /// A client outside, which may answer at once, at any socket.
+    /// A client outside, which may answer at once, at any socket; or a server whose answers depend on
+    /// what it was sent on other connections.
     Client,
 }
 
@@ -128,6 +129,33 @@ impl AsWord for Connecting {
 
     fn from_word(word: u64) -> Self {
         word.checked_sub(1).map_or(Connecting::Nothing, |number| Connecting::Socket(number as u16))
+    }
+}
+
+/// A socket that is connected with a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerConnection {
+    /// The socket.
+    pub socket: Object,
+    /// Whether the peer may answer by what happens on other connections.
+    pub in_turn: bool,
+}
+
+impl PeerConnection {
+    /// Where objects have their facet, of which there is none here.
+    const IN_TURN: u64 = 1 << 48;
+}
+
+impl AsWord for PeerConnection {
+    fn word(self) -> u64 {
+        self.socket.word() | if self.in_turn { Self::IN_TURN } else { 0 }
+    }
+
+    fn from_word(word: u64) -> Self {
+        PeerConnection {
+            socket: Object::from_word(word & !Self::IN_TURN),
+            in_turn: word & Self::IN_TURN != 0,
+        }
     }
 }
 

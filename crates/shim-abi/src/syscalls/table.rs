@@ -76,6 +76,7 @@ syscalls! {
         SELECT = 23 "select" [INT, INT, INT, INT, opt(reads(16))] cancellable;
         SCHED_YIELD = 24 "sched_yield" [];
         MREMAP = 25 "mremap" [INT, INT, INT, INT, INT];
+        MSYNC = 26 "msync" [INT, INT, INT];
         MADVISE = 28 "madvise" [INT, INT, INT];
         DUP = 32 "dup" [FD];
         DUP2 = 33 "dup2" [FD, FD];
@@ -85,6 +86,7 @@ syscalls! {
         ALARM = 37 "alarm" [INT];
         SETITIMER = 38 "setitimer" [INT, opt(reads(32)), opt(writes(32))];
         GETPID = 39 "getpid" [];
+        SENDFILE = 40 "sendfile" [FD, FD, opt(changes(8)), INT];
         SOCKET = 41 "socket" [INT, INT, INT];
         CONNECT = 42 "connect" [FD, reads_by(2), INT] cancellable;
         ACCEPT = 43 "accept" [FD, opt(writes(2)), opt(reads(4))] cancellable;
@@ -123,21 +125,36 @@ syscalls! {
         READLINK = 89 "readlink" [PATH, writes_by(2), INT];
         CHMOD = 90 "chmod" [PATH, INT];
         FCHMOD = 91 "fchmod" [FD, INT];
+        CHOWN = 92 "chown" [PATH, INT, INT];
+        FCHOWN = 93 "fchown" [FD, INT, INT];
+        LCHOWN = 94 "lchown" [PATH, INT, INT];
         UMASK = 95 "umask" [INT];
         GETTIMEOFDAY = 96 "gettimeofday" [opt(writes(16)), opt(writes(8))];
         GETRLIMIT = 97 "getrlimit" [INT, writes(16)];
         GETRUSAGE = 98 "getrusage" [INT, writes(144)];
         SYSINFO = 99 "sysinfo" [writes(112)];
         TIMES = 100 "times" [opt(writes(32))];
+        GETUID = 102 "getuid" [];
+        GETGID = 104 "getgid" [];
         SETUID = 105 "setuid" [INT];
         SETGID = 106 "setgid" [INT];
+        GETEUID = 107 "geteuid" [];
+        GETEGID = 108 "getegid" [];
+        SETPGID = 109 "setpgid" [INT, INT];
         GETPPID = 110 "getppid" [];
         GETPGRP = 111 "getpgrp" [];
+        SETSID = 112 "setsid" [];
         SETREUID = 113 "setreuid" [INT, INT];
         SETREGID = 114 "setregid" [INT, INT];
         SETGROUPS = 116 "setgroups" [INT, reads_each(4, 0)];
         SETRESUID = 117 "setresuid" [INT, INT, INT];
+        GETRESUID = 118 "getresuid" [writes(4), writes(4), writes(4)];
         SETRESGID = 119 "setresgid" [INT, INT, INT];
+        GETRESGID = 120 "getresgid" [writes(4), writes(4), writes(4)];
+        GETPGID = 121 "getpgid" [INT];
+        GETSID = 124 "getsid" [INT];
+        CAPGET = 125 "capget" [changes(8), opt(writes(24))];
+        CAPSET = 126 "capset" [changes(8), reads(24)];
         RT_SIGPENDING = 127 "rt_sigpending" [writes(8), INT];
         RT_SIGTIMEDWAIT = 128 "rt_sigtimedwait"
             [reads(8), opt(writes(128)), opt(reads(16)), INT] cancellable;
@@ -145,6 +162,8 @@ syscalls! {
         SIGALTSTACK = 131 "sigaltstack" [opt(reads(24)), opt(writes(24))];
         STATFS = 137 "statfs" [PATH, writes(120)];
         FSTATFS = 138 "fstatfs" [FD, writes(120)];
+        GETPRIORITY = 140 "getpriority" [INT, INT];
+        SETPRIORITY = 141 "setpriority" [INT, INT, INT];
         SCHED_SETPARAM = 142 "sched_setparam" [INT, reads(4)];
         SCHED_SETSCHEDULER = 144 "sched_setscheduler" [INT, INT, reads(4)];
         MLOCK = 149 "mlock" [INT, INT];
@@ -156,6 +175,18 @@ syscalls! {
         SYNC = 162 "sync" [];
         GETTID = 186 "gettid" [];
         READAHEAD = 187 "readahead" [FD, INT, INT];
+        SETXATTR = 188 "setxattr" [PATH, PATH, reads_by(3), INT, INT];
+        LSETXATTR = 189 "lsetxattr" [PATH, PATH, reads_by(3), INT, INT];
+        FSETXATTR = 190 "fsetxattr" [FD, PATH, reads_by(3), INT, INT];
+        GETXATTR = 191 "getxattr" [PATH, PATH, opt(writes_by(3)), INT];
+        LGETXATTR = 192 "lgetxattr" [PATH, PATH, opt(writes_by(3)), INT];
+        FGETXATTR = 193 "fgetxattr" [FD, PATH, opt(writes_by(3)), INT];
+        LISTXATTR = 194 "listxattr" [PATH, opt(writes_by(2)), INT];
+        LLISTXATTR = 195 "llistxattr" [PATH, opt(writes_by(2)), INT];
+        FLISTXATTR = 196 "flistxattr" [FD, opt(writes_by(2)), INT];
+        REMOVEXATTR = 197 "removexattr" [PATH, PATH];
+        LREMOVEXATTR = 198 "lremovexattr" [PATH, PATH];
+        FREMOVEXATTR = 199 "fremovexattr" [FD, PATH];
         TKILL = 200 "tkill" [INT, INT];
         TIME = 201 "time" [opt(writes(8))];
         FUTEX = 202 "futex" [INT, INT, INT, INT, INT, INT];
@@ -180,6 +211,7 @@ syscalls! {
         WAITID = 247 "waitid" [INT, INT, opt(writes(128)), INT, opt(writes(144))] cancellable;
         OPENAT = 257 "openat" [AT, PATH, INT, INT] cancellable;
         MKDIRAT = 258 "mkdirat" [AT, PATH, INT];
+        FCHOWNAT = 260 "fchownat" [AT, PATH, INT, INT, INT];
         NEWFSTATAT = 262 "newfstatat" [AT, PATH, writes(144), INT];
         UNLINKAT = 263 "unlinkat" [AT, PATH, INT];
         RENAMEAT = 264 "renameat" [AT, PATH, AT, PATH];
@@ -192,11 +224,14 @@ syscalls! {
         PPOLL = 271 "ppoll"
             [changes_each(8, 1), INT, opt(reads(16)), opt(reads(8)), INT] cancellable;
         SET_ROBUST_LIST = 273 "set_robust_list" [INT, INT];
+        SPLICE = 275 "splice" [FD, opt(changes(8)), FD, opt(changes(8)), INT, INT];
+        SYNC_FILE_RANGE = 277 "sync_file_range" [FD, INT, INT, INT];
         UTIMENSAT = 280 "utimensat" [AT, INT, opt(reads(32)), INT];
         EPOLL_PWAIT = 281 "epoll_pwait"
             [FD, writes_each(12, 2), INT, INT, opt(reads(8)), INT] cancellable;
         TIMERFD_CREATE = 283 "timerfd_create" [INT, INT];
         EVENTFD = 284 "eventfd" [INT];
+        FALLOCATE = 285 "fallocate" [FD, INT, INT, INT];
         TIMERFD_SETTIME = 286 "timerfd_settime" [FD, INT, reads(32), opt(writes(32))];
         TIMERFD_GETTIME = 287 "timerfd_gettime" [FD, writes(32)];
         ACCEPT4 = 288 "accept4" [FD, opt(writes(2)), opt(reads(4)), INT] cancellable;
@@ -211,27 +246,33 @@ syscalls! {
         SYNCFS = 306 "syncfs" [FD];
         SENDMMSG = 307 "sendmmsg" [FD, changes_each(64, 2), INT, INT] cancellable;
         GETCPU = 309 "getcpu" [opt(writes(4)), opt(writes(4)), INT];
+        SCHED_SETATTR = 314 "sched_setattr" [INT, reads(4), INT];
+        SCHED_GETATTR = 315 "sched_getattr" [INT, writes_by(2), INT, INT];
         RENAMEAT2 = 316 "renameat2" [AT, PATH, AT, PATH, INT];
         GETRANDOM = 318 "getrandom" [writes_by(1), INT, INT];
+        MEMFD_CREATE = 319 "memfd_create" [PATH, INT];
         MEMBARRIER = 324 "membarrier" [INT, INT, INT];
         MLOCK2 = 325 "mlock2" [INT, INT, INT];
+        COPY_FILE_RANGE = 326 "copy_file_range"
+            [FD, opt(changes(8)), FD, opt(changes(8)), INT, INT];
+        PREADV2 = 327 "preadv2" [FD, reads_each(16, 2), INT, INT, INT, INT] cancellable;
+        PWRITEV2 = 328 "pwritev2" [FD, reads_each(16, 2), INT, INT, INT, INT] cancellable;
+        PKEY_MPROTECT = 329 "pkey_mprotect" [INT, INT, INT, INT];
+        PKEY_ALLOC = 330 "pkey_alloc" [INT, INT];
+        PKEY_FREE = 331 "pkey_free" [INT];
         STATX = 332 "statx" [AT, PATH, INT, INT, writes(256)];
         RSEQ = 334 "rseq" [INT, INT, INT, INT];
+        IO_URING_SETUP = 425 "io_uring_setup" [INT, INT];
+        CLOSE_RANGE = 436 "close_range" [INT, INT, INT];
+        OPENAT2 = 437 "openat2" [AT, PATH, reads_by(3), INT] cancellable;
         FACCESSAT2 = 439 "faccessat2" [AT, PATH, INT, INT];
         EPOLL_PWAIT2 = 441 "epoll_pwait2"
             [FD, writes_each(12, 2), INT, opt(reads(16)), opt(reads(8)), INT] cancellable;
+        FCHMODAT2 = 452 "fchmodat2" [AT, PATH, INT, INT];
     }
     passed "constant while the program runs" {
         UNAME = 63 "uname" [writes(390)];
-        GETUID = 102 "getuid" [];
-        GETGID = 104 "getgid" [];
-        GETEUID = 107 "geteuid" [];
-        GETEGID = 108 "getegid" [];
         GETGROUPS = 115 "getgroups" [INT, writes_each(4, 0)];
-        GETRESUID = 118 "getresuid" [writes(4), writes(4), writes(4)];
-        GETRESGID = 120 "getresgid" [writes(4), writes(4), writes(4)];
-        CAPGET = 125 "capget" [changes(8), opt(writes(24))];
-        GETPRIORITY = 140 "getpriority" [INT, INT];
         SCHED_GETPARAM = 143 "sched_getparam" [INT, writes(4)];
         SCHED_GETSCHEDULER = 145 "sched_getscheduler" [INT];
         SCHED_GET_PRIORITY_MAX = 146 "sched_get_priority_max" [INT];
@@ -262,13 +303,12 @@ syscalls! {
         URETPROBE = 335 "uretprobe";
     }
     refused "the layout of memory is controlled by everypath" {
-        MSYNC = 26 "msync"; MINCORE = 27 "mincore"; MODIFY_LDT = 154 "modify_ldt";
+        MINCORE = 27 "mincore"; MODIFY_LDT = 154 "modify_ldt";
         ARCH_PRCTL = 158 "arch_prctl"; REMAP_FILE_PAGES = 216 "remap_file_pages";
         MBIND = 237 "mbind"; SET_MEMPOLICY = 238 "set_mempolicy";
         GET_MEMPOLICY = 239 "get_mempolicy"; MIGRATE_PAGES = 256 "migrate_pages";
-        MOVE_PAGES = 279 "move_pages"; MEMFD_CREATE = 319 "memfd_create";
-        USERFAULTFD = 323 "userfaultfd"; PKEY_MPROTECT = 329 "pkey_mprotect";
-        PKEY_ALLOC = 330 "pkey_alloc"; PKEY_FREE = 331 "pkey_free";
+        MOVE_PAGES = 279 "move_pages";
+        USERFAULTFD = 323 "userfaultfd";
         SET_MEMPOLICY_HOME_NODE = 450 "set_mempolicy_home_node";
         MAP_SHADOW_STACK = 453 "map_shadow_stack"; MSEAL = 462 "mseal";
     }
@@ -279,8 +319,8 @@ syscalls! {
         PROCESS_MRELEASE = 448 "process_mrelease";
     }
     refused "copies within the kernel are not modelled" {
-        SENDFILE = 40 "sendfile"; SPLICE = 275 "splice"; TEE = 276 "tee";
-        VMSPLICE = 278 "vmsplice"; COPY_FILE_RANGE = 326 "copy_file_range";
+        TEE = 276 "tee";
+        VMSPLICE = 278 "vmsplice";
     }
     refused "the child would not be controlled" {
         CLONE = 56 "clone"; FORK = 57 "fork"; VFORK = 58 "vfork"; CLONE3 = 435 "clone3";
@@ -296,23 +336,15 @@ syscalls! {
         MQ_NOTIFY = 244 "mq_notify"; MQ_GETSETATTR = 245 "mq_getsetattr";
     }
     refused "not modelled yet" {
-        GETDENTS = 78 "getdents"; SYNC_FILE_RANGE = 277 "sync_file_range";
-        FALLOCATE = 285 "fallocate"; PREADV2 = 327 "preadv2"; PWRITEV2 = 328 "pwritev2";
-        CLOSE_RANGE = 436 "close_range"; OPENAT2 = 437 "openat2"; FCHMODAT2 = 452 "fchmodat2";
+        GETDENTS = 78 "getdents";
     }
     refused "owners and extended attributes of files are not modelled" {
-        CHOWN = 92 "chown"; FCHOWN = 93 "fchown"; LCHOWN = 94 "lchown"; SETXATTR = 188 "setxattr";
-        LSETXATTR = 189 "lsetxattr"; FSETXATTR = 190 "fsetxattr"; GETXATTR = 191 "getxattr";
-        LGETXATTR = 192 "lgetxattr"; FGETXATTR = 193 "fgetxattr"; LISTXATTR = 194 "listxattr";
-        LLISTXATTR = 195 "llistxattr"; FLISTXATTR = 196 "flistxattr";
-        REMOVEXATTR = 197 "removexattr"; LREMOVEXATTR = 198 "lremovexattr";
-        FREMOVEXATTR = 199 "fremovexattr"; FCHOWNAT = 260 "fchownat";
         SETXATTRAT = 463 "setxattrat"; GETXATTRAT = 464 "getxattrat";
         LISTXATTRAT = 465 "listxattrat"; REMOVEXATTRAT = 466 "removexattrat";
     }
     refused "other processes are not controlled" {
-        PTRACE = 101 "ptrace"; SETPGID = 109 "setpgid"; SETSID = 112 "setsid";
-        GETPGID = 121 "getpgid"; GETSID = 124 "getsid"; RT_SIGQUEUEINFO = 129 "rt_sigqueueinfo";
+        PTRACE = 101 "ptrace";
+        RT_SIGQUEUEINFO = 129 "rt_sigqueueinfo";
         GET_ROBUST_LIST = 274 "get_robust_list"; RT_TGSIGQUEUEINFO = 297 "rt_tgsigqueueinfo";
         KCMP = 312 "kcmp"; PIDFD_SEND_SIGNAL = 424 "pidfd_send_signal";
         PIDFD_OPEN = 434 "pidfd_open"; PIDFD_GETFD = 438 "pidfd_getfd";
@@ -339,10 +371,9 @@ syscalls! {
         LISTMOUNT = 458 "listmount"; OPEN_TREE_ATTR = 467 "open_tree_attr";
     }
     refused "it changes what the program may do" {
-        SETFSUID = 122 "setfsuid"; SETFSGID = 123 "setfsgid"; CAPSET = 126 "capset";
-        PERSONALITY = 135 "personality"; SETPRIORITY = 141 "setpriority";
+        SETFSUID = 122 "setfsuid"; SETFSGID = 123 "setfsgid";
+        PERSONALITY = 135 "personality";
         IOPRIO_SET = 251 "ioprio_set"; IOPRIO_GET = 252 "ioprio_get";
-        SCHED_SETATTR = 314 "sched_setattr"; SCHED_GETATTR = 315 "sched_getattr";
         SECCOMP = 317 "seccomp"; LANDLOCK_CREATE_RULESET = 444 "landlock_create_ruleset";
         LANDLOCK_ADD_RULE = 445 "landlock_add_rule";
         LANDLOCK_RESTRICT_SELF = 446 "landlock_restrict_self";
@@ -356,7 +387,7 @@ syscalls! {
         IO_SETUP = 206 "io_setup"; IO_DESTROY = 207 "io_destroy";
         IO_GETEVENTS = 208 "io_getevents"; IO_SUBMIT = 209 "io_submit";
         IO_CANCEL = 210 "io_cancel"; IO_PGETEVENTS = 333 "io_pgetevents";
-        IO_URING_SETUP = 425 "io_uring_setup"; IO_URING_ENTER = 426 "io_uring_enter";
+        IO_URING_ENTER = 426 "io_uring_enter";
         IO_URING_REGISTER = 427 "io_uring_register";
     }
     refused "events of files are not modelled" {

@@ -65,6 +65,11 @@ pub enum UpcallReply {
     Ways(u32),
     /// What came of the request.
     Granted(Grant),
+    /// The peer failed because of what it was sent; so many bytes of the message say how.
+    PeerFailed {
+        /// How many.
+        length: u32,
+    },
     /// There is no answer; so many bytes of the message say why.
     Refused {
         /// How many.

@@ -50,6 +50,13 @@ pub enum PeerRequest {
         /// The position of the connection in its communication tree.
         position: u32,
     },
+    /// What the peer says by itself if it is sent nothing for some time.
+    Silence {
+        /// The position of the connection in its communication tree.
+        position: u32,
+        /// For how long; the largest number is for ever.
+        milliseconds: u32,
+    },
 }
 
 impl PeerRequest {
@@ -62,7 +69,8 @@ impl PeerRequest {
             | PeerRequest::AcceptDatagram { .. }
             | PeerRequest::Listening(_)
             | PeerRequest::Receiving(_)
-            | PeerRequest::Finish { .. } => 0,
+            | PeerRequest::Finish { .. }
+            | PeerRequest::Silence { .. } => 0,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::Handlers;
 use crate::descriptors;
 use crate::fail::stop;
-use crate::files::{self, AT_FDCWD, At};
+use crate::files::{self, AT_FDCWD, At, Of};
 use crate::guest;
 use crate::net::syscalls::{self as net, is_object};
 use crate::sys::{Answer, answer, errno, number};
@@ -47,6 +47,45 @@ pub(super) const HANDLERS: Handlers = &[
     (number::CHMOD, |_, [a, b, ..]| files::change_mode(here(a), b as u32)),
     (number::FCHMODAT, |_, [a, b, c, ..]| files::change_mode(At(a as i32, b), c as u32)),
     (number::FCHMOD, |_, [a, b, ..]| files::change_open_mode(a as i32, b as u32)),
+    (number::FCHMODAT2, |_, [a, b, c, d, ..]| match d {
+        0 => files::change_mode(At(a as i32, b), c as u32),
+        _ => stop!("fchmodat2 with flags {d:#x} is not modelled"),
+    }),
+    (number::CHOWN, |_, [a, b, c, ..]| files::change_owner(here(a), [b, c], 0)),
+    (number::LCHOWN, |_, [a, b, c, ..]| files::change_owner(here(a), [b, c], NO_FOLLOW)),
+    (number::FCHOWNAT, |_, [a, b, c, d, e, _]| {
+        files::change_owner(At(a as i32, b), [c, d], e as i32)
+    }),
+    (number::FCHOWN, |_, [a, b, c, ..]| files::change_open_owner(a as i32, [b as u32, c as u32])),
+    (number::GETXATTR, |_, [a, b, c, d, ..]| files::get_attribute(Of::Path(a), b, c, d)),
+    (number::LGETXATTR, |_, [a, b, c, d, ..]| files::get_attribute(Of::Link(a), b, c, d)),
+    (number::FGETXATTR, |_, [a, b, c, d, ..]| files::get_attribute(Of::Descriptor(a), b, c, d)),
+    (number::LISTXATTR, |_, [a, b, c, ..]| files::list_attributes(Of::Path(a), b, c)),
+    (number::LLISTXATTR, |_, [a, b, c, ..]| files::list_attributes(Of::Link(a), b, c)),
+    (number::FLISTXATTR, |_, [a, b, c, ..]| files::list_attributes(Of::Descriptor(a), b, c)),
+    (number::SETXATTR, |_, [a, b, ..]| files::set_attribute(Of::Path(a), b)),
+    (number::LSETXATTR, |_, [a, b, ..]| files::set_attribute(Of::Link(a), b)),
+    (number::FSETXATTR, |_, [a, b, ..]| files::set_attribute(Of::Descriptor(a), b)),
+    (number::REMOVEXATTR, |_, [a, b, ..]| files::set_attribute(Of::Path(a), b)),
+    (number::LREMOVEXATTR, |_, [a, b, ..]| files::set_attribute(Of::Link(a), b)),
+    (number::FREMOVEXATTR, |_, [a, b, ..]| files::set_attribute(Of::Descriptor(a), b)),
+    (number::SENDFILE, |_, [a, b, c, d, ..]| files::send_file(a as i32, b as i32, c, d)),
+    (number::COPY_FILE_RANGE, |_, [a, b, c, d, e, f]| {
+        files::copy_range((a as i32, b), (c as i32, d), e, f)
+    }),
+    (number::SPLICE, |_, [a, b, c, d, e, _]| files::splice((a as i32, b), (c as i32, d), e)),
+    (number::FALLOCATE, |_, [a, b, c, d, ..]| files::allocate(a as i32, b, c as i64, d as i64)),
+    (number::MEMFD_CREATE, |_, [a, b, ..]| files::memory_file(a, b)),
+    (number::OPENAT2, |_, [a, b, c, d, ..]| open_how(At(a as i32, b), c, d)),
+    (number::CLOSE_RANGE, |_, [a, b, c, ..]| close_range(a as u32, b as u32, c)),
+    (number::PREADV2, |_, [a, b, c, d, _, f]| {
+        no_flags(f)?;
+        read_vector(a as i32, b, c, offset_or_own(d)?)
+    }),
+    (number::PWRITEV2, |_, [a, b, c, d, _, f]| {
+        no_flags(f)?;
+        write_vector(a as i32, b, c, offset_or_own(d)?)
+    }),
     (number::UTIMENSAT, |_, [a, b, c, d, ..]| files::set_times(At(a as i32, b), c, d as i32)),
     (number::UNLINK, |_, [a, ..]| files::remove(here(a), false)),
     (number::RMDIR, |_, [a, ..]| files::remove(here(a), true)),
@@ -85,6 +124,7 @@ pub(super) const HANDLERS: Handlers = &[
     (number::FLOCK, |_, [a, b, ..]| files::flock::lock(a as i32, b as i32)),
     // Nothing that is written outlives the execution, so there is nothing to flush.
     (number::SYNC, |_, _| Ok(0)),
+    (number::SYNC_FILE_RANGE, |_, [a, ..]| opened(a)),
     (number::FSYNC, |_, [a, ..]| opened(a)),
     (number::FDATASYNC, |_, [a, ..]| opened(a)),
     (number::SYNCFS, |_, [a, ..]| opened(a)),
@@ -96,6 +136,50 @@ pub(super) const HANDLERS: Handlers = &[
 /// Nothing to do for a descriptor that is open.
 fn opened(descriptor: usize) -> Answer {
     if descriptors::is_open(descriptor as i32) { Ok(0) } else { Err(errno::EBADF) }
+}
+
+/// The flags of `preadv2` and `pwritev2`, of which none is modelled.
+fn no_flags(flags: usize) -> Result<(), i32> {
+    match flags {
+        0 => Ok(()),
+        _ => stop!("preadv2 and pwritev2 with flags {flags:#x} are not modelled"),
+    }
+}
+
+/// An offset, or -1 for that of the descriptor.
+fn offset_or_own(given: usize) -> Result<Option<u64>, i32> {
+    if given == usize::MAX { Ok(None) } else { offset(given).map(Some) }
+}
+
+/// Does what `openat2` does: its structure is flags, mode, and how paths are followed.
+fn open_how(at: At, how: usize, size: usize) -> Answer {
+    const SIZE: usize = 24;
+    if size < SIZE {
+        return Err(errno::EINVAL);
+    }
+    let [flags, mode, resolve] = guest::load::<[u64; 3]>(how)?;
+    if resolve != 0 || size > SIZE {
+        stop!("openat2 with rules for paths is not modelled");
+    }
+    files::open(at, flags as i32, mode as u32)
+}
+
+/// Does what `close_range` does.
+fn close_range(first: u32, last: u32, flags: usize) -> Answer {
+    const UNSHARE: usize = 2;
+    const ON_EXEC: usize = 4;
+    if first > last || flags & !(UNSHARE | ON_EXEC) != 0 {
+        return Err(errno::EINVAL);
+    }
+    let last = last.min(descriptors::LIMIT as u32 - 1);
+    for descriptor in first as i32..=last as i32 {
+        if descriptors::is_open(descriptor) && flags & ON_EXEC != 0 {
+            answer(descriptors::control(descriptor, SET_FLAGS, 1))?;
+        } else if descriptors::is_open(descriptor) {
+            answer(descriptors::close(descriptor))?;
+        }
+    }
+    Ok(0)
 }
 
 /// An offset, which must not be negative.
@@ -195,9 +279,9 @@ fn control(descriptor: i32, command: i32, argument: usize) -> Answer {
     }
     match command {
         // Locks of ranges: F_GETLK, F_SETLK, F_SETLKW.
-        5..=7 => guest::expect_room(argument, LOCK_SIZE)?,
-        // Owners and signals of I/O, leases, notifications, sizes of pipes, seals, hints.
-        8..=11 | 15 | 16 | 1024..=1029 | 1031 | 1033..=1038 => {
+        5..=7 | 36..=38 => guest::expect_room(argument, LOCK_SIZE)?,
+        // Owners and signals of I/O, leases, notifications, seals, hints.
+        8..=11 | 15 | 16 | 1024..=1029 | 1033..=1038 => {
             stop!("fcntl with command {command} is not modelled")
         }
         _ => {}
@@ -210,6 +294,7 @@ fn device_control(descriptor: i32, request: usize, argument: usize) -> Answer {
     const NONBLOCKING: usize = 0x5421;
     const READABLE: usize = 0x541b;
     const UNSENT: usize = 0x5411;
+    const SIGNALS: usize = 0x5452;
     const CLOSE_ON_EXEC: usize = 0x5451;
     const KEEP_ON_EXEC: usize = 0x5450;
     if !descriptors::is_open(descriptor) {
@@ -222,7 +307,9 @@ fn device_control(descriptor: i32, request: usize, argument: usize) -> Answer {
             let unread = files::unread(descriptor).unwrap_or(0);
             return guest::store(argument, unread as i32).map(|()| 0);
         }
-        NONBLOCKING | READABLE | UNSENT => guest::expect_room(argument, size_of::<i32>())?,
+        NONBLOCKING | READABLE | UNSENT | SIGNALS => {
+            guest::expect_room(argument, size_of::<i32>())?;
+        }
         _ => {}
     }
     answer(net::device_control(descriptor, request, argument))

@@ -1,4 +1,4 @@
-//! Who the program is, and what machine it runs on.
+//! What the program is told of itself and of the machine that it runs on.
 
 use super::Handlers;
 use crate::fail::stop;
@@ -19,13 +19,6 @@ pub(super) const HANDLERS: Handlers = &[
     (number::SET_ROBUST_LIST, |_, _| Ok(0)),
     // As a kernel that was built without it: libc and allocators do without.
     (number::RSEQ, |_, _| Err(errno::ENOSYS)),
-    (number::SETUID, |_, [a, ..]| keep_identity("setuid", number::GETUID, &[a])),
-    (number::SETGID, |_, [a, ..]| keep_identity("setgid", number::GETGID, &[a])),
-    (number::SETREUID, |_, [a, b, ..]| keep_identity("setreuid", number::GETUID, &[a, b])),
-    (number::SETREGID, |_, [a, b, ..]| keep_identity("setregid", number::GETGID, &[a, b])),
-    (number::SETRESUID, |_, [a, b, c, ..]| keep_identity("setresuid", number::GETUID, &[a, b, c])),
-    (number::SETRESGID, |_, [a, b, c, ..]| keep_identity("setresgid", number::GETGID, &[a, b, c])),
-    (number::SETGROUPS, |_, [a, b, ..]| set_groups(a, b)),
     (number::UMASK, |_, [a, ..]| {
         // Whoever makes a file sees it.
         point(Operation::FileWrite(0), objects::paths());
@@ -34,6 +27,8 @@ pub(super) const HANDLERS: Handlers = &[
     (number::SCHED_GETAFFINITY, |_, [_, b, c, ..]| get_affinity(b, c)),
     (number::SCHED_SETAFFINITY, |_, [_, b, c, ..]| guest::bytes(c, b).map(|_| 0)),
     (number::SCHED_SETSCHEDULER, |_, [_, _, c, ..]| guest::bytes(c, 4).map(|_| 0)),
+    (number::SCHED_GETATTR, |_, [a, b, c, d, ..]| get_attributes(a, b, c, d)),
+    (number::SCHED_SETATTR, |_, [_, b, ..]| set_attributes(b)),
     (number::SCHED_SETPARAM, |_, [_, b, ..]| guest::bytes(b, 4).map(|_| 0)),
     (number::GETRUSAGE, |_, [_, b, ..]| guest::zero(b, 144).map(|()| 0)),
     (number::SYSINFO, |_, [a, ..]| system_information(a)),
@@ -60,22 +55,6 @@ pub(super) const HANDLERS: Handlers = &[
     (number::MEMBARRIER, |_, _| Ok(0)),
 ];
 
-/// Who becomes who it is stays that.
-fn keep_identity(name: &str, own: i64, identities: &[usize]) -> Answer {
-    let own = sys!(own) as u32;
-    let is_own = |&identity: &usize| identity as u32 == own || identity as u32 == u32::MAX;
-    if !identities.iter().all(is_own) {
-        stop!("{name} to another identity is not modelled");
-    }
-    Ok(0)
-}
-
-/// To which groups else it belongs, nothing here asks.
-fn set_groups(count: usize, groups: usize) -> Answer {
-    guest::bytes(groups, count.saturating_mul(4))?;
-    if sys!(number::GETEUID) == 0 { Ok(0) } else { Err(errno::EPERM) }
-}
-
 /// Two processors, so that nothing decides that threads are pointless.
 fn get_affinity(length: usize, address: usize) -> Answer {
     const SIZE: usize = size_of::<u64>();
@@ -84,6 +63,27 @@ fn get_affinity(length: usize, address: usize) -> Answer {
     }
     guest::store(address, 3u64)?;
     Ok(SIZE as isize)
+}
+
+/// What every thread is scheduled by, as far as a program can tell: the policy that it began with.
+fn get_attributes(thread: usize, at: usize, size: usize, flags: usize) -> Answer {
+    const SIZES: core::ops::RangeInclusive<usize> = 48..=4096;
+    const KNOWN: usize = 56;
+    if at == 0 || !SIZES.contains(&size) || flags != 0 || (thread as i32) < 0 {
+        return Err(errno::EINVAL);
+    }
+    guest::zero(at, size)?;
+    guest::store(at, size.min(KNOWN) as u32)?;
+    Ok(0)
+}
+
+/// A hint without effect, like other ways to set a policy.
+fn set_attributes(at: usize) -> Answer {
+    if at == 0 {
+        return Err(errno::EINVAL);
+    }
+    let size: u32 = guest::load(at)?;
+    guest::bytes(at, (size as usize).max(4)).map(|_| 0)
 }
 
 /// A machine with four gigabytes of memory, half of them free, that runs nothing else.
@@ -114,7 +114,7 @@ fn limit(resource: usize, new: usize, old: usize) -> Answer {
         if soft > hard {
             return Err(errno::EINVAL);
         }
-        if hard > before[1] && sys!(number::GETEUID) != 0 {
+        if hard > before[1] && !super::is_root() {
             return Err(errno::EPERM);
         }
         slot.set([soft, hard]);

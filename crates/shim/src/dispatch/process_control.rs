@@ -14,6 +14,7 @@ pub(crate) struct Settings {
     /// The limits of resources, of those that it has changed: a bit each.
     pub(crate) limits: [Cell<[u64; 2]>; 16],
     pub(crate) changed_limits: Cell<u32>,
+    pub(crate) credentials: super::credentials::Credentials,
     /// The signal that it gets when its parent dies, which does not happen.
     death_signal: Cell<i32>,
     /// Whether it may be dumped, as the opposite: it may at the start.

@@ -1,12 +1,14 @@
 //! Files exchanged with the checker: inputs (`--file`), and the files that the program wrote.
 
 use super::path::{AT_FDCWD, Path};
-use super::{FOLDER, FORMAT, make, resize, slot};
+use super::{FOLDER, FORMAT, Written, make, resize, slot};
+use crate::descriptors::{self, Kind, Open};
 use crate::memory::{bytes, c_string, load, write};
+use crate::multi_process;
 use crate::state::state;
 use crate::sys::{number, sys};
 use core::mem::size_of;
-use everypath_shim_abi::{FileHeader, reserved_fds};
+use everypath_shim_abi::{FileHeader, STANDARD_INPUT, reserved_fds};
 
 /// A file that the program has made or changed.
 pub(crate) struct FileLeft {
@@ -61,11 +63,28 @@ pub(crate) fn receive() {
     sys!(number::MUNMAP, start, size);
 }
 
+/// Opens a file as standard input, of which it is the only name.
+fn open_as_input(index: usize) {
+    slot(index).set(Written { path: 0, path_length: 0, ..slot(index).get() });
+    if let Some(input) = descriptors::get(0) {
+        let index = index as u16;
+        input.set(Open { kind: Kind::Written, index, flags: 0, ..input.get() });
+    }
+}
+
 fn place(header: &FileHeader, path: usize, data: usize) {
-    let Ok(path) = Path::of_text(AT_FDCWD, c_string(path)) else {
+    let name = c_string(path);
+    let is_input = name == STANDARD_INPUT.as_bytes();
+    if is_input && !multi_process::is_first() {
+        return;
+    }
+    let Ok(path) = Path::of_text(AT_FDCWD, name) else {
         crate::fail::stop!("the path of a --file is too long")
     };
     let index = make(&path, header.mode & !FORMAT, header.mode & FORMAT == FOLDER);
+    if is_input {
+        open_as_input(index);
+    }
     resize(index, header.length as usize);
     write(slot(index).get().data, bytes(data, header.length as usize));
 }

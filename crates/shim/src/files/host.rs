@@ -3,7 +3,7 @@
 //! The copies are not part of snapshots: what was read once is read again.
 
 use super::path::Path;
-use super::{FOLDER, FORMAT, MAX_PATH, REGULAR, listing, make, resize, slot};
+use super::{FOLDER, FORMAT, MAX_PATH, REGULAR, Written, listing, make, resize, slot};
 use crate::descriptors::{self, CLOSE_ON_EXEC, Kind, Open};
 use crate::fail::stop;
 use crate::memory::copy;
@@ -12,7 +12,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{FILE_COPIES, FILE_COPIES_SIZE};
 
-const HOST: usize = 512;
+const HOST: usize = 4096;
 /// None of the kernel's errors: the file is a device or the like.
 const NOT_MODELLED: i32 = i32::MAX;
 
@@ -71,6 +71,25 @@ static HOST_FILES: HostFiles = HostFiles {
 /// The copy with a number.
 pub(super) fn copied(index: usize) -> HostFile {
     HOST_FILES.files[index].get()
+}
+
+/// The path of the library that is open at a descriptor, in memory that is not the program's; none if it
+/// is none.
+pub(crate) fn path_of_library(descriptor: i32) -> Option<&'static [u8]> {
+    let open = descriptors::get(descriptor)?.get();
+    if open.kind != Kind::Host {
+        return None;
+    }
+    let file = copied(usize::from(open.index));
+    let is_library = crate::memory::bytes(file.data, file.length.min(4)) == b"\x7fELF";
+    is_library.then(|| path_of(usize::from(open.index)))
+}
+
+/// The path of a copy, in memory that is not the program's.
+pub(super) fn path_of(index: usize) -> &'static [u8] {
+    let place = HOST_FILES.files[index].as_ptr() as usize;
+    let path = place + core::mem::offset_of!(HostFile, path);
+    crate::memory::bytes(path, copied(index).path_length)
 }
 
 /// The copy of a file of the machine; an index, or the error with which it cannot be opened.
@@ -147,6 +166,8 @@ pub(super) fn on_machine(path: &mut Path) -> bool {
 pub(super) fn adopt(path: &Path, host: usize, empty: bool) -> usize {
     let file = copied(host);
     let index = make(path, file.mode() & 0o7777, false);
+    let owner = [(file.status[3] >> 32) as u32, file.status[4] as u32];
+    slot(index).set(Written { owner, ..slot(index).get() });
     if !empty {
         resize(index, file.length);
         copy(slot(index).get().data, file.data, file.length);

@@ -7,7 +7,7 @@
 use super::host::copied;
 use super::path::Path;
 use super::{WRITTEN, slot, written};
-use crate::descriptors::{Kind, Open, moved, used};
+use crate::descriptors::{self, Kind, Open, moved, used};
 use crate::fail::stop;
 use crate::guest;
 use crate::memory::{c_string, load};
@@ -24,8 +24,16 @@ const NAME: usize = 19;
 
 /// Copies what the machine tells of an open directory; returns how many bytes that is.
 pub(super) fn copy_from_machine(path: &Path, opened: isize, to: usize) -> usize {
-    if path.as_slice().starts_with(b"/proc/") || path.as_slice() == b"/proc" {
-        stop!("listing a directory below /proc is not modelled: it is not deterministic");
+    if path.as_slice() == DESCRIPTORS {
+        return 0;
+    }
+    // Settings and interfaces of the machine do not change.
+    let is_constant = |folder: &&[u8]| path.as_slice().starts_with(folder);
+    let is_constant = [&b"/proc/sys/"[..], b"/proc/net/"].iter().any(is_constant);
+    let is_below = path.as_slice().starts_with(b"/proc/") || path.as_slice() == b"/proc";
+    if is_below && !is_constant {
+        let path = core::str::from_utf8(path.as_slice()).unwrap_or("?");
+        stop!("listing {path} is not modelled: it is not deterministic");
     }
     let mut length = 0;
     loop {
@@ -63,6 +71,58 @@ pub(super) fn path_of(descriptor: i32) -> Result<Path, i32> {
     Ok(path)
 }
 
+/// The directory in which a process finds its own descriptors.
+pub(super) const DESCRIPTORS: &[u8] = b"/proc/self/fd";
+
+/// An entry of the directory of descriptors: after `.` and `..`, one for each that is open.
+fn descriptor_at(at: usize, name: &mut [u8; 8]) -> Option<(usize, u64)> {
+    if at < 2 {
+        name[..=at].fill(b'.');
+        return Some((at + 1, at as u64 + 1));
+    }
+    let number = (at - 2..descriptors::LIMIT).find(|&it| descriptors::is_open(it as i32))?;
+    let (mut digits, mut rest) = (0, number);
+    while digits == 0 || rest > 0 {
+        name.copy_within(..digits, 1);
+        name[0] = b'0' + (rest % 10) as u8;
+        (digits, rest) = (digits + 1, rest / 10);
+    }
+    Some((digits, number as u64 + 3))
+}
+
+/// Lists the descriptors that are open.
+fn list_descriptors(open: &mut Open, address: usize, room: usize) -> Answer {
+    const LINK: u8 = 10;
+    const DIRECTORY: u8 = 4;
+    let (mut used, mut name) = (0, [0; 8]);
+    while let Some((length, next)) = descriptor_at(open.offset as usize, &mut name) {
+        let kind = if next <= 2 { DIRECTORY } else { LINK };
+        let name = &name[..length];
+        let size = put(&Entry { inode: next, name, kind, next }, address + used, room - used)?;
+        if size == 0 {
+            break;
+        }
+        used += size;
+        open.offset = next;
+    }
+    Ok(used as isize)
+}
+
+/// Writes an entry; how many bytes that is, or 0 if there is no room.
+fn put(entry: &Entry<'_>, at: usize, room: usize) -> Result<usize, i32> {
+    let length = crate::memory::round_up(NAME + entry.name.len() + 1, 8);
+    if length > room {
+        return Ok(0);
+    }
+    guest::zero(at, length)?;
+    guest::store(at, entry.inode)?;
+    guest::store(at + NEXT, entry.next)?;
+    guest::store(at + LENGTH, length as u16)?;
+    guest::store(at + TYPE, entry.kind)?;
+    guest::write(at + NAME, entry.name)?;
+    Ok(length)
+}
+
 /// An entry of a directory.
 struct Entry<'a> {
     inode: u64,
@@ -78,22 +138,17 @@ pub(crate) fn list(descriptor: i32, address: usize, room: usize) -> Answer {
     let folder = path_of(descriptor)?;
     let slot = moved(descriptor).ok_or(errno::EBADF)?;
     let (mut open, mut used) = (slot.get(), 0);
+    if folder.as_slice() == DESCRIPTORS {
+        used = list_descriptors(&mut open, address, room)? as usize;
+        slot.set(open);
+        return Ok(used as isize);
+    }
     while let Some(entry) = entry_at(open, &folder)? {
-        let length = crate::memory::round_up(NAME + entry.name.len() + 1, 8);
-        if used + length > room {
-            if used == 0 {
-                return Err(errno::EINVAL);
-            }
-            break;
+        match put(&entry, address + used, room - used)? {
+            0 if used == 0 => return Err(errno::EINVAL),
+            0 => break,
+            length => used += length,
         }
-        let at = address + used;
-        guest::zero(at, length)?;
-        guest::store(at, entry.inode)?;
-        guest::store(at + NEXT, entry.next)?;
-        guest::store(at + LENGTH, length as u16)?;
-        guest::store(at + TYPE, entry.kind)?;
-        guest::write(at + NAME, entry.name)?;
-        used += length;
         open.offset = entry.next;
     }
     slot.set(open);

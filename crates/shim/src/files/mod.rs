@@ -6,14 +6,19 @@
 //! - `path`: paths made absolute, symbolic links followed. `directory`: the working directory.
 //! - `host`: the copies of files of the machine. `open`, `transfer`: opening, reading, writing.
 //! - `names`: files made, linked, renamed and unlinked. `status`: `stat`, `access`, `chmod`.
+//! - `owners`: `chown` and its kin. `copying`: `sendfile` and its kin. `attributes`: `getxattr` and its
+//!   kin. `shared`: mappings that are shared.
 //! - `listing`: directories. `flock`: locks. `handover`: files exchanged with the checker.
 
+use crate::dispatch;
 use crate::fail::stop;
 use crate::heap;
 use crate::memory::{bytes, copy, write, zero};
-use crate::state::state;
+use crate::state::{State, state};
 use core::cell::Cell;
 
+mod attributes;
+mod copying;
 mod directory;
 pub(crate) mod flock;
 mod handover;
@@ -21,29 +26,39 @@ mod host;
 mod listing;
 mod names;
 mod open;
+mod owners;
 mod path;
+mod shared;
 mod status;
 mod transfer;
 
+pub(crate) use attributes::{Of, get_attribute, list_attributes, set_attribute};
+pub(crate) use copying::{copy_range, send_file, splice};
 pub(crate) use directory::{change_directory, change_to_open_directory, current_directory};
 pub(crate) use handover::{FileLeft, left_behind, receive};
+pub(crate) use host::path_of_library;
 pub(crate) use listing::list;
 pub(crate) use names::{
     forget_unused, link, make_directory, make_symbolic_link, read_link, remove, rename,
 };
-pub(crate) use open::{is_there, make_socket, open};
+pub(crate) use open::{is_there, make_socket, memory_file, open};
+pub(crate) use owners::{change_open_owner, change_owner};
 pub(crate) use path::{AT_FDCWD, At};
+pub(crate) use shared::{is_shared_mapping, map_shared};
 pub(crate) use status::{
     access, change_mode, change_open_mode, extended_status, file_system, open_file_system,
     path_status, set_times, status,
 };
 pub(crate) use transfer::{
-    contents, is_of_machine, is_zeros, read, resize_path, seek, truncate, unread, write_to,
+    allocate, contents, is_of_machine, is_zeros, read, resize_path, seek, truncate, unread,
+    write_to,
 };
 
 use path::Path;
 
-const WRITTEN: usize = 64;
+const WRITTEN: usize = 128;
+/// Of so many directories of the machine the program may change the owner or the mode.
+const CHANGED: usize = 8;
 /// The longest path.
 const MAX_PATH: usize = 512;
 
@@ -56,8 +71,12 @@ struct Written {
     removed: bool,
     directory: bool,
     /// One more than the entry of the file that this is another name for; 0 if it is a file.
-    alias_of: u8,
+    alias_of: u16,
     mode: u32,
+    /// User and group.
+    owner: [u32; 2],
+    /// Whether it was mapped to be shared: its bytes then stay where they are.
+    is_mapped: bool,
     /// Where its path is, and how long it is.
     path: usize,
     path_length: usize,
@@ -85,13 +104,29 @@ impl Written {
     }
 }
 
+/// A directory of the machine whose owner or mode the program has changed.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Changed {
+    path: usize,
+    path_length: usize,
+    mode: u32,
+    owner: [u32; 2],
+}
+
 /// What the program wrote: part of every snapshot.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Files {
     written: [Cell<Written>; WRITTEN],
+    changed: [Cell<Changed>; CHANGED],
     /// The path of the working directory; none if it is still the one that the program began in.
     directory: Cell<(usize, usize)>,
+}
+
+/// Where what is known of written files is, as address and length.
+pub(crate) fn span(state: &State) -> (usize, usize) {
+    ((&raw const state.files) as usize, size_of::<Files>())
 }
 
 const REGULAR: u32 = 0o100_000;
@@ -144,7 +179,9 @@ fn make(path: &Path, mode: u32, directory: bool) -> usize {
     let Some(index) = index else { stop!("the program writes more than {WRITTEN} files") };
     let (path, path_length) = keep_path(path);
     let mode = mode | if directory { FOLDER } else { REGULAR };
-    let file = Written { used: true, directory, path, path_length, mode, ..Written::default() };
+    let owner = dispatch::effective();
+    let made = Written { used: true, directory, path, path_length, ..Written::default() };
+    let file = Written { mode, owner, ..made };
     files.written[index].set(file);
     index
 }
@@ -159,6 +196,9 @@ fn keep_path(path: &Path) -> (usize, usize) {
 /// Changes the length of a file, clearing what is new.
 fn resize(index: usize, length: usize) {
     let mut file = slot(index).get();
+    if length > file.capacity && file.is_mapped {
+        stop!("growing a file that is mapped with MAP_SHARED beyond its mapping is not modelled");
+    }
     if length > file.capacity {
         let capacity = length.max(2 * file.capacity).max(256);
         let data = heap::allocate_aligned(16, capacity);

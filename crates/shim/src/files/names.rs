@@ -1,6 +1,6 @@
 //! Linked, unlinked, created and renamed files, for this execution only.
 
-use super::host::{adopt, copied, host, on_machine};
+use super::host::{self, adopt, copied, host, on_machine};
 use super::path::{At, Path};
 use super::status::exists;
 use super::{
@@ -184,7 +184,7 @@ pub(crate) fn link(from: At, to: At, flags: i32) -> Answer {
         stop!("a hard link to a symbolic link is not modelled");
     }
     let alias = make(&to, 0, false);
-    slot(alias).set(Written { alias_of: file as u8 + 1, ..slot(alias).get() });
+    slot(alias).set(Written { alias_of: file as u16 + 1, ..slot(alias).get() });
     Ok(0)
 }
 
@@ -208,6 +208,20 @@ pub(crate) fn make_symbolic_link(target: usize, at: At) -> Answer {
     Ok(0)
 }
 
+/// What a descriptor is open on, as its link below `/proc/self/fd` says it.
+fn name_of_open(descriptor: i32) -> Result<&'static [u8], i32> {
+    let open = descriptors::get(descriptor).ok_or(errno::ENOENT)?.get();
+    let index = usize::from(open.index);
+    Ok(match open.kind {
+        Kind::Host => host::path_of(index),
+        Kind::Written if slot(index).get().path != 0 => slot(index).get().path(),
+        Kind::Null | Kind::Empty => b"/dev/null",
+        Kind::Zero => b"/dev/zero",
+        Kind::Random => b"/dev/urandom",
+        _ => stop!("readlink of the descriptor of what has no path is not modelled"),
+    })
+}
+
 /// Does what `readlink` and `readlinkat` do.
 pub(crate) fn read_link(at: At, address: usize, room: usize) -> Answer {
     if room as i32 <= 0 {
@@ -215,6 +229,12 @@ pub(crate) fn read_link(at: At, address: usize, room: usize) -> Answer {
     }
     point(Operation::FileRead, objects::paths());
     let mut path = Path::of_link(at)?;
+    if let Some(descriptor) = path.descriptor() {
+        let text = name_of_open(descriptor)?;
+        let text = &text[..text.len().min(room)];
+        guest::write(address, text)?;
+        return Ok(text.len() as isize);
+    }
     let Some(index) = written(path.as_slice()) else {
         expect_write(address, room);
         return answer(sys!(number::READLINK, path.c_string(), address, room));

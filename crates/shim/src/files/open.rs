@@ -5,6 +5,8 @@ use super::path::{AT_FDCWD, At, Path};
 use super::status::{check_access, exists};
 use super::{FORMAT, SOCKET, Written, make, names, present, resize, slot, written};
 use crate::descriptors::{self, ACCESS_MODE, APPEND, Kind, Open};
+use crate::dispatch;
+use crate::fail::stop;
 use crate::guest;
 use crate::objects;
 use crate::scheduler::point;
@@ -43,6 +45,10 @@ pub(crate) fn open(at: At, flags: i32, mode: u32) -> Answer {
         Ok(index) => {
             check_directory(copied(index).is_directory(), writes, flags)?;
             if !writes {
+                // What was copied for one user need not be there for another.
+                if dispatch::has_dropped() {
+                    check_access(&mut path, flags & ACCESS_MODE)?;
+                }
                 let index = index as u16;
                 let open = Open { kind: Kind::Host, flags, index, ..Open::default() };
                 return answer(descriptors::open(open));
@@ -58,15 +64,35 @@ pub(crate) fn open(at: At, flags: i32, mode: u32) -> Answer {
     }
 }
 
+/// What is opened again by the number of a descriptor; files are read from their start then.
+fn by_descriptor(path: &[u8]) -> Result<Option<Open>, i32> {
+    let number = match path {
+        b"/dev/stdin" => Some(&b"0"[..]),
+        _ => path.strip_prefix(b"/dev/fd/").or_else(|| path.strip_prefix(b"/proc/self/fd/")),
+    };
+    let parse = |digits: &[u8]| core::str::from_utf8(digits).ok()?.parse().ok();
+    let Some(number) = number.and_then(parse) else { return Ok(None) };
+    let open = descriptors::get(number).ok_or(errno::ENOENT)?.get();
+    if open.kind == Kind::Object {
+        stop!("opening the socket or pipe of descriptor {number} by its path is not modelled");
+    }
+    Ok(Some(Open { offset: 0, lock: 0, ..open }))
+}
+
 /// What stands for a device file.
 fn device(path: &[u8]) -> Result<Option<Open>, i32> {
+    if let Some(opened) = by_descriptor(path)? {
+        return Ok(Some(opened));
+    }
     let (kind, index) = match path {
         b"/dev/null" => (Kind::Null, 0),
         b"/dev/zero" => (Kind::Zero, 0),
         b"/dev/urandom" | b"/dev/random" => (Kind::Random, 0),
         b"/dev/stdout" => (Kind::Stream, 1),
         b"/dev/stderr" => (Kind::Stream, 2),
+        // There is no terminal, and nobody sits at the machine.
         b"/dev/tty" => return Err(errno::ENXIO),
+        b"/dev/console" => return Err(errno::EACCES),
         _ => return Ok(None),
     };
     Ok(Some(Open { kind, index, ..Open::default() }))
@@ -85,7 +111,7 @@ fn open_present(index: usize, exclusive: bool, writes: bool, flags: i32) -> Answ
         return Err(errno::ENXIO);
     }
     check_directory(file.directory, writes, flags)?;
-    super::status::check_mode(file.mode, wanted(flags))?;
+    super::status::check_mode(index, wanted(flags))?;
     if flags & TRUNCATE != 0 {
         resize(index, 0);
     }
@@ -134,4 +160,20 @@ pub(crate) fn make_socket(path: &[u8]) -> Result<(), i32> {
     slot(index)
         .set(Written { mode: slot(index).get().mode & !FORMAT | SOCKET, ..slot(index).get() });
     Ok(())
+}
+
+/// Makes a file without a name, as `memfd_create` does.
+pub(crate) fn memory_file(name: usize, flags: usize) -> Answer {
+    const CLOSE: usize = 1;
+    const ALLOW_SEALS: usize = 2;
+    const EXECUTABLE: usize = 0x18;
+    if flags & !(CLOSE | ALLOW_SEALS | EXECUTABLE) != 0 {
+        stop!("memfd_create with flags {flags:#x} is not modelled");
+    }
+    guest::c_string(name)?;
+    point(Operation::FileWrite(0), objects::paths());
+    let index = make(&Path::root(), 0o777, false);
+    slot(index).set(Written { path: 0, path_length: 0, ..slot(index).get() });
+    let close = if flags & CLOSE != 0 { descriptors::CLOSE_ON_EXEC } else { 0 };
+    open_written(index, 2 | close)
 }

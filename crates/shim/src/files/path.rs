@@ -42,7 +42,32 @@ impl Path {
             Some(_) => listing::path_of(directory)?,
         };
         path.extend(given)?;
+        path.as_own_process()?;
         Ok(path)
+    }
+
+    /// What a process finds below its own number, and in `/dev/fd`, it finds below `/proc/self`.
+    fn as_own_process(&mut self) -> Result<(), i32> {
+        const SELF: &[u8] = b"/proc/self";
+        let mut text = self.bytes;
+        let whole = &mut text[..self.length];
+        let rest = if let Some(rest) = whole.strip_prefix(b"/dev/fd") {
+            rest.is_empty().then_some((b"/fd".as_slice(), rest))
+        } else {
+            let number = crate::thread::first_tid();
+            let digits = whole.strip_prefix(b"/proc/").unwrap_or_default();
+            let end = digits.iter().position(|&byte| byte == b'/').unwrap_or(digits.len());
+            let given = core::str::from_utf8(&digits[..end]).ok();
+            let is_own = given.and_then(|text| text.parse().ok()) == Some(number);
+            is_own.then_some((b"".as_slice(), &digits[end..]))
+        };
+        if let Some((first, rest)) = rest {
+            *self = Path::root();
+            self.extend(SELF)?;
+            self.extend(first)?;
+            self.extend(rest)?;
+        }
+        Ok(())
     }
 
     pub(super) fn extend(&mut self, more: &[u8]) -> Result<(), i32> {
@@ -98,6 +123,12 @@ impl Path {
             is_part.then_some((index, link.path_length))
         });
         found.min_by_key(|&(_, end)| end)
+    }
+
+    /// The descriptor whose entry below `/proc/self/fd` this is.
+    pub(super) fn descriptor(&self) -> Option<i32> {
+        let number = self.as_slice().strip_prefix(b"/proc/self/fd/")?;
+        core::str::from_utf8(number).ok()?.parse().ok()
     }
 
     pub(super) fn as_slice(&self) -> &[u8] {

@@ -1,9 +1,11 @@
 //! `stat`, `statx`, `access`, `chmod`, `statfs`: what is known of a file besides its bytes.
 
 use super::host::{adopt, copied, host};
+use super::owners;
 use super::path::{AT_FDCWD, At, Path};
 use super::{CHARACTERS, FOLDER, FORMAT, PIPE, SOCKET, Written, aliases, present, slot, written};
 use crate::descriptors::{Kind, used};
+use crate::dispatch;
 use crate::fail::stop;
 use crate::guest;
 use crate::objects;
@@ -27,13 +29,23 @@ type Statx = [u64; 32];
 
 /// The status of something that the machine does not have.
 fn own_status(mode: u32, length: usize, inode: u64, links: usize) -> Stat {
+    status_of_owner(mode, length, (inode, links), dispatch::effective())
+}
+
+/// The same for somebody's file: its number, its links, its user and group.
+fn status_of_owner(
+    mode: u32,
+    length: usize,
+    (inode, links): (u64, usize),
+    owner: [u32; 2],
+) -> Stat {
     let mut stat = [0; 18];
     stat[..5].copy_from_slice(&[
         1,
         inode,
         links as u64,
-        u64::from(mode) | (sys!(number::GETUID) as u64) << 32,
-        sys!(number::GETGID) as u64,
+        u64::from(mode) | u64::from(owner[0]) << 32,
+        u64::from(owner[1]),
     ]);
     stat[6..9].copy_from_slice(&[length as u64, 4096, length.div_ceil(512) as u64]);
     for seconds in [9, 11, 13] {
@@ -45,7 +57,7 @@ fn own_status(mode: u32, length: usize, inode: u64, links: usize) -> Stat {
 fn written_status(index: usize) -> Stat {
     let file = slot(index).get();
     let links = if file.directory { 2 } else { 1 + aliases(index).count() };
-    own_status(file.mode, file.length, 1_000_000 + index as u64, links)
+    status_of_owner(file.mode, file.length, (1_000_000 + index as u64, links), file.owner)
 }
 
 /// The same as `statx` tells it.
@@ -72,7 +84,7 @@ fn open_status(descriptor: i32) -> Result<(Stat, Statx), i32> {
     let stat = match open.kind {
         Kind::Host => {
             let file = copied(index);
-            return Ok((file.status, file.extended));
+            return Ok(owners::as_changed(file.path(), file.status, file.extended));
         }
         Kind::Written => written_status(index),
         // Streams look like pipes: nothing of ours is a terminal.
@@ -116,6 +128,13 @@ fn wanted(At(directory, given): At, flags: i32) -> Result<Wanted, i32> {
     } else {
         Path::new(At(directory, given))?
     };
+    if let Some(descriptor) = path.descriptor() {
+        if flags & NO_FOLLOW != 0 {
+            stop!("lstat of a name below /proc/self/fd is not modelled");
+        }
+        let is_open = crate::descriptors::is_open(descriptor);
+        return if is_open { Ok(Wanted::Open(descriptor)) } else { Err(errno::ENOENT) };
+    }
     match written(path.as_slice()) {
         Some(index) if slot(index).get().removed => Err(errno::ENOENT),
         Some(index) => Ok(Wanted::Written(index)),
@@ -133,8 +152,12 @@ pub(crate) fn path_status(at: At, address: usize, flags: i32) -> Answer {
         Wanted::Written(index) => guest::store(address, written_status(index)).map(|()| 0),
         Wanted::Host(mut path) => {
             expect_write(address, size_of::<Stat>());
-            let flags = flags & NO_FOLLOW;
-            answer(sys!(number::NEWFSTATAT, AT_FDCWD, path.c_string(), address, flags))
+            let (flags, name) = (flags & NO_FOLLOW, path.c_string());
+            let told = dispatch::as_user(|| {
+                answer(sys!(number::NEWFSTATAT, AT_FDCWD, name, address, flags))
+            })?;
+            owners::tell_changed(path.as_slice(), address, false)?;
+            Ok(told)
         }
     }
 }
@@ -151,22 +174,29 @@ pub(crate) fn extended_status(at: At, flags: i32, mask: usize, address: usize) -
         Wanted::Written(index) => extend(&written_status(index)),
         Wanted::Host(mut path) => {
             expect_write(address, size_of::<Statx>());
-            let flags = flags & !EMPTY_PATH;
-            return answer(sys!(number::STATX, AT_FDCWD, path.c_string(), flags, mask, address));
+            let (flags, name) = (flags & !EMPTY_PATH, path.c_string());
+            let told = dispatch::as_user(|| {
+                answer(sys!(number::STATX, AT_FDCWD, name, flags, mask, address))
+            })?;
+            owners::tell_changed(path.as_slice(), address, true)?;
+            return Ok(told);
         }
     };
     guest::store(address, statx)?;
     Ok(0)
 }
 
-/// Whether a file of the program's own, with this mode, may be used so: 4 to read, 2 to write, 1 to
+/// Whether a file of the program's own may be used so: 4 to read, 2 to write, 1 to
 /// execute.
-pub(super) fn check_mode(mode: u32, wanted: u32) -> Result<(), i32> {
-    let is_root = sys!(number::GETEUID) == 0;
-    let granted = match is_root {
-        true if mode & 0o111 != 0 || mode & FORMAT == FOLDER => 7,
-        true => 6,
-        false => mode >> 6 & 7,
+pub(super) fn check_mode(index: usize, wanted: u32) -> Result<(), i32> {
+    let Written { mode, owner, .. } = slot(index).get();
+    let [user, group] = dispatch::effective();
+    let granted = match user {
+        0 if mode & 0o111 != 0 || mode & FORMAT == FOLDER => 7,
+        0 => 6,
+        _ if user == owner[0] => mode >> 6 & 7,
+        _ if group == owner[1] => mode >> 3 & 7,
+        _ => mode & 7,
     };
     if wanted & !granted == 0 { Ok(()) } else { Err(errno::EACCES) }
 }
@@ -179,8 +209,16 @@ pub(super) fn check_access(path: &mut Path, access_mode: i32) -> Result<(), i32>
         1 => 2,
         _ => 6,
     };
-    let flags = AS_EFFECTIVE_USER;
-    answer(sys!(number::FACCESSAT2, AT_FDCWD, path.c_string(), wanted, flags)).map(|_| ())
+    check_machine(path, wanted, AS_EFFECTIVE_USER).map(|_| ())
+}
+
+/// Asks the kernel whether a file of the machine may be used so, in the name of the effective user.
+fn check_machine(path: &mut Path, wanted: usize, flags: usize) -> Answer {
+    const AS_EFFECTIVE_USER: usize = 0x200;
+    let path = path.c_string();
+    // With another identity for files, the call that asks for the real one would not see it.
+    let flags = if dispatch::has_dropped() { flags | AS_EFFECTIVE_USER } else { flags };
+    dispatch::as_user(|| answer(sys!(number::FACCESSAT2, AT_FDCWD, path, wanted, flags)))
 }
 
 /// Does what `access`, `faccessat` and `faccessat2` do.
@@ -196,8 +234,8 @@ pub(crate) fn access(at: At, mode: u32, flags: i32) -> Answer {
     let mut path = if flags & NO_FOLLOW != 0 { Path::of_link(at)? } else { Path::new(at)? };
     match written(path.as_slice()).map(|index| slot(index).get()) {
         Some(file) if file.removed => Err(errno::ENOENT),
-        Some(file) => check_mode(file.mode, mode).map(|()| 0),
-        None => answer(sys!(number::FACCESSAT2, AT_FDCWD, path.c_string(), mode, flags)),
+        Some(_) => check_mode(written(path.as_slice()).unwrap_or(0), mode).map(|()| 0),
+        None => check_machine(&mut path, mode as usize, flags as usize),
     }
 }
 
@@ -215,7 +253,7 @@ pub(super) fn check_writable(path: &mut Path) -> Result<usize, i32> {
         return match file {
             _ if file.removed => Err(errno::ENOENT),
             _ if file.directory => Err(errno::EISDIR),
-            _ => check_mode(file.mode, 2).map(|()| index),
+            _ => check_mode(index, 2).map(|()| index),
         };
     }
     let index = host(path)?;
@@ -235,6 +273,11 @@ pub(crate) fn change_mode(at: At, mode: u32) -> Answer {
         Some(index) => index,
         None => {
             let known = host(&mut path)?;
+            if copied(known).is_directory() {
+                return owners::change_directory(&path, known, |changed| {
+                    changed.mode = mode & 0o7777;
+                });
+            }
             adopt_to_change(path, known)?
         }
     };
@@ -250,21 +293,24 @@ pub(crate) fn change_open_mode(descriptor: i32, mode: u32) -> Answer {
         Kind::Written => set_mode(index, mode),
         Kind::Host => {
             let path = Path::of_text(AT_FDCWD, copied(index).path())?;
+            if copied(index).is_directory() {
+                return owners::change_directory(&path, index, |changed| {
+                    changed.mode = mode & 0o7777;
+                });
+            }
             set_mode(adopt_to_change(path, index)?, mode)
         }
-        _ => stop!("fchmod of what is no file is not modelled"),
+        // Of a pipe, a device or a socket, whose mode nothing here asks for.
+        _ => Ok(0),
     }
 }
 
 /// Makes a file of the machine the program's own, to change what only its owner may change.
 fn adopt_to_change(path: Path, known: usize) -> Result<usize, i32> {
     let file = copied(known);
-    let user = sys!(number::GETEUID) as u64;
+    let user = u64::from(dispatch::effective()[0]);
     if user != 0 && file.status[3] >> 32 != user {
         return Err(errno::EPERM);
-    }
-    if file.is_directory() {
-        stop!("chmod of a directory that existed before the program is not modelled");
     }
     Ok(adopt(&path, known, false))
 }

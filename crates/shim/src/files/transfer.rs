@@ -3,7 +3,7 @@
 use super::host::copied;
 use super::path::{At, Path};
 use super::status::check_writable;
-use super::{listing, resize, slot};
+use super::{listing, resize, shared, slot};
 use crate::descriptors::{self, ACCESS_MODE, Kind, get, used};
 use crate::guest;
 use crate::multi_process;
@@ -87,6 +87,8 @@ pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u6
         Kind::Host | Kind::Written => {
             if open.kind == Kind::Written {
                 point(Operation::FileRead, objects::file(open.index));
+                let from = at.unwrap_or(slot.get().offset) as usize;
+                shared::note_access(usize::from(open.index), (from, length), false);
                 open = slot.get();
             }
             let Some((start, size)) = contents(descriptor) else { return Ok(0) };
@@ -129,6 +131,10 @@ pub(crate) fn write_to(descriptor: i32, address: usize, length: usize, at: Optio
         Kind::Stream => crate::output::write(usize::from(open.index), address, length),
         Kind::Written if open.flags & ACCESS_MODE != 0 => {
             point(Operation::FileWrite(length as u64), objects::file(open.index));
+            let (index, own) = (usize::from(open.index), slot.get().offset);
+            let end = super::slot(index).get().length;
+            let to = at.map_or(if open.append { end } else { own as usize }, |at| at as usize);
+            shared::note_access(index, (to, length), true);
             let given = guest::readable(address, length)?;
             let mut open = slot.get();
             let offset = put(usize::from(open.index), given, at, (open.append, open.offset));
@@ -199,6 +205,28 @@ pub(crate) fn truncate(descriptor: i32, length: i64) -> Answer {
     point(Operation::FileWrite(length as u64), objects::file(open.index));
     resize(usize::from(open.index), length as usize);
     Ok(0)
+}
+
+/// Does what `fallocate` does on a file system that cannot make holes.
+pub(crate) fn allocate(descriptor: i32, mode: usize, offset: i64, length: i64) -> Answer {
+    const KEEP_SIZE: usize = 1;
+    let open = used(descriptor).map(Cell::get).ok_or(errno::EBADF)?;
+    let end = offset.checked_add(length).filter(|_| offset >= 0 && length > 0);
+    let Some(end) = end else { return Err(errno::EINVAL) };
+    match open.kind {
+        _ if mode & !KEEP_SIZE != 0 => Err(errno::EOPNOTSUPP),
+        Kind::Written if open.flags & ACCESS_MODE != 0 => {
+            point(Operation::FileWrite(length as u64), objects::file(open.index));
+            let index = usize::from(open.index);
+            if mode == 0 && end as usize > slot(index).get().length {
+                resize(index, end as usize);
+            }
+            Ok(0)
+        }
+        Kind::Object => Err(errno::ESPIPE),
+        Kind::Host | Kind::Written => Err(errno::EBADF),
+        _ => Err(errno::ENODEV),
+    }
 }
 
 /// Does what `truncate` does.

@@ -1,7 +1,7 @@
 //! The alternatives at a scheduling point: the runnable threads, and the outcomes of their steps.
 
-use super::spinning;
-use super::{LAST, SPURIOUS};
+use super::{LAST, PEERS, SPURIOUS, TIME};
+use super::{quiet, spinning};
 use crate::process_faults;
 use crate::region::setup;
 use crate::state::{State, Status, Thread};
@@ -58,15 +58,40 @@ fn may_time_out(state: &State, thread: &Thread, mode: TimeMode) -> bool {
         };
         waits(other) && rank(other) < rank(thread)
     };
+    let awaits_peer = |other: &Thread| waits(other) && other.deadline.get() == PEERS;
     waits(thread)
         && match mode {
+            // What a peer says by itself comes when nothing else happens, to one thread after the other.
+            _ if deadline == PEERS => {
+                let before = |other: &Thread| other.number.get() < thread.number.get();
+                can_run(state) == 0
+                    && !state.threads().any(|other| awaits_peer(other) && before(other))
+            }
             _ if deadline == LAST => {
                 can_run(state) == 0 && (setup().scouts || !state.threads().any(sooner))
             }
+            _ if !quiet::may_be_early(state, thread) => false,
             TimeMode::Any => true,
             TimeMode::Ordered => !state.threads().any(earlier),
-            TimeMode::Quiescent => !state.threads().any(earlier) && is_quiescent(state),
+            TimeMode::Quiescent => {
+                let sooner = |other: &Thread| earlier(other) || awaits_peer(other);
+                !state.threads().any(sooner) && is_quiescent(state)
+            }
         }
+}
+
+/// Whether the time-out of a blocked thread fires only because no thread can go on, not even one that
+/// yields: nothing else can happen then but other time-outs, whatever came before.
+pub(super) fn comes_last(state: &State, thread: &Thread) -> bool {
+    let deadline = thread.deadline.get();
+    let is_awaited = deadline == LAST || TIME.get() == TimeMode::Quiescent;
+    state.ready.bits() == 0
+        && thread.status() == Status::Blocked
+        && deadline != 0
+        && is_awaited
+        && SPURIOUS.get() == 0
+        && !setup().joint
+        && !setup().scouts
 }
 
 /// Whether an object is an address at which somebody listens sooner or later.

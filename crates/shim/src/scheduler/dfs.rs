@@ -4,11 +4,11 @@
 //! same state sleep until a dependent step is taken (sleep sets, Godefroid 1996). All alternatives
 //! are recorded.
 
-use super::alternatives::yields;
+use super::alternatives::{comes_last, yields};
 use super::{Ending, exits, offers};
 use crate::region::region;
 use crate::run_state::{Common, RunState};
-use crate::state::{State, Status, Thread};
+use crate::state::{State, Status, Thread, state};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
@@ -54,6 +54,7 @@ pub(super) fn pending(thread: &Thread, outcomes: u32) -> EnabledStep {
     let mut step = EnabledStep::announced(thread.number.get(), announced, thread.object.get());
     step.phase = thread.phase.get();
     step.outcomes = if blocked { TIMEOUT } else { outcomes.min(u32::from(TIMEOUT) - 1) as u16 };
+    step.is_last = blocked && comes_last(state(), thread);
     step
 }
 

@@ -2,7 +2,8 @@
 //!
 //! `alternatives`: the enabled steps and their outcomes. `replay`: choices that the checker gives.
 //! Others are made by a [`Policy`], one file each: `dfs` (exhaustive search), `pct`, `pos`; random
-//! ones are here. `spinning`: threads that look in vain, again and again.
+//! ones are here. `spinning`: threads that look in vain, again and again. `quiet`: executions that end
+//! because only time passes.
 //!
 //! A thread announces its next visible operation and then calls the scheduler. The chosen thread
 //! performs what it announced. A blocking call is two steps: the request, which is always enabled,
@@ -16,11 +17,12 @@ mod exits;
 mod pct;
 mod pos;
 mod priorities;
+pub(crate) mod quiet;
 mod replay;
 mod spinning;
 
 pub(crate) use alternatives::choose_of;
-pub(crate) use everypath_vkernel::host::{LAST, Woken};
+pub(crate) use everypath_vkernel::host::{LAST, PEERS, Woken};
 pub(crate) use exits::begin_to_exit;
 pub(crate) use spinning::{before_locking, give_way, note_look, skips, spin};
 
@@ -38,7 +40,7 @@ use crate::run_state::{Common, RunState};
 use crate::state::{Interruption, State, Status, Thread, state};
 use crate::symmetry;
 use crate::sync::rust_mutex;
-use alternatives::{can_run, offers, outcomes, spurious_wakeups_are_left};
+use alternatives::{can_run, comes_last, offers, outcomes, spurious_wakeups_are_left};
 use core::cell::Cell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -103,6 +105,7 @@ pub(crate) fn follow(order: BatchEntry) {
 /// Begins an execution, whose generator is set.
 pub(crate) fn begin() {
     [&COMPARED_FROM, &CLOCK_READ].into_iter().for_each(|counter| counter.set(0));
+    quiet::begin();
     match POLICY.get() {
         Policy::Random | Policy::First => {}
         Policy::Pct => pct::begin(),
@@ -155,7 +158,11 @@ pub(crate) fn ask_packed(operation: PackedOperation, object: Object, deadline: O
 
 /// The same for callers that check themselves whether the thread was cancelled.
 pub(crate) fn request(operation: PackedOperation, object: Object, deadline: Option<u64>) -> u16 {
-    let phase = if deadline.is_some() { Phase::Limited } else { Phase::Request };
+    let phase = match deadline {
+        None => Phase::Request,
+        Some(_) if setup().patient => Phase::Patient,
+        Some(_) => Phase::Limited,
+    };
     if state().is_concurrent() || ALWAYS.get() { take_part(operation, phase, object) } else { 0 }
 }
 
@@ -415,6 +422,9 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
             state.threads().map(|thread| offers(state, thread, mode)).sum()
         };
         if total > 0 {
+            if able == 0 {
+                quiet::look(state)?;
+            }
             return Ok((total, simple));
         }
         if state.ready.bits() == 0 && rust_mutex::hand_over_unseen(state) {
@@ -509,8 +519,9 @@ fn take(state: &State, choice: Choice, alternatives: u32) -> Result<(), Ending> 
                 state.spurious.set(state.spurious.get() + 1);
                 complete(&[OperationKind::CondWait], Completion::Spurious);
             }
-            LAST => thread.timed_out.set(true),
+            LAST | PEERS => thread.timed_out.set(true),
             deadline => {
+                quiet::note_timeout(state, thread);
                 state.clock.set(state.clock.get().max(deadline));
                 thread.timed_out.set(true);
             }
@@ -535,6 +546,7 @@ fn record(thread: &Thread, outcome: u16, alternatives: u32) -> Result<(), Ending
     let mut event = Event::announced(thread.number.get(), announced(thread), thread.object.get());
     event.phase = thread.phase.get();
     event.outcome = outcome;
+    event.is_last = outcome == TIMEOUT && comes_last(state(), thread);
     event.alternatives = alternatives.min(u32::from(u16::MAX)) as u16;
     if event.phase == Phase::Resume {
         // Forgotten then, or states would differ by the number of steps that led to them.

@@ -237,7 +237,7 @@ fn information(signal: i32, by_process: bool, expiry: Option<Expiry>) -> [i32; I
         None => {
             let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
             info[..3].copy_from_slice(&[signal, 0, code]);
-            info[4..6].copy_from_slice(&[first_tid(), sys!(number::GETUID) as i32]);
+            info[4..6].copy_from_slice(&[first_tid(), crate::dispatch::real_user() as i32]);
         }
     }
     info

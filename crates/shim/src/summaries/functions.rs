@@ -21,6 +21,11 @@ pub(super) fn reads_up_to(string: usize, most: usize) -> Range {
     reads(string, (length_up_to(string, most) + 1).min(most))
 }
 
+/// Where a number ends is written if somebody wants to know.
+fn writes_end(end: usize) -> Range {
+    writes(end, if end == 0 { 0 } else { size_of::<usize>() })
+}
+
 /// How far two strings are compared: up to the first difference, or their ends.
 fn compared(one: usize, other: usize, most: usize) -> usize {
     let (one, other) = (reads_up_to(one, most), reads_up_to(other, most));
@@ -36,7 +41,7 @@ macro_rules! summaries {
         $(
             pub(super) extern "C" fn $name($($argument: usize),*) -> usize {
                 if is_recorded() {
-                    access(&[$($range),*]);
+                    access(|| [$($range),*]);
                 }
                 call!(
                     real_cached!($symbol, $version),
@@ -79,10 +84,10 @@ summaries! {
     strstr = "strstr" "GLIBC_2.2.5" (s, t) [reads_string(s), reads_string(t)];
     strdup = "strdup" "GLIBC_2.2.5" (s) [reads_string(s)];
     strndup = "strndup" "GLIBC_2.2.5" (s, n) [reads_up_to(s, n)];
-    strtol = "strtol" "GLIBC_2.2.5" (s, end, base) [reads_string(s)];
-    strtoul = "strtoul" "GLIBC_2.2.5" (s, end, base) [reads_string(s)];
-    strtoll = "strtoll" "GLIBC_2.2.5" (s, end, base) [reads_string(s)];
-    strtoull = "strtoull" "GLIBC_2.2.5" (s, end, base) [reads_string(s)];
+    strtol = "strtol" "GLIBC_2.2.5" (s, end, base) [reads_string(s), writes_end(end)];
+    strtoul = "strtoul" "GLIBC_2.2.5" (s, end, base) [reads_string(s), writes_end(end)];
+    strtoll = "strtoll" "GLIBC_2.2.5" (s, end, base) [reads_string(s), writes_end(end)];
+    strtoull = "strtoull" "GLIBC_2.2.5" (s, end, base) [reads_string(s), writes_end(end)];
     atoi = "atoi" "GLIBC_2.2.5" (s) [reads_string(s)];
     atol = "atol" "GLIBC_2.2.5" (s) [reads_string(s)];
     qsort = "qsort" "GLIBC_2.2.5" (a, n, size, by) [writes(a, n.saturating_mul(size))];
@@ -127,7 +132,7 @@ macro_rules! fills {
                     $(, $argument)*
                 );
                 if is_recorded() && $is_done {
-                    access(&[$($range),*]);
+                    access(|| [$($range),*]);
                 }
                 $result
             }
@@ -173,7 +178,7 @@ macro_rules! searches {
                 };
                 if is_recorded() {
                     let $found = find();
-                    access(&[$range]);
+                    access(|| [$range]);
                 }
                 find()
             }
@@ -189,7 +194,7 @@ searches! {
 
 pub(super) extern "C" fn strtod(s: usize, end: usize) -> f64 {
     if is_recorded() {
-        access(&[reads_string(s)]);
+        access(|| [reads_string(s), writes_end(end)]);
     }
     call!(real_cached!("strtod", "GLIBC_2.2.5"), fn(usize, usize) -> f64, s, end)
 }

@@ -3,22 +3,25 @@
 //!
 //! The pointers through which rewritten modules call these functions lead here (`shim-abi` has their
 //! names), so that what libc does for itself is not recorded: it orders that by locks of its own. A call
-//! is one step, whatever it accesses. `functions`: most of them; `printf`: those with a format.
+//! is one step, whatever it accesses. `functions`: most of them; `printf`: those with a format;
+//! `kernel`: syscalls.
 
 mod functions;
+mod kernel;
 mod printf;
+
+pub(crate) use kernel::{after_syscall, before_syscall};
 
 use crate::accesses;
 use crate::granules;
 use crate::objects;
-use crate::races::{self, Access};
+use crate::races::{self, Access, MOST_ACCESSES};
 use crate::scheduler::{glance, point};
 use crate::state::state;
-use everypath_shim_abi::syscalls::{Argument, Length, Syscall};
 use everypath_shim_abi::{Attempt, LIBC_FUNCTIONS, Object, Operation, for_libc_functions};
 
 /// Some bytes of the program's memory, and whether they are written.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Range {
     address: usize,
     length: usize,
@@ -38,23 +41,44 @@ fn is_recorded() -> bool {
     accesses::is_armed() && crate::controller::is_running() && state().is_concurrent()
 }
 
-/// A call is about to access these ranges: a scheduling point, if threads have accessed some of them in
-/// conflict; and they are recorded.
-fn access(ranges: &[Range]) {
+/// A call is about to access some ranges: a scheduling point, if threads have accessed some of them in
+/// conflict; and they are recorded. What others do meanwhile may make the call access others.
+fn access<R: AsRef<[Range]>>(ranges: impl Fn() -> R) {
     if !is_recorded() {
         return;
     }
+    let mut known = ranges();
+    while stand_before(known.as_ref()) {
+        let now = ranges();
+        if now.as_ref() == known.as_ref() {
+            break;
+        }
+        known = now;
+    }
+    for range in known.as_ref() {
+        accesses::record_call(range.address, range.length, range.writes);
+    }
+}
+
+/// Lets others take their steps before a call that accesses these ranges, if any of them is armed. So
+/// many ranges at a time are compared with what others are about to access: all in the end.
+fn stand_before(ranges: &[Range]) -> bool {
+    let met =
+        || ranges.iter().filter(|range| granules::are_met(range.address, range.length)).copied();
+    let count = met().count();
+    if count == 0 {
+        return false;
+    }
     let thread = state().current();
-    let mut met = ranges.iter().filter(|range| granules::are_met(range.address, range.length));
-    if let Some(first) = met.next() {
-        let object = match met.next() {
-            None => object_met(first.address, first.length),
-            // Several at once: in conflict with everything.
-            Some(_) => objects::bytes(first.address, usize::MAX >> 1),
-        };
-        let met = ranges.iter().filter(|range| granules::are_met(range.address, range.length));
-        let plain = |range: &Range| Access::plain(range.address, range.length, range.writes);
-        races::begin_all(thread, met.map(plain));
+    let object = match met().next() {
+        Some(only) if count == 1 => object_met(only.address, only.length),
+        // Several at once: in conflict with everything.
+        _ => objects::bytes(ranges[0].address, usize::MAX >> 1),
+    };
+    for first in (0..count).step_by(MOST_ACCESSES) {
+        let some = met().skip(first).take(MOST_ACCESSES);
+        let plain = |range: Range| Access::plain(range.address, range.length, range.writes);
+        races::begin_all(thread, some.map(plain));
         if ranges.iter().any(|range| range.writes) {
             point(Operation::Store, object);
         } else {
@@ -62,9 +86,12 @@ fn access(ranges: &[Range]) {
         }
         races::end(thread);
     }
-    for range in ranges {
-        accesses::record_call(range.address, range.length, range.writes);
-    }
+    true
+}
+
+/// A call is about to access bytes of a file that is mapped.
+pub(crate) fn of_file(address: usize, length: usize, writes: bool) {
+    access(|| [Range { address, length, writes }]);
 }
 
 /// What of some bytes others access in conflict, as far as is known: the rest makes no step dependent.
@@ -88,41 +115,6 @@ pub(crate) fn free(address: usize, length: usize) -> bool {
     }
     accesses::record_call(address, length, true);
     is_step
-}
-
-/// The memory that the kernel reads, before a call.
-pub(crate) fn before_syscall(known: &Syscall, arguments: &[usize; 6]) {
-    if is_recorded() {
-        for (argument, &address) in known.arguments.iter().zip(arguments) {
-            match argument {
-                Argument::Pointer(pointer) if !pointer.is_written && address != 0 => {
-                    access(&[reads(address, pointer.bytes(arguments))]);
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-/// The memory that the kernel has written, after a call that returned this.
-pub(crate) fn after_syscall(known: &Syscall, arguments: &[usize; 6], answer: isize) {
-    if answer < 0 || !is_recorded() {
-        return;
-    }
-    for (argument, &address) in known.arguments.iter().zip(arguments) {
-        match argument {
-            Argument::Pointer(pointer) if pointer.is_written && address != 0 => {
-                let most = pointer.bytes(arguments);
-                // What fills a buffer says how far.
-                let length = match pointer.length {
-                    Length::Argument(_) => most.min(answer as usize),
-                    _ => most,
-                };
-                access(&[writes(address, length)]);
-            }
-            _ => {}
-        }
-    }
 }
 
 /// Where the functions are, in the order of their names.

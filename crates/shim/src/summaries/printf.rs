@@ -53,6 +53,12 @@ struct Ranges {
     count: usize,
 }
 
+impl AsRef<[Range]> for Ranges {
+    fn as_ref(&self) -> &[Range] {
+        &self.all[..self.count]
+    }
+}
+
 impl Ranges {
     fn add(&mut self, range: Range) {
         if let Some(place) = self.all.get_mut(self.count) {
@@ -144,10 +150,13 @@ fn convert(
 }
 
 /// Records what a call accesses that writes so many bytes at most to an address.
-fn record(format: usize, list: usize, (to, room): (usize, usize)) {
-    if !is_recorded() {
-        return;
+fn record(format: usize, list: usize, to: (usize, usize)) {
+    if is_recorded() {
+        access(|| ranges(format, list, to));
     }
+}
+
+fn ranges(format: usize, list: usize, (to, room): (usize, usize)) -> Ranges {
     let mut found = Ranges { all: [reads(0, 0); MOST], count: 0 };
     found.add(reads_string(format));
     let arguments: Arguments = load(list);
@@ -161,7 +170,7 @@ fn record(format: usize, list: usize, (to, room): (usize, usize)) {
             found.add(writes(to, (length + 1).min(room)));
         }
     }
-    access(&found.all[..found.count]);
+    found
 }
 
 const NOWHERE: (usize, usize) = (0, 0);

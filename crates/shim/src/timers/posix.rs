@@ -38,10 +38,11 @@ fn check_clock(clock: i32) -> Result<(), i32> {
     const TAI: i32 = 11;
     match clock {
         time::REALTIME | time::MONOTONIC | BOOTTIME | TAI => Ok(()),
+        _ if time::is_processor_time(clock) => Ok(()),
         4..=6 => Err(errno::EOPNOTSUPP),
         10 | 12.. => Err(errno::EINVAL),
         8 | 9 => stop!("timer_create of clock {clock}, which wakes the machine, is not modelled"),
-        _ => stop!("timer_create of CPU time is not modelled: it is not deterministic"),
+        _ => stop!("timer_create of clock {clock} is not modelled"),
     }
 }
 
@@ -119,6 +120,8 @@ pub(crate) fn set_posix_timer(number: usize, flags: i32, new: usize, old: usize)
     let index = find(number)?;
     let when = match value {
         0 => When::Never,
+        // To compute takes no time here, so it never has taken that much.
+        _ if time::is_processor_time(timer(index).notice.clock) => When::Never,
         _ if flags & ABSOLUTE != 0 => {
             When::At(time::virtual_moment(timer(index).notice.clock, value))
         }

@@ -19,12 +19,25 @@ choice! {
         /// Every schedule, depth-first, up to equivalence
         #[default]
         Dfs,
+        /// Every schedule without preemptions, then with one, with two and so on; if a limit ends that,
+        /// the verdict is bounded
+        Icb,
         /// Every choice is random; the verdict is sampled
         Random,
         /// PCT: random thread priorities that change a few times (--pct-depth); sampled, with a bound
         Pct,
         /// POS: random priorities of steps, drawn again for those that race; sampled
         Pos,
+    }
+}
+
+impl Strategy {
+    /// Whether schedules are chosen at random.
+    pub fn is_sampling(self) -> bool {
+        match self {
+            Strategy::Dfs | Strategy::Icb => false,
+            Strategy::Random | Strategy::Pct | Strategy::Pos => true,
+        }
     }
 }
 
@@ -124,6 +137,17 @@ choice! {
         Any,
         /// As soon as the program has sent the request
         Prompt,
+    }
+}
+
+choice! {
+    /// What a peer is that fails because of what the program sent.
+    pub enum PeerFailure {
+        /// A violation, if it is repeated with fresh peers
+        #[default]
+        Violation,
+        /// No verdict
+        Inconclusive,
     }
 }
 

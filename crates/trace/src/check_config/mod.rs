@@ -9,7 +9,7 @@ mod udp;
 mod values;
 
 pub use choices::{
-    CacheName, IdleName, MemoryName, PeerAnswers, PeerTree, RacesName, ReductionName,
+    CacheName, IdleName, MemoryName, PeerAnswers, PeerFailure, PeerTree, RacesName, ReductionName,
     RestoreMethod, Strategy, ThreadBackend, TimeName,
 };
 pub use udp::{UdpAtPort, UdpRules};
@@ -82,6 +82,17 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOST:SCRATCH", help_heading = "Program"))]
     pub file: Vec<FilePlacement>,
 
+    /// What the program reads from standard input; without it that is at its end
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", value_parser = values::path))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Program"))]
+    pub stdin: Option<PathBuf>,
+
+    /// Load a library before main, with these flags of dlopen, because the program loads it later
+    /// (repeatable); what is needed of these is found out
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FLAGS:NAME", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Program"))]
+    pub library: Vec<String>,
+
     /// How schedules are chosen
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = Strategy::Dfs))]
     #[cfg_attr(feature = "clap", arg(help_heading = "Schedules"))]
@@ -91,11 +102,11 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Schedules"))]
     pub reduction: Option<ReductionName>,
 
-    /// Whether conflicting memory accesses are found and scheduled [default: on, without --joint]
+    /// Whether conflicting memory accesses are found and scheduled [default: on]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Schedules"))]
     pub memory: Option<MemoryName>,
 
-    /// What becomes of data races, if memory accesses are seen
+    /// What becomes of data races, if memory accesses are seen; with --joint, they are explored
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = RacesName::Violation))]
     #[cfg_attr(feature = "clap", arg(help_heading = "Schedules"))]
     pub races: RacesName,
@@ -129,7 +140,8 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(value_parser = clap::value_parser!(u32).range(1..)))]
     pub pct_depth: Option<u32>,
 
-    /// The seed of everything random [default: 1]
+    /// The seed of everything random: of samples, and of the random values that programs are given
+    /// [default: 1]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", allow_negative_numbers = true))]
     #[cfg_attr(feature = "clap", arg(help_heading = "Schedules"))]
     pub seed: Option<u64>,
@@ -138,6 +150,14 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = TimeName::Ordered))]
     #[cfg_attr(feature = "clap", arg(help_heading = "Schedules"))]
     pub time: TimeName,
+
+    /// How often in a row a thread's timeout fires before others move and something happens at a socket;
+    /// dfs: only in a program whose executions end because nothing but time passes [default: 1 for dfs,
+    /// else 16]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = clap::value_parser!(u16).range(1..)))]
+    #[cfg_attr(feature = "clap", arg(hide_short_help = true, help_heading = "Schedules"))]
+    pub early_timeouts: Option<u16>,
 
     /// Continue after a violation and count them all
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Schedules"))]
@@ -227,6 +247,11 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(help_heading = "Peers"))]
     pub peer_answers: PeerAnswers,
 
+    /// What a peer that crashes, aborts or exits with an error because of what the program sent is
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t = PeerFailure::Violation))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Peers"))]
+    pub peer_failure: PeerFailure,
+
     /// Ask the peers again for everything that they answered, and compare
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Peers"))]
     pub verify_peers: bool,
@@ -236,7 +261,7 @@ pub struct CheckConfig {
     pub chunks: bool,
 
     /// Faults of connections to peers, and how often each may happen in one execution: refuse,
-    /// reset, short-write, eintr
+    /// reset, short-write, eintr; and emfile, of socket and accept
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME=N,…", help_heading = "Faults"))]
     pub tcp_faults: Option<TcpFaults>,
 
@@ -250,6 +275,13 @@ pub struct CheckConfig {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = 0, help_heading = "Faults"))]
     pub spurious: u16,
+
+    /// How many streams of random values are explored: what getrandom, /dev/urandom and their kin give
+    /// the program [default: 1]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", conflicts_with = "joint"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = clap::value_parser!(u16).range(1..=1000)))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Faults"))]
+    pub random: Option<u16>,
 
     /// How often one of the --with programs may crash, at any point, and be restarted or not
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", requires = "with"))]
@@ -369,6 +401,11 @@ pub struct CheckConfig {
 }
 
 impl CheckConfig {
+    /// How often in a row a thread's timeout fires early, if that must be bounded.
+    pub fn early_timeouts(&self) -> u16 {
+        self.early_timeouts.unwrap_or(1)
+    }
+
     /// A check of every schedule of a program.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         CheckConfig { program: program.into(), ..CheckConfig::default() }
@@ -382,7 +419,7 @@ impl CheckConfig {
 
     /// Whether memory accesses are recorded, and those that conflict scheduled.
     pub fn sees_memory(&self) -> bool {
-        self.memory.map_or(!self.is_joint(), |memory| memory == MemoryName::On)
+        self.memory.is_none_or(|memory| memory == MemoryName::On)
     }
 
     /// The seed of everything random.

@@ -118,14 +118,17 @@ impl FromStr for ByteSize {
 #[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "file", serde(try_from = "String", into = "String"))]
 pub struct TcpFaults {
-    /// A connection is refused.
-    pub refuse: u8,
-    /// A connection is reset.
-    pub reset: u8,
-    /// Fewer bytes are written than could be.
-    pub short_write: u8,
-    /// A call is interrupted by a signal.
-    pub eintr: u8,
+    most: [u8; TcpFaults::NAMES.len()],
+}
+
+impl TcpFaults {
+    /// The names of all faults, as the shim knows them.
+    pub const NAMES: [&str; 5] = ["refuse", "reset", "short-write", "eintr", "emfile"];
+
+    /// How often a fault may happen, by its place among the names.
+    pub fn most(&self, place: usize) -> u8 {
+        self.most.get(place).copied().unwrap_or(0)
+    }
 }
 
 impl FromStr for TcpFaults {
@@ -133,22 +136,18 @@ impl FromStr for TcpFaults {
 
     fn from_str(text: &str) -> Result<Self, BadValue> {
         let wrong = || {
-            BadValue::new(
+            BadValue::new(format!(
                 "expected names with how often they may happen, such as refuse=1,reset=1; the \
-                 names are refuse, reset, short-write, eintr, and the most is 255",
-            )
+                 names are {}, and the most is 255",
+                TcpFaults::NAMES.join(", ")
+            ))
         };
         let mut faults = TcpFaults::default();
         for word in text.split(',') {
             let (name, number) = word.split_once('=').ok_or_else(wrong)?;
-            let place = match name.trim() {
-                "refuse" => &mut faults.refuse,
-                "reset" => &mut faults.reset,
-                "short-write" => &mut faults.short_write,
-                "eintr" => &mut faults.eintr,
-                _ => return Err(wrong()),
-            };
-            *place = number.trim().parse().map_err(|_| wrong())?;
+            let place = TcpFaults::NAMES.iter().position(|known| *known == name.trim());
+            let number = number.trim().parse().map_err(|_| wrong())?;
+            faults.most[place.ok_or_else(wrong)?] = number;
         }
         Ok(faults)
     }
@@ -156,13 +155,13 @@ impl FromStr for TcpFaults {
 
 impl fmt::Display for TcpFaults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TcpFaults { refuse, reset, short_write, eintr } = *self;
-        let all =
-            [("refuse", refuse), ("reset", reset), ("short-write", short_write), ("eintr", eintr)];
-        let mut allowed = all.into_iter().filter(|(_, most)| *most > 0);
-        let (name, most) = allowed.next().unwrap_or(all[0]);
-        write!(f, "{name}={most}")?;
-        allowed.try_for_each(|(name, most)| write!(f, ",{name}={most}"))
+        let all = || TcpFaults::NAMES.into_iter().zip(self.most);
+        let mut allowed = all().filter(|(_, most)| *most > 0).peekable();
+        if allowed.peek().is_none() {
+            return write!(f, "{}=0", TcpFaults::NAMES[0]);
+        }
+        let allowed: Vec<String> = allowed.map(|(name, most)| format!("{name}={most}")).collect();
+        f.write_str(&allowed.join(","))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::in_flight::Head;
 use crate::iovec::Pieces;
 use crate::message_log::{self, Side};
-use crate::object::{Kind, Object, bound, is_unix, partner};
+use crate::object::{Kind, Object, bound, is_unix, partner, receives};
 use crate::send_queue::Put;
 use crate::sockaddr::Address;
 use crate::wakeup::happened;
@@ -111,7 +111,7 @@ pub(crate) fn send(
     if let Some(error) = socket.takes_error() {
         return Err(error);
     }
-    if bound(k, Kind::Datagram, |other| other.local.get().receives(to)).is_some() {
+    if bound(k, Kind::Datagram, |other| receives(other, to)).is_some() {
         stop!(
             k,
             "--joint does not model datagrams of a program to itself; use --with without --joint"

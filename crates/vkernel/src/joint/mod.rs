@@ -93,6 +93,7 @@ fn request(k: &impl Host, request: JointRequest) -> Grant {
         UpcallReply::None
         | UpcallReply::InTrees
         | UpcallReply::Ways(_)
+        | UpcallReply::PeerFailed { .. }
         | UpcallReply::Refused { .. } => {
             k.fail("the checker's reply to an upcall does not grant a request");
         }

@@ -61,6 +61,9 @@ fn beginning(report: &Report) -> String {
                     let bound = several(preemptions.into(), "preemption");
                     (format!(": at most {bound}"), "every such schedule".into())
                 }
+                Coverage::BoundedIdle => {
+                    (": until only time passes".into(), "every such schedule".into())
+                }
                 Coverage::Sampled | Coverage::Partial => {
                     (String::new(), format!("all {} sampled schedules", grouped(stats.executions)))
                 }
@@ -226,7 +229,6 @@ fn communication(text: &mut String, violation: &Counterexample) {
     text.push('\n');
 }
 
-/// What was explored of each program.
 /// Accesses that may be data races: some of them, since a program with atomics has many.
 fn unsynchronised(text: &mut String, findings: &[Finding]) {
     const SHOWN: usize = 3;
@@ -241,6 +243,7 @@ fn unsynchronised(text: &mut String, findings: &[Finding]) {
     }
 }
 
+/// What was explored of each program.
 fn explored_jointly(text: &mut String, joint: &JointStats) {
     let _ = writeln!(text, "{}; in the last one:", several(joint.rounds.into(), "round"));
     for ProgramStats { name, last_executions, histories, .. } in &joint.programs {

@@ -237,7 +237,8 @@ impl GraphPlan {
                 .run(|control| plan.check_liveness(model, &request, (&mut exploration, control)));
             self.save(&mut session, &exploration, loaded, &request)?;
             let (took, session, walked) = (took + loaded.took + more, Some(session), None);
-            runs.push(Run { exploration, took, stopped, record, session, liveness, walked });
+            let hint = None;
+            runs.push(Run { exploration, took, stopped, record, session, liveness, walked, hint });
             if stopped.is_some() {
                 break;
             }

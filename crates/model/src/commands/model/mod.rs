@@ -1,6 +1,8 @@
 //! `everypath model`: explore a protocol model.
 
+mod cluster;
 mod covered;
+mod disk;
 mod graph;
 mod increment;
 mod interactive;
@@ -16,14 +18,18 @@ use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
+use cluster::ClusterPlan;
+pub use cluster::search_together;
+use disk::DiskPlan;
 use everypath_explore::{
-    AnyModel, Config, DEADLOCK, Ended, Exploration, Fairness, GENERATOR, Liveness, PropertyKind,
-    Request, Search, VisitedKind, Walk, Walked,
+    AnyModel, Config, DEADLOCK, Ended, Exploration, Fairness, GENERATOR, Liveness, PropertyInfo,
+    PropertyKind, Request, Search, VisitedKind, Walk, Walked,
 };
 use everypath_report::CheckResult;
 use everypath_trace::{Control, SearchRecord, ShuffleRecord, Verdict, file};
 use graph::{GraphPlan, Session};
 use report::Report;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -37,7 +43,8 @@ pub fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     let asked = Asked::new(entry, &args.build, entry.kind.nodes)?;
     let seed = args.common.seed;
     let identical = args.reduction.contains(&ReductionName::Identical);
-    let model = args.network.build(entry, (&args.build, identical), seed)?;
+    let model: Arc<dyn AnyModel> =
+        args.network.build(entry, (&args.build, identical), seed)?.into();
     if args.rank.as_deref() == Some("list") {
         let ranks = model.ranks();
         output::print(&list(ranks.iter().map(|(name, about)| (name.as_str(), about.as_str()))));
@@ -50,16 +57,27 @@ pub fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
         output::warning(&warning);
     }
     let graph = GraphPlan::new(entry, model.as_ref(), args)?;
+    let disk = DiskPlan::new(entry, &plan, args)?;
+    let cluster = ClusterPlan::new(entry, &plan, args)?;
     let seconds = common.max_seconds.map(f64::from).or(graph.as_ref().and_then(GraphPlan::seconds));
     let watch = Watch::new(seconds, common.max_memory.map(|size| size.0), args.output.quiet);
     if let Some(done) = other::run(entry, model.as_ref(), (&plan, &args.other), &watch) {
         return done;
     }
-    let runs = match &graph {
-        Some(graph) => graph.run(&plan, model.as_ref(), &watch)?,
-        None => plan.run(model.as_ref(), &watch),
+    let runs = match (&graph, &disk, &cluster) {
+        (Some(graph), ..) => graph.run(&plan, model.as_ref(), &watch)?,
+        (_, Some(disk), _) => disk.run(&plan, model.as_ref(), &watch)?,
+        (.., Some(cluster)) => cluster.run(&plan, &model, &watch)?,
+        (None, None, None) => plan.run(model.as_ref(), &watch),
     };
     let report = Report::new(entry, model.as_ref(), &plan, &runs);
+    if cluster.is_some_and(|cluster| cluster.process > 0) {
+        // Process 0 says it all; but it may be the one that is gone.
+        if let (Verdict::Inconclusive, Some(reason)) = (report.verdict, &report.json.reason) {
+            output::warning(reason);
+        }
+        return Ok(exit_code(report.verdict));
+    }
     let code = finish(&plan, &report, args.output.quiet)?;
     let path = plan.trace.path();
     let result = CheckResult {
@@ -88,11 +106,15 @@ fn finish(plan: &Plan, report: &Report, quiet: bool) -> Result<u8, Usage> {
     if !quiet && !matches!(plan.json, Json::Stdout) {
         output::print(&report.text);
     }
-    Ok(match report.verdict {
+    Ok(exit_code(report.verdict))
+}
+
+fn exit_code(verdict: Verdict) -> u8 {
+    match verdict {
         Verdict::Holds => HOLDS,
         Verdict::Violated => VIOLATED,
         Verdict::Inconclusive => INCONCLUSIVE,
-    })
+    }
 }
 
 /// Names and what they mean, in two columns.
@@ -132,6 +154,8 @@ struct Run {
     liveness: Option<Liveness>,
     /// What random walks have counted.
     walked: Option<Walked>,
+    /// What goes on with it, if it did not come to its end.
+    hint: Option<String>,
 }
 
 impl Plan {
@@ -158,6 +182,7 @@ impl Plan {
         let walk = walks::plan(entry, args)?;
         let properties = choose_properties(entry, model, args)?;
         let symmetry = choose_symmetry(entry, model, args)?;
+        let sleep = choose_sleep(entry, model, (args, &properties))?;
         let visited = choose_visited(model, &properties, args)?;
         let fairness = choose_fairness(entry, model, args)?;
         let names = |events: &[u16]| -> Vec<String> {
@@ -195,7 +220,7 @@ impl Plan {
             return Err(Usage::new("--json and --trace name the same file; choose two"));
         }
         Ok(Plan {
-            request: Request { search, rank, properties, fairness, symmetry },
+            request: Request { search, rank, properties, fairness, symmetry, sleep },
             seed: common.seed,
             replications: args.replications,
             record,
@@ -221,8 +246,8 @@ impl Plan {
                 (exploration, liveness)
             });
             let (exploration, liveness) = explored;
-            let (session, walked) = (None, None);
-            runs.push(Run { exploration, took, stopped, record, session, liveness, walked });
+            let (session, walked, hint) = (None, None, None);
+            runs.push(Run { exploration, took, stopped, record, session, liveness, walked, hint });
             if stopped.is_some() {
                 break;
             }
@@ -241,6 +266,7 @@ impl Plan {
             session: None,
             liveness: None,
             walked: Some(walked),
+            hint: None,
         }
     }
 
@@ -285,6 +311,7 @@ impl Plan {
                 properties: self.request.properties.clone(),
                 fairness: self.request.fairness.clone(),
                 symmetry: self.request.symmetry,
+                sleep: self.request.sleep,
             };
             (request, record)
         })
@@ -355,6 +382,11 @@ fn choose_properties(
     Ok(chosen)
 }
 
+/// Whether the reductions that are asked for go with pruning by the relation.
+fn by_relation(args: &ModelArgs) -> bool {
+    args.reduction.iter().all(|reduction| *reduction == ReductionName::Identical)
+}
+
 /// How visited states are recognised: by the relation, if all properties respect it.
 fn choose_visited(
     model: &dyn AnyModel,
@@ -365,8 +397,17 @@ fn choose_visited(
     let beyond = properties
         .iter()
         .find(|property| !property.respects_relation && chosen.contains(&property.name));
+    let outside = args.disk.folder().map(|_| args.disk.option()).or(args.cluster.option());
+    if let Some(option) = outside {
+        return match args.visited {
+            None | Some(VisitedName::Hash) => Ok(VisitedKind::Hash),
+            Some(_) => Err(Usage::new(format!(
+                "{option} keeps fingerprints of states; leave --visited out"
+            ))),
+        };
+    }
     match (args.visited, beyond) {
-        (None, _) if args.reduction.contains(&ReductionName::Symmetry) => Ok(VisitedKind::Equality),
+        (None, _) if !by_relation(args) => Ok(VisitedKind::Equality),
         (None, None) => Ok(VisitedKind::Relation),
         (None, Some(_)) => Ok(VisitedKind::Equality),
         (Some(VisitedName::Relation), Some(property)) => Err(Usage::new(format!(
@@ -393,6 +434,43 @@ fn choose_symmetry(entry: &Entry, model: &dyn AnyModel, args: &ModelArgs) -> Res
     let name = entry.kind.name;
     let unfit = |why: String| refused(&format!("is nothing for {name}: {why}"));
     model.symmetric().map(|_| true).map_err(unfit)
+}
+
+/// Whether steps that commute are taken in one order only: sleep sets.
+fn choose_sleep(
+    entry: &Entry,
+    model: &dyn AnyModel,
+    (args, chosen): (&ModelArgs, &[String]),
+) -> Result<bool, Usage> {
+    if !args.reduction.contains(&ReductionName::Sleep) {
+        return Ok(false);
+    }
+    let refused = |why: &str| Usage::new(format!("--reduction sleep {why}"));
+    if args.reduction.contains(&ReductionName::Symmetry) {
+        return Err(refused("does not go with --reduction symmetry; choose one of them"));
+    }
+    if args.strategy != StrategyName::Bfs || args.graph.asked() {
+        return Err(refused("needs --strategy bfs without graphs; leave one of them out"));
+    }
+    if args.visited.is_some_and(|visited| visited != VisitedName::Equality) {
+        return Err(refused("tells states apart by equality; leave --visited out"));
+    }
+    if args.must_contain.is_some() || args.shuffle || args.common.keep_going {
+        return Err(refused("does not go with --must-contain, --shuffle and --keep-going"));
+    }
+    let speaks = |property: &PropertyInfo| {
+        let is = matches!(property.kind, PropertyKind::Step | PropertyKind::Liveness);
+        is && chosen.contains(&property.name)
+    };
+    if let Some(property) = model.properties().iter().find(|property| speaks(property)) {
+        let name = &property.name;
+        return Err(refused(&format!(
+            "leaves out steps, and property {name} speaks of these; choose others with --property"
+        )));
+    }
+    let name = entry.kind.name;
+    let unfit = |why: String| refused(&format!("is nothing for {name}: {why}"));
+    model.commuting().map(|()| true).map_err(unfit)
 }
 
 /// Which events are fair: those that are asked for, else those that the model names.

@@ -94,19 +94,30 @@ fn conclude<'a>(plan: &Plan, runs: &'a [Run]) -> Conclusion<'a> {
             unreached.map(|(name, _)| covered::unreached(name))
         }
         Ended::Complete | Ended::Violation | Ended::NotSimulated(_) => None,
-        Ended::Stopped => run.stopped.map(|stopped| stopped.to_string()),
+        Ended::Stopped => {
+            run.stopped.map(|stopped| stopped.to_string()).or_else(|| run.hint.clone())
+        }
         Ended::Limit(Limit::States(limit)) => {
             Some(format!("the limit of {} stored states was reached", grouped(*limit)))
         }
         Ended::Limit(Limit::Executions(limit)) => {
             Some(format!("the limit of {} executions was reached", grouped(*limit)))
         }
-        Ended::NotSymmetric(why) => Some(why.clone()),
+        Ended::NotSymmetric(why) | Ended::NotIndependent(why) | Ended::Failed(why) => {
+            Some(why.clone())
+        }
         Ended::Stale(_) => run.session.as_ref().map(increment::stale),
         Ended::Unconfirmed(reason) => Some(format!(
             "{reason}; the model is not a function of its state and steps (clock, randomness, \
              global variable?)"
         )),
+    };
+    let goes_on = matches!(exploration.ended, Ended::Stopped | Ended::Limit(_) | Ended::Failed(_));
+    let reason = match (&run.hint, reason) {
+        (Some(hint), Some(reason)) if goes_on && reason != *hint => {
+            Some(format!("{reason} ({hint})"))
+        }
+        (_, reason) => reason,
     };
     let differs = run.session.as_ref().and_then(|session| session.verified.as_ref()?.clone().err());
     if let Some(differs) = differs {
@@ -142,6 +153,7 @@ fn json(
             reduction: [
                 plan.config.identical.then_some("identical"),
                 plan.request.symmetry.then_some("symmetry"),
+                plan.request.sleep.then_some("sleep"),
             ]
             .into_iter()
             .flatten()

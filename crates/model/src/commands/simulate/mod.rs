@@ -2,17 +2,19 @@
 
 mod plots;
 mod report;
+mod sweep;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, assignments};
 use crate::cli::SimulateArgs;
 use crate::network::Asked;
 use crate::output::{self, Json, OutputFile};
 use crate::simulated::Simulated;
+use crate::suggest;
 use crate::usage::Usage;
 use crate::watch::{Stopped, Watch};
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
 use everypath_net::simulate::{Arrivals, LogLine, METRICS, Panicked, Settings, Violation};
-use everypath_net::{NodeId, Options, Sources};
+use everypath_net::{Faults, NodeId, Options, Sources};
 use everypath_report::grouped;
 use everypath_trace::Control;
 use plots::Plots;
@@ -29,6 +31,9 @@ const QUANTILES: usize = 200;
 
 /// Simulates a model and reports what was measured.
 pub fn run(catalog: &Catalog, args: &SimulateArgs) -> Result<u8, Usage> {
+    if !args.sweep.is_empty() {
+        return sweep::run(catalog, args);
+    }
     let plan = Plan::new(catalog, args)?;
     if let Some(warning) = plan.asked.warning(args.seed).filter(|_| !args.quiet) {
         output::warning(&warning);
@@ -37,8 +42,8 @@ pub fn run(catalog: &Catalog, args: &SimulateArgs) -> Result<u8, Usage> {
     if let Some(log) = &plan.log {
         log.write_or_say(plan.events().as_bytes())?;
     }
-    let (replications, stopped) = plan.run(&watch);
-    let report = Report::new(&plan, replications, stopped);
+    let (mut finished, stopped) = run_all(std::slice::from_ref(&plan), &watch);
+    let report = Report::new(&plan, finished.remove(0), stopped.as_ref());
     plan.json.write(&report.json)?;
     let plots = plan.plots.as_ref().map(|plots| plots.write(&plan, &report)).transpose()?;
     if !args.quiet && !matches!(plan.json, Json::Stdout) {
@@ -96,8 +101,6 @@ impl Plan {
         let defaults = Settings::default();
         Ok(Plan {
             name: entry.kind.name,
-            simulated,
-            asked,
             settings: Settings {
                 duration: args.duration,
                 delay: args.delay,
@@ -107,8 +110,11 @@ impl Plan {
                 interval: args.interval.unwrap_or(defaults.interval),
                 arrivals: args.arrivals.map_or(defaults.arrivals, Arrivals::from),
                 failures: args.failures,
+                faults: faults(args, &simulated, asked.config.nodes)?,
                 seed: args.seed,
             },
+            simulated,
+            asked,
             sources,
             replications: args.replications,
             json: Json::new(args.json.as_deref())?,
@@ -144,29 +150,6 @@ impl Plan {
     /// The topology as it was asked for.
     fn topology(&self) -> &str {
         self.asked.topology()
-    }
-
-    /// Runs all replications, or as many as the limits allow; those that came to their end, and
-    /// why not all did.
-    fn run(&self, watch: &Watch<'_>) -> (Finished, Option<Stopped>) {
-        let (events, ended) = (AtomicU64::new(0), AtomicU32::new(0));
-        let line = |_: &Control, elapsed: Duration| {
-            let events = events.load(Ordering::Relaxed);
-            let ended = ended.load(Ordering::Relaxed);
-            let rate = grouped((events as f64 / elapsed.as_secs_f64()) as u64);
-            let of = grouped(self.replications.into());
-            format!("{ended} of {of} replications, {} events, {rate} events/s", grouped(events))
-        };
-        let (finished, _, stopped) = watch.run_showing(line, |control| {
-            let go_on = |more| {
-                events.fetch_add(more, Ordering::Relaxed);
-                !control.stopped()
-            };
-            self.run_all(&ended, &go_on)
-        });
-        // A limit that was reached as the last one ended has cut nothing short.
-        let all = finished.len() == self.replications as usize;
-        (finished, stopped.filter(|_| !all))
     }
 
     /// Runs replications in parallel while `go_on` says so. How many threads do it does not
@@ -208,6 +191,43 @@ impl Plan {
         let delays = run.delay_quantiles(QUANTILES);
         Ok(Some(Replication { values, delays, violation: run.violation }))
     }
+}
+
+/// Runs all replications of all plans, or as many as the limits allow; of each plan those that came to
+/// their end, and why not all did.
+fn run_all(plans: &[Plan], watch: &Watch<'_>) -> (Vec<Finished>, Option<Stopped>) {
+    let (events, ended) = (AtomicU64::new(0), AtomicU32::new(0));
+    let of: usize = plans.iter().map(|plan| plan.replications as usize).sum();
+    let line = |_: &Control, elapsed: Duration| {
+        let events = events.load(Ordering::Relaxed);
+        let ended = ended.load(Ordering::Relaxed);
+        let rate = grouped((events as f64 / elapsed.as_secs_f64()) as u64);
+        let of = grouped(of as u64);
+        format!("{ended} of {of} replications, {} events, {rate} events/s", grouped(events))
+    };
+    let (finished, _, stopped) = watch.run_showing(line, |control| {
+        let go_on = |more| {
+            events.fetch_add(more, Ordering::Relaxed);
+            !control.stopped()
+        };
+        plans.iter().map(|plan| plan.run_all(&ended, &go_on)).collect::<Vec<_>>()
+    });
+    // A limit that was reached as the last one ended has cut nothing short.
+    let all = finished.iter().map(Finished::len).sum::<usize>() == of;
+    (finished, stopped.filter(|_| !all))
+}
+
+/// The faults of every replication, each so often.
+fn faults(args: &SimulateArgs, simulated: &Simulated, nodes: u32) -> Result<Faults, Usage> {
+    let named = assignments("--faults", "FAULT=N", &args.faults)?;
+    for name in named.keys() {
+        suggest::find("fault", name, Faults::NAMES)?;
+    }
+    let faults = Faults::named(&named);
+    let can = (simulated.reboots, simulated.duplicates);
+    let unfit = |why| Usage::new(format!("{} cannot be simulated with --faults {why}", args.name));
+    faults.check_simulated(nodes, can).map_err(unfit)?;
+    Ok(faults)
 }
 
 /// How many pairs of source and destination there are.
@@ -267,8 +287,9 @@ mod tests {
             let time = Duration::from_millis(1500);
             Err(Panicked { node: 1, time, message: "panicked: no".into() })
         };
-        let (finished, stopped) = plan.run(&Watch::new(None, None, true));
-        let report = Report::new(&plan, finished, stopped);
+        let plans = [plan];
+        let (mut finished, stopped) = run_all(&plans, &Watch::new(None, None, true));
+        let report = Report::new(&plans[0], finished.remove(0), stopped.as_ref());
         assert_eq!(
             report.text(),
             "VIOLATED: a handler of arq panics\n  \

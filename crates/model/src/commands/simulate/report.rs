@@ -6,6 +6,7 @@ use everypath_net::Sources;
 use everypath_net::simulate::{Arrivals, GENERATOR, METRICS, Metric, Summary};
 use everypath_report::{grouped, significant};
 use serde::ser::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// What was measured.
 pub(super) struct Report {
@@ -50,6 +51,7 @@ struct JsonParameters {
     interval_ms: Option<f64>,
     arrivals: Option<&'static str>,
     failures_per_minute: f64,
+    faults: BTreeMap<&'static str, u32>,
     replications: u32,
     seed: u64,
     generator: &'static str,
@@ -98,7 +100,7 @@ pub(super) struct JsonMetric {
 }
 
 impl Report {
-    pub(super) fn new(plan: &Plan, finished: Finished, stopped: Option<Stopped>) -> Report {
+    pub(super) fn new(plan: &Plan, finished: Finished, stopped: Option<&Stopped>) -> Report {
         let ended = finished.len();
         let nothing = || Replication {
             values: vec![None; METRICS.len()],
@@ -159,15 +161,15 @@ impl Report {
         }
     }
 
-    /// The report as text, without wall-clock times, so that the same seed prints the same.
-    pub(super) fn text(&self) -> String {
+    /// What was found to be wrong, or why it is not known, if so.
+    pub(super) fn verdict(&self) -> Option<String> {
         if let Some(panic) = &self.json.panic {
             let JsonPanic { seed, node, seconds, message } = panic;
-            return format!(
+            return Some(format!(
                 "VIOLATED: a handler of {} panics\n  node {node}, {seconds} s after the start, \
                  seed {seed}: {message}\n",
                 self.json.target
-            );
+            ));
         }
         let reason = self.json.reason.as_ref();
         let violated = self.json.violation.as_ref().map_or(String::new(), |violation| {
@@ -180,14 +182,19 @@ impl Report {
         });
         let verdict =
             violated + &reason.map_or(String::new(), |why| format!("INCONCLUSIVE: {why}\n"));
+        (!verdict.is_empty()).then_some(verdict)
+    }
+
+    /// The report as text, without wall-clock times, so that the same seed prints the same.
+    pub(super) fn text(&self) -> String {
+        let verdict = self.verdict().unwrap_or_default();
+        if self.json.panic.is_some() {
+            return verdict;
+        }
         verdict + &self.head + "\n" + &self.table()
     }
 
     fn table(&self) -> String {
-        let title = |metric: &Metric| match metric.unit.symbol() {
-            "" => metric.title.to_string(),
-            unit => format!("{} ({unit})", metric.title),
-        };
         let shown = self
             .json
             .metrics
@@ -206,6 +213,14 @@ impl Report {
             out += &format!("{title:width$}{mean:>14}{interval:>14}{min:>14}{max:>14}\n");
         }
         out
+    }
+}
+
+/// What a metric is called in a table.
+pub(super) fn title(metric: &Metric) -> String {
+    match metric.unit.symbol() {
+        "" => metric.title.to_string(),
+        unit => format!("{} ({unit})", metric.title),
     }
 }
 
@@ -241,6 +256,7 @@ fn parameters(plan: &Plan) -> JsonParameters {
         interval_ms: asked.then(|| milliseconds(settings.interval)),
         arrivals: asked.then_some(arrivals(settings.arrivals)),
         failures_per_minute: settings.failures,
+        faults: settings.faults.asked().collect(),
         replications: plan.replications,
         seed: settings.seed,
         generator: GENERATOR,
@@ -255,7 +271,7 @@ fn arrivals(arrivals: Arrivals) -> &'static str {
 }
 
 /// What was simulated, in a few lines.
-fn head(plan: &Plan) -> String {
+pub(super) fn head(plan: &Plan) -> String {
     let p = parameters(plan);
     let bugs =
         if p.bugs.is_empty() { String::new() } else { format!(" with {}", p.bugs.join(", ")) };
@@ -284,6 +300,10 @@ fn head(plan: &Plan) -> String {
     }
     if p.failures_per_minute > 0.0 {
         out += &format!("failures    {} reboots of each node in a minute\n", p.failures_per_minute);
+    }
+    if !p.faults.is_empty() {
+        let faults: Vec<String> = p.faults.iter().map(|(name, n)| format!("{name} {n}")).collect();
+        out += &format!("faults      {}\n", faults.join(", "));
     }
     out + &format!("runs        {runs}\n")
 }
