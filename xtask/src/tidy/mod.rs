@@ -3,11 +3,13 @@
 //! - `crates.rs`: who may depend on whom and on how much, and which Rust they need.
 //! - `cycles.rs`: how many modules of a crate depend on each other.
 //! - `sources.rs`: how long files get, where modules and tests are, what must not be committed.
+//! - `recipes.rs`: whether a fault takes only the files that its recipe names.
 //! - `pages.rs`: links, and words that the field has better ones for.
 
 mod crates;
 mod cycles;
 mod pages;
+mod recipes;
 mod sources;
 
 use anyhow::{Context, Result, bail};
@@ -29,6 +31,7 @@ pub fn tidy() -> Result<Vec<String>> {
     faults.extend(sources::check(&files));
     faults.extend(cycles::check(&files));
     faults.extend(pages::check(root, &files));
+    faults.extend(recipes::check(&files));
     Ok(faults)
 }
 
