@@ -26,7 +26,7 @@ use everypath_shim_abi::{
     PackedCompletion, PackedOperation, Setup, Upcall, UpcallReply, Waiting,
 };
 use everypath_vkernel::buffer::CAPACITY;
-use everypath_vkernel::fd_table::LIMIT;
+use everypath_vkernel::fd_table::{LIMIT, Open};
 use everypath_vkernel::host::{
     Environment, Files, Memory, PEERS, Scheduler, Tables, Thread, Woken,
 };
@@ -58,6 +58,10 @@ impl Memory for Worker {
 
     fn check(&self, at: usize, length: usize) -> Result<(), i32> {
         guest::bytes(at, length).map(drop)
+    }
+
+    fn writable(&self, at: usize, length: usize) -> Result<usize, i32> {
+        guest::writable(at, length).map(|room| room.len())
     }
 
     fn copy(&self, to: usize, from: usize, length: usize) -> Result<(), i32> {
@@ -227,6 +231,10 @@ impl Scheduler for Worker {
         scheduler::grant(thread);
     }
 
+    fn grant_all(&self, waiting: Waiting, object: Footprint) {
+        scheduler::grant_all(waiting, object);
+    }
+
     fn complete_earlier(
         &self,
         after: u32,
@@ -329,6 +337,10 @@ impl Environment for Worker {
         count(|counters| counters.overdue += 1);
     }
 
+    fn count_random(&self) {
+        count(|counters| counters.random += 1);
+    }
+
     fn note_sent(&self) {
         scheduler::quiet::note_sent();
     }
@@ -357,8 +369,8 @@ impl Files for Worker {
         files::forget_unused(index);
     }
 
-    fn lock_is_released(&self) {
-        files::flock::given_back();
+    fn length(&self, open: Open) -> Option<usize> {
+        files::length(open)
     }
 }
 

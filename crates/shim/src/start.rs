@@ -298,7 +298,7 @@ fn prepare_main(block: usize) {
         // What follows from who a thread is must not be the same in two processes.
         main.path.set(Splitmix(u64::from(number)).next());
     }
-    main.random.set(crate::random::stream(main.path.get()));
+    everypath_vkernel::random::begin(crate::kernel::KERNEL, main);
     main.tcb.set(block);
     main.announce(Operation::Start, objects::memory(block));
     let mut name = [0; 16];

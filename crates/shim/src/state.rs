@@ -13,7 +13,7 @@ use everypath_shim_abi::address_space::{
 };
 use everypath_shim_abi::{
     MAX_PROCESSES, MAX_THREADS, Object, Operation, OperationKind, PackedOperation, Payload, Phase,
-    Splitmix, Waiting,
+    Waiting,
 };
 
 /// How many keys of thread-specific data a process has.
@@ -94,8 +94,6 @@ pub(crate) struct Thread {
     pub(crate) function: Cell<usize>,
     pub(crate) argument: Cell<usize>,
     pub(crate) result: Cell<usize>,
-    /// Its own stream of random bytes.
-    pub(crate) random: Cell<Splitmix>,
     /// Signals that were sent to it, those of them that were sent to the process, and those that
     /// it blocks.
     pub(crate) pending: Cell<u64>,
@@ -273,8 +271,6 @@ pub(crate) struct State {
     pub(crate) standing: Threads,
     /// How many wait with a deadline.
     pub(crate) deadlines: Cell<u16>,
-    /// Which stream of random values the program is given.
-    pub(crate) random_stream: Cell<u16>,
     /// How many wait for a wakeup that chooses its waiter, or choose by themselves.
     pub(crate) selectable: Cell<u16>,
     /// One more than the number of the thread that is inside an atomic section; 0 if none is.

@@ -2,6 +2,7 @@
 
 use crate::cancel;
 use crate::fail::stop;
+use crate::kernel::KERNEL;
 use crate::libc;
 use crate::memory::{load, map, store, zero};
 use crate::multi_process;
@@ -17,6 +18,7 @@ use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{GUARD, PAGE, SLOT, SLOTS, STACK_SIZE, stack_bottom};
 use everypath_shim_abi::{MAX_THREADS, Operation, RobustMutexes, Splitmix, Waiting};
+use everypath_vkernel::random;
 
 /// Threads are known to programs by their number, and this.
 pub(crate) const FIRST_TID: i32 = 100_000;
@@ -220,7 +222,7 @@ pub(crate) fn create(function: usize, argument: usize, detached: bool) -> &'stat
     thread.function.set(function);
     thread.argument.set(argument);
     thread.detached.set(detached);
-    thread.random.set(crate::random::stream(path));
+    random::begin(KERNEL, thread);
     thread.blocked_signals.set(parent.blocked_signals.get());
     thread.name.set(parent.name.get());
     let slot_end = SLOTS + (usize::from(number) + 1) * SLOT;

@@ -5,7 +5,7 @@ use crate::numbers::{FAR, objects, slots, thread_of};
 use crate::{errno, object, pipe, stop};
 use core::cell::Cell;
 use core::ops::Range;
-use everypath_shim_abi::{self as abi, DescriptorUse, FileEffect, Operation};
+use everypath_shim_abi::{self as abi, DescriptorUse, FileEffect, Operation, Waiting};
 
 pub use crate::numbers::{LIMIT, RANGES};
 
@@ -343,13 +343,23 @@ pub(crate) fn release(k: &impl Host, description: usize) {
     slot.open.set(Open::default());
     slot.retired_open.set(!slots(k).is_own(number));
     if open.lock != 0 {
-        k.lock_is_released();
+        lock_is_released(k);
     }
     match open.kind {
         Kind::Written => k.written_is_closed(usize::from(open.index)),
         Kind::Object => object::close(k, usize::from(open.index), number),
         _ => {}
     }
+}
+
+/// Files by their paths, in footprints: what who waits for a lock waits on.
+pub(crate) fn paths(k: &impl Host) -> abi::Object {
+    abi::Object::file(k.process() as u8, 0)
+}
+
+/// A lock of a file was released: all waiters retry.
+pub(crate) fn lock_is_released(k: &impl Host) {
+    k.grant_all(Waiting::FileLock, paths(k));
 }
 
 /// Does what the system calls do: the lowest free descriptor from `from` on, or exactly `exactly`.

@@ -3,7 +3,7 @@
 //! The shim implements these over fixed addresses, so that a call costs what a function of its own
 //! would; the tests of this crate implement them over vectors, without a program.
 
-use crate::fd_table::Slot;
+use crate::fd_table::{Open, Slot};
 use crate::in_flight::Transit;
 use crate::object::Object;
 use crate::plain::Plain;
@@ -33,6 +33,10 @@ pub trait Memory {
 
     /// Whether so many bytes can be read.
     fn check(&self, at: usize, length: usize) -> Result<(), i32>;
+
+    /// How many bytes can be written from an address on, of so many; an error if there should be some
+    /// and are none.
+    fn writable(&self, at: usize, length: usize) -> Result<usize, i32>;
 
     /// Copies bytes that do not overlap, either of which may be the program's.
     fn copy(&self, to: usize, from: usize, length: usize) -> Result<(), i32>;
@@ -209,6 +213,9 @@ pub trait Scheduler {
     /// Lets a waiting thread go on.
     fn grant(&self, thread: &Self::Thread);
 
+    /// Lets all go on who wait for something.
+    fn grant_all(&self, waiting: Waiting, object: abi::Object);
+
     /// Records what performing the step showed that is being taken, if that is one of these.
     #[inline(always)]
     fn complete(&self, kinds: &'static [OperationKind], completion: Completion) {
@@ -295,6 +302,9 @@ pub trait Environment {
     /// Counts something that was answered without asking.
     fn count_cache_hit(&self);
 
+    /// Counts that the program was given random bytes.
+    fn count_random(&self);
+
     /// Counts an answer of a peer that cannot be late any longer.
     fn count_overdue(&self);
 
@@ -313,8 +323,8 @@ pub trait Files {
     /// The last descriptor of a file that the program wrote is closed.
     fn written_is_closed(&self, index: usize);
 
-    /// A lock of a file was released.
-    fn lock_is_released(&self);
+    /// How many bytes a file has, or none what is a directory; `None` if it is neither.
+    fn length(&self, open: Open) -> Option<usize>;
 }
 
 /// Ends the check: the program does what is not modelled.

@@ -11,6 +11,7 @@
 //! - [`syscalls`]: what programs call, each under its name. [`ioctl`], [`fd_table`]: the others that
 //!   descriptors have.
 //! - `fd_table`, `numbers`: descriptors, and which thread may give out which number.
+//! - [`flock`], [`lseek`]: locks and offsets of open files. [`random`]: `getrandom`.
 //! - `object`, `buffer`: one end of a communication, and the bytes that wait there.
 //! - `pipe`, `eventfd`, `timerfd`, `epoll`, `poll`, `select`: what their names say. `readiness`,
 //!   `wants`, `wakeup`: what can happen to an object, what a blocked call waits for, and who is
@@ -36,12 +37,14 @@ pub mod errno;
 mod eventfd;
 pub mod faults;
 pub mod fd_table;
+pub mod flock;
 mod frames;
 pub mod host;
 mod in_flight;
 pub mod ioctl;
 mod iovec;
 mod joint;
+pub mod lseek;
 mod message_log;
 mod msghdr;
 mod multicast;
@@ -53,6 +56,7 @@ mod peer_time;
 mod pipe;
 mod plain;
 mod poll;
+pub mod random;
 mod readiness;
 mod refine;
 mod select;

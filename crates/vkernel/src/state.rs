@@ -5,7 +5,7 @@ use crate::object::Kind;
 use crate::udp_clients::Clients;
 use core::cell::Cell;
 use everypath_perturb::Account;
-use everypath_shim_abi::{self as abi, Fault, MAX_PORTS, MAX_PROCESSES};
+use everypath_shim_abi::{self as abi, Fault, MAX_PORTS, MAX_PROCESSES, Splitmix};
 
 /// What there is once, for all processes of a closed system.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct State {
     pub(crate) clients: Clients,
     /// Whether a peer that waits with a timeout was met.
     pub(crate) has_timed_peers: Cell<bool>,
+    /// Which stream of random values the program is given.
+    pub(crate) random_stream: Cell<u16>,
     /// From which others each process is cut off, a bit each.
     pub cuts: [Cell<u16>; MAX_PROCESSES],
     /// How many numbers of each range were given out: see [`crate::fd_table`].
@@ -36,6 +38,7 @@ impl Default for State {
             accounts: from_fn(|_| Cell::default()),
             clients: Clients::default(),
             has_timed_peers: Cell::default(),
+            random_stream: Cell::default(),
             cuts: from_fn(|_| Cell::default()),
             slots_used: from_fn(|_| Cell::default()),
             objects_used: from_fn(|_| Cell::default()),
@@ -48,6 +51,8 @@ impl Default for State {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Task {
+    /// Its own stream of random bytes.
+    pub(crate) random: Cell<Splitmix>,
     /// How many ports it was given, and how many connections to peers it asked for.
     pub(crate) ports: Cell<u16>,
     pub(crate) connections: Cell<u16>,

@@ -63,6 +63,13 @@ pub(crate) enum Call {
     PeerName(usize),
     /// `SO_ERROR`, `SO_ACCEPTCONN`, `SO_TYPE`.
     Option(usize, OptionName),
+    /// A file of [`LENGTH`](crate::machine::LENGTH) bytes without a hole, open to be read and written.
+    File,
+    /// The file of a descriptor, opened once more.
+    Again(usize),
+    /// `flock`, which never waits: 1 shared, 2 exclusive, 8 unlocked.
+    Lock(usize, i32),
+    Seek(usize, i64, i32),
     Epoll,
     /// Events to wait for.
     EpollAdd(usize, usize, u32),

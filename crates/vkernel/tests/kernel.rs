@@ -1,9 +1,13 @@
 //! Calls made to the kernel of the machine.
 
 use crate::calls::{ALL, Call, Content, Kernel, OptionName, Outcome, Value};
+use crate::machine::LENGTH;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, epoll, eventfd, poll};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::fcntl_getfl;
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use rustix::fs::{
+    FlockOperation, MemfdFlags, Mode, OFlags, SeekFrom, fcntl_getfl, flock, memfd_create, open,
+    seek,
+};
 use rustix::io::{self, Errno};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketFlags, SocketType, sockopt,
@@ -186,6 +190,11 @@ impl Machine {
                 let made = self.at(place).and_then(|it| accept(it).map_err(error));
                 made.and_then(|made| self.add([made]))
             }
+            Call::File => file().and_then(|made| self.add([made])),
+            Call::Again(place) => {
+                let made = self.at(place).map_err(|_| error(Errno::NOENT)).and_then(again);
+                made.and_then(|made| self.add([made]))
+            }
             Call::Dup(place) => {
                 let made = self.at(place).and_then(|it| io::dup(it).map_err(error));
                 made.and_then(|made| self.add([made]))
@@ -232,6 +241,8 @@ impl Machine {
             }
             Call::PeerName(place) => done(rustix::net::getpeername(self.at(place)?).map(drop)),
             Call::Option(place, name) => option(self.at(place)?, name),
+            Call::Lock(place, how) => done(flock(self.at(place)?, operation(how))),
+            Call::Seek(place, offset, whence) => seek_to(self.at(place)?, offset, whence),
             Call::EpollAdd(epoll, place, events) => {
                 let (events, data) = event(events, place);
                 done(epoll::add(self.at(epoll)?, self.at(place)?, data, events))
@@ -283,6 +294,41 @@ impl Machine {
 fn eventfd_of(call: Call, flags: EventfdFlags) -> Result<OwnedFd, i32> {
     let (Call::Eventfd(value) | Call::Semaphore(value)) = call else { return Err(0) };
     eventfd(value, flags).map_err(error)
+}
+
+/// A file without a name.
+fn file() -> Result<OwnedFd, i32> {
+    let made = memfd_create("everypath", MemfdFlags::CLOEXEC).map_err(error)?;
+    io::write(&made, &[1; LENGTH]).map_err(error)?;
+    seek(&made, SeekFrom::Start(0)).map_err(error)?;
+    Ok(made)
+}
+
+/// Opens a file once more.
+fn again(file: BorrowedFd<'_>) -> Result<OwnedFd, i32> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(error)
+}
+
+fn operation(how: i32) -> FlockOperation {
+    match how {
+        1 => FlockOperation::NonBlockingLockShared,
+        2 => FlockOperation::NonBlockingLockExclusive,
+        8 => FlockOperation::NonBlockingUnlock,
+        _ => panic!("the library makes no such call"),
+    }
+}
+
+fn seek_to(file: BorrowedFd<'_>, offset: i64, whence: i32) -> Outcome {
+    let to = match whence {
+        0 => SeekFrom::Start(offset as u64),
+        1 => SeekFrom::Current(offset),
+        2 => SeekFrom::End(offset),
+        3 => SeekFrom::Data(offset as u64),
+        4 => SeekFrom::Hole(offset as u64),
+        _ => panic!("the library makes no such call"),
+    };
+    seek(file, to).map(Value::Number).map_err(error)
 }
 
 fn event(events: u32, place: usize) -> (epoll::EventFlags, epoll::EventData) {

@@ -7,6 +7,7 @@ use everypath_shim_abi::{
     PackedOperation, Setup, Upcall, UpcallReply, Waiting,
 };
 use everypath_vkernel::buffer::CAPACITY;
+use everypath_vkernel::fd_table::{Kind, Open};
 use everypath_vkernel::host::{
     Environment, Files, LAST, Memory, Scheduler, Tables, Thread as ThreadOfHost, Woken,
 };
@@ -23,6 +24,9 @@ const PROGRAM: usize = 1 << 20;
 const OWN: usize = 1 << 40;
 const MESSAGE: usize = OWN + (1 << 36);
 const LENT: usize = OWN + (1 << 37);
+
+/// How many bytes a file has.
+pub(crate) const LENGTH: usize = 100;
 
 /// What a call came to that would wait for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +45,7 @@ pub(crate) struct Thread {
     object: Cell<abi::Object>,
     outcome: Cell<u16>,
     is_blocked: Cell<bool>,
+    waiting: Cell<(Waiting, abi::Object)>,
 }
 
 impl ThreadOfHost for Thread {
@@ -115,6 +120,7 @@ impl Machine {
             object: Cell::default(),
             outcome: Cell::default(),
             is_blocked: Cell::default(),
+            waiting: Cell::new((Waiting::Nothing, abi::Object::NONE)),
         };
         Machine {
             pages: RefCell::default(),
@@ -202,6 +208,14 @@ impl Memory for Machine {
         self.each_page(at, length, |_, _| {})
     }
 
+    fn writable(&self, at: usize, length: usize) -> Result<usize, i32> {
+        let is_good = |bytes: &usize| self.check(at + bytes, 1).is_ok();
+        match (0..length).find(|bytes| !is_good(bytes)) {
+            Some(0) => Err(errno::EFAULT),
+            good => Ok(good.unwrap_or(length)),
+        }
+    }
+
     fn copy(&self, to: usize, from: usize, length: usize) -> Result<(), i32> {
         let mut bytes = vec![0; length];
         self.read(from, &mut bytes)?;
@@ -277,7 +291,8 @@ impl Scheduler for Machine {
     }
 
     fn network_waiters(&self) -> impl Iterator<Item = &Thread> {
-        self.threads.iter().filter(|thread| thread.is_blocked.get())
+        let waits = |it: &&Thread| it.is_blocked.get() && it.waiting.get().0 == Waiting::Network;
+        self.threads.iter().filter(waits)
     }
 
     fn is_alone(&self) -> bool {
@@ -316,9 +331,9 @@ impl Scheduler for Machine {
 
     fn stand_back(&self, _operation: Operation, _object: abi::Object) {}
 
-    fn wait(&self, waiting: Waiting, _object: abi::Object, deadline: Option<u64>) -> Woken {
-        assert_eq!(waiting, Waiting::Network);
+    fn wait(&self, waiting: Waiting, object: abi::Object, deadline: Option<u64>) -> Woken {
         let me = self.current.get();
+        self.threads[me].waiting.set((waiting, object));
         self.threads[me].is_blocked.set(true);
         while self.threads[me].is_blocked.get() {
             let next = self.waiting_programs.borrow_mut().pop_front();
@@ -340,6 +355,11 @@ impl Scheduler for Machine {
 
     fn grant(&self, thread: &Thread) {
         thread.is_blocked.set(false);
+    }
+
+    fn grant_all(&self, waiting: Waiting, object: abi::Object) {
+        let waits = |it: &&Thread| it.is_blocked.get() && it.waiting.get() == (waiting, object);
+        self.threads.iter().filter(waits).for_each(|thread| thread.is_blocked.set(false));
     }
 
     fn complete_earlier(
@@ -435,6 +455,8 @@ impl Environment for Machine {
 
     fn count_cache_hit(&self) {}
 
+    fn count_random(&self) {}
+
     fn count_overdue(&self) {}
 
     fn log(&self, _bytes: &[u8]) {}
@@ -451,5 +473,8 @@ impl Files for Machine {
 
     fn written_is_closed(&self, _index: usize) {}
 
-    fn lock_is_released(&self) {}
+    /// All files of these tests are as long.
+    fn length(&self, open: Open) -> Option<usize> {
+        matches!(open.kind, Kind::Host | Kind::Written).then_some(LENGTH)
+    }
 }

@@ -2,8 +2,11 @@
 
 use crate::calls::{ALL, Call, Content, Kernel, OptionName, Outcome, Value};
 use crate::machine::Machine;
+use everypath_vkernel::fd_table::{Kind, Open};
+use everypath_vkernel::flock::flock;
 use everypath_vkernel::host::Memory;
 use everypath_vkernel::ioctl::ioctl;
+use everypath_vkernel::lseek::lseek;
 use everypath_vkernel::syscalls::{self, Answer, answer};
 use everypath_vkernel::{errno, fd_table};
 
@@ -14,11 +17,21 @@ pub(crate) struct Model {
     /// What each was bound to.
     addresses: Vec<Vec<u8>>,
     content: Content,
+    /// How many files were made.
+    files: u16,
+}
+
+/// A file, newly opened.
+fn file(index: u16) -> Open {
+    Open { kind: Kind::Written, index, flags: READ_WRITE, ..Open::default() }
 }
 
 /// A number that is never open.
 const CLOSED: i32 = 9000;
 const NONBLOCK: i32 = 0o4000;
+const READ_WRITE: i32 = 2;
+/// `LOCK_NB`.
+const NOT_WAITING: i32 = 4;
 const NO_SIGNAL: i32 = 0x4000;
 const PEEK: i32 = 2;
 const TRUNCATED: i32 = 0x20;
@@ -30,6 +43,7 @@ impl Model {
             descriptors: Vec::new(),
             addresses: Vec::new(),
             content: Content::default(),
+            files: 0,
         }
     }
 
@@ -215,6 +229,14 @@ impl Model {
             Call::Accept(place) => {
                 finish(|| syscalls::accept4(&k, self.at(place), (0, 0), NONBLOCK))
             }
+            Call::File => {
+                self.files += 1;
+                finish(|| Ok(fd_table::open(&k, file(self.files))))
+            }
+            Call::Again(place) => finish(|| {
+                let open = fd_table::get(&k, self.at(place)).ok_or(errno::ENOENT)?.get();
+                Ok(fd_table::open(&k, file(open.index)))
+            }),
             Call::Dup(place) => finish(|| Ok(fd_table::duplicate(&k, self.at(place), 0, None))),
             _ => {
                 self.machine = k;
@@ -287,6 +309,10 @@ impl Kernel for Model {
                     OptionName::Accepts => 30,
                 };
                 self.option(place, name).map(Value::Number)
+            }
+            Call::Lock(place, how) => number(|| flock(k, self.at(place), how | NOT_WAITING)),
+            Call::Seek(place, offset, whence) => {
+                number(|| lseek(k, self.at(place), offset, whence))
             }
             Call::EpollAdd(epoll, place, events) => self.epoll_control(1, epoll, place, events),
             Call::EpollDelete(epoll, place) => self.epoll_control(2, epoll, place, 0),

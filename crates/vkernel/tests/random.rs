@@ -60,6 +60,19 @@ fn events() {
     check(&[Call::Eventfd(1), Call::Semaphore(2)], calls);
 }
 
+#[test]
+fn files() {
+    let offset = -120_i64..120;
+    let places = &[0, 1, 2, 3];
+    let calls = prop_oneof![
+        4 => (of(places), proptest::sample::select(&[1, 2, 8][..]))
+            .prop_map(|(place, how)| Call::Lock(place, how)),
+        4 => (of(places), offset, 0..5).prop_map(|(place, by, from)| Call::Seek(place, by, from)),
+        1 => of(places).prop_map(Call::Close),
+    ];
+    check(&[Call::File, Call::Again(0), Call::Dup(0), Call::Again(1)], calls);
+}
+
 /// What can be done to connected sockets.
 fn conversation(places: &'static [usize]) -> impl Strategy<Value = Call> {
     prop_oneof![

@@ -5,8 +5,11 @@ use crate::descriptors;
 use crate::fail::stop;
 use crate::files::{self, AT_FDCWD, At, Of};
 use crate::guest;
+use crate::kernel::KERNEL;
 use crate::net::syscalls::{self as net, is_object};
 use crate::sys::{Answer, answer, errno, number};
+use everypath_vkernel::flock::flock;
+use everypath_vkernel::lseek::lseek;
 
 const NO_FOLLOW: i32 = 0x100;
 const REMOVE_DIRECTORY: usize = 0x200;
@@ -31,7 +34,7 @@ pub(super) const HANDLERS: Handlers = &[
     (number::CREAT, |_, [a, b, ..]| files::open(here(a), CREAT, b as u32)),
     (number::OPENAT, |_, [a, b, c, d, ..]| files::open(At(a as i32, b), c as i32, d as u32)),
     (number::CLOSE, |_, [a, ..]| answer(descriptors::close(a as i32))),
-    (number::LSEEK, |_, [a, b, c, ..]| files::seek(a as i32, b as i64, c as i32)),
+    (number::LSEEK, |_, [a, b, c, ..]| lseek(KERNEL, a as i32, b as i64, c as i32)),
     (number::FSTAT, |_, [a, b, ..]| files::status(a as i32, b)),
     (number::STAT, |_, [a, b, ..]| files::path_status(here(a), b, 0)),
     (number::LSTAT, |_, [a, b, ..]| files::path_status(here(a), b, NO_FOLLOW)),
@@ -121,7 +124,7 @@ pub(super) const HANDLERS: Handlers = &[
     (number::DUP3, |_, [a, b, c, ..]| duplicate(a as i32, b, c as i32)),
     (number::FCNTL, |_, [a, b, c, ..]| control(a as i32, b as i32, c)),
     (number::IOCTL, |_, [a, b, c, ..]| device_control(a as i32, b, c)),
-    (number::FLOCK, |_, [a, b, ..]| files::flock::lock(a as i32, b as i32)),
+    (number::FLOCK, |_, [a, b, ..]| flock(KERNEL, a as i32, b as i32)),
     // Nothing that is written outlives the execution, so there is nothing to flush.
     (number::SYNC, |_, _| Ok(0)),
     (number::SYNC_FILE_RANGE, |_, [a, ..]| opened(a)),

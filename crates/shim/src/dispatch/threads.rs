@@ -2,13 +2,14 @@
 
 use super::Handlers;
 use crate::futex;
+use crate::kernel::KERNEL;
 use crate::process;
-use crate::random;
 use crate::signals;
 use crate::sys::{answer, errno, number};
 use crate::thread;
 use crate::time;
 use crate::timers;
+use everypath_vkernel::random;
 
 pub(super) const HANDLERS: Handlers = &[
     (number::FUTEX, |_, [a, b, c, d, e, f]| {
@@ -28,7 +29,7 @@ pub(super) const HANDLERS: Handlers = &[
     (number::NANOSLEEP, |_, [a, b, ..]| time::nanosleep(time::MONOTONIC, 0, a, b)),
     (number::GETTIMEOFDAY, |_, [a, b, ..]| time::get_time_of_day(a, b)),
     (number::TIME, |_, [a, ..]| time::get_seconds(a)),
-    (number::GETRANDOM, |_, [a, b, c, ..]| random::get(a, b, c)),
+    (number::GETRANDOM, |_, [a, b, c, ..]| random::getrandom(KERNEL, a, b, c)),
     (number::TGKILL, |_, [_, b, c, ..]| answer(signals::kill_thread(b as i32, c as i32))),
     (number::TKILL, |_, [a, b, ..]| answer(signals::kill_thread(a as i32, b as i32))),
     (number::KILL, |_, [a, b, ..]| answer(signals::kill_process(a as i32, b as i32))),

@@ -8,7 +8,7 @@
 //! - `names`: files made, linked, renamed and unlinked. `status`: `stat`, `access`, `chmod`.
 //! - `owners`: `chown` and its kin. `copying`: `sendfile` and its kin. `attributes`: `getxattr` and its
 //!   kin. `shared`: mappings that are shared.
-//! - `listing`: directories. `flock`: locks. `handover`: files exchanged with the checker.
+//! - `listing`: directories. `handover`: files exchanged with the checker.
 
 use crate::dispatch;
 use crate::fail::stop;
@@ -20,7 +20,6 @@ use core::cell::Cell;
 mod attributes;
 mod copying;
 mod directory;
-pub(crate) mod flock;
 mod handover;
 mod host;
 mod listing;
@@ -50,7 +49,7 @@ pub(crate) use status::{
     path_status, set_times, status,
 };
 pub(crate) use transfer::{
-    allocate, contents, is_of_machine, is_zeros, read, resize_path, seek, truncate, unread,
+    allocate, contents, is_of_machine, is_zeros, length, read, resize_path, truncate, unread,
     write_to,
 };
 

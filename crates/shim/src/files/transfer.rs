@@ -4,8 +4,9 @@ use super::host::copied;
 use super::path::{At, Path};
 use super::status::check_writable;
 use super::{listing, resize, shared, slot};
-use crate::descriptors::{self, ACCESS_MODE, Kind, get, used};
+use crate::descriptors::{self, ACCESS_MODE, Kind, Open, get, used};
 use crate::guest;
+use crate::kernel::KERNEL;
 use crate::multi_process;
 use crate::objects;
 use crate::scheduler::point;
@@ -14,9 +15,6 @@ use core::cell::Cell;
 use everypath_shim_abi::Operation;
 
 const WRITE_ONLY: i32 = 1;
-/// For `lseek`: the next data, the next hole.
-const DATA: i32 = 3;
-const HOLE: i32 = 4;
 
 /// Whether a descriptor is open on a file of the machine, as it is there.
 pub(crate) fn is_of_machine(descriptor: i32) -> bool {
@@ -25,7 +23,10 @@ pub(crate) fn is_of_machine(descriptor: i32) -> bool {
 
 /// The bytes behind a descriptor: address and length.
 pub(crate) fn contents(descriptor: i32) -> Option<(usize, usize)> {
-    let open = get(descriptor)?.get();
+    bytes_of(get(descriptor)?.get())
+}
+
+fn bytes_of(open: Open) -> Option<(usize, usize)> {
     match open.kind {
         _ if listing::is_directory(open) => None,
         Kind::Host => {
@@ -78,11 +79,7 @@ pub(crate) fn read(descriptor: i32, address: usize, length: usize, at: Option<u6
             room.fill(0);
             Ok(room.len() as isize)
         }
-        Kind::Random => {
-            let room = guest::writable(address, length)?;
-            crate::random::fill(room);
-            Ok(room.len() as isize)
-        }
+        Kind::Random => everypath_vkernel::random::read(KERNEL, address, length),
         Kind::Host | Kind::Written if listing::is_directory(open) => Err(errno::EISDIR),
         Kind::Host | Kind::Written => {
             if open.kind == Kind::Written {
@@ -164,34 +161,11 @@ fn put(index: usize, given: &[u8], at: Option<u64>, (append, own): (bool, u64)) 
     offset + given.len()
 }
 
-/// Does what the system call does.
-pub(crate) fn seek(descriptor: i32, offset: i64, whence: i32) -> Answer {
-    let is_file = get(descriptor).is_some_and(|open| open.get().kind != Kind::Object);
-    let found = if is_file { descriptors::moved(descriptor) } else { used(descriptor) };
-    let slot = found.ok_or(errno::EBADF)?;
-    let mut open = slot.get();
-    let size = match contents(descriptor) {
-        Some((_, size)) => size,
-        None if listing::is_directory(open) => 0,
-        None => return Err(errno::ESPIPE),
-    };
-    let base = match whence {
-        0 => 0,
-        1 => open.offset as i64,
-        2 => size as i64,
-        DATA | HOLE if !(0..size as i64).contains(&offset) => return Err(errno::ENXIO),
-        // A file has no holes but the one behind its end.
-        DATA => 0,
-        HOLE => size as i64 - offset,
-        _ => return Err(errno::EINVAL),
-    };
-    match base.checked_add(offset) {
-        Some(offset) if offset >= 0 => {
-            open.offset = offset as u64;
-            slot.set(open);
-            Ok(offset as isize)
-        }
-        _ => Err(errno::EINVAL),
+/// How many bytes a file has, or none what is a directory; `None` if it is neither.
+pub(crate) fn length(open: Open) -> Option<usize> {
+    match bytes_of(open) {
+        Some((_, size)) => Some(size),
+        None => listing::is_directory(open).then_some(0),
     }
 }
 

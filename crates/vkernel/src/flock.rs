@@ -1,63 +1,58 @@
 //! `flock`: locks that belong to open file descriptions, not to threads or processes.
 
-use crate::descriptors::{Kind, Open, all_open, found, get};
-use crate::objects;
-use crate::scheduler::{Woken, grant_all, point, wait};
-use crate::sys::{Answer, errno};
+use crate::errno;
+use crate::fd_table::{self, Kind, Open, all_open, found, get};
+use crate::host::{Host, Woken};
 use core::cell::Cell;
-use everypath_shim_abi::{Operation, Waiting};
+use everypath_shim_abi::{self as abi, Operation, Waiting};
 
+const SHARED: u8 = 1;
 const EXCLUSIVE: u8 = 2;
 
 /// Does what the system call does.
-pub(crate) fn lock(descriptor: i32, how: i32) -> Answer {
+pub fn flock(k: &impl Host, descriptor: i32, how: i32) -> Result<isize, i32> {
     const NOT_WAITING: i32 = 4;
     loop {
-        match try_lock(descriptor, how & !NOT_WAITING)? {
+        match try_lock(k, descriptor, how & !NOT_WAITING)? {
             true => return Ok(0),
             false if how & NOT_WAITING != 0 => return Err(errno::EAGAIN),
             false => {}
         }
-        if wait(Waiting::FileLock, objects::paths(), None)
-            == (Woken::Interrupted { restart: false })
-        {
+        let released = fd_table::paths(k);
+        if k.wait(Waiting::FileLock, released, None) == (Woken::Interrupted { restart: false }) {
             return Err(errno::EINTR);
         }
     }
 }
 
 /// Locks or unlocks, in one step; false if another owner has it.
-fn try_lock(descriptor: i32, how: i32) -> Result<bool, i32> {
+fn try_lock(k: &impl Host, descriptor: i32, how: i32) -> Result<bool, i32> {
     let wanted = match how {
-        1 => 1,
+        1 => SHARED,
         2 => EXCLUSIVE,
         8 => 0,
         _ => return Err(errno::EINVAL),
     };
-    let open = found(descriptor).ok_or(errno::EBADF)?.get();
+    let open = found(k, descriptor).ok_or(errno::EBADF)?.get();
     if !matches!(open.kind, Kind::Host | Kind::Written) {
         return Ok(true);
     }
-    point(Operation::FileWrite(0), objects::file(open.index));
-    let this = get(descriptor).ok_or(errno::EBADF)?;
+    let file = abi::Object::file(k.process() as u8, u32::from(open.index) + 1);
+    k.point(Operation::FileWrite(0), file);
+    let this = get(k, descriptor).ok_or(errno::EBADF)?;
     let open = this.get();
     let excludes = |other: &&Cell<Open>| {
         let other = other.get();
         (other.kind, other.index) == (open.kind, open.index)
             && (other.lock == EXCLUSIVE || other.lock != 0 && wanted == EXCLUSIVE)
     };
-    let mut others = all_open().filter(|other| !core::ptr::eq(*other, this));
+    let mut others = all_open(k).filter(|other| !core::ptr::eq(*other, this));
     let is_free = wanted == 0 || !others.any(|other| excludes(&other));
     // Who wants another kind of lock gives up the one it has, even if it does not get it.
     let lock = if is_free { wanted } else { 0 };
     this.set(Open { lock, ..open });
     if open.lock > lock {
-        given_back();
+        fd_table::lock_is_released(k);
     }
     Ok(is_free)
-}
-
-/// A lock was released: all waiters retry.
-pub(crate) fn given_back() {
-    grant_all(Waiting::FileLock, objects::paths());
 }
