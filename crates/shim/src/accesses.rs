@@ -7,12 +7,11 @@
 //! snapshots.
 
 use crate::fail::stop;
+use crate::machine::Machine;
 use crate::memory::{bytes, load, map, store, view};
 use crate::multi_process;
 use crate::region::{own, region, setup};
-use crate::run_state::{Common, RunState};
-use crate::scheduler::Counter;
-use crate::signals::Machine;
+use crate::run_state::{Common, Counter, RunState};
 use crate::state::{State, state};
 use crate::sys::{number, sys};
 use core::cell::Cell;
@@ -188,7 +187,7 @@ pub(crate) fn is_full(address: u64, machine: &Machine) -> bool {
     EMPTIED.set(times);
     // A thread that fills the log so often in one step may wait for another one.
     if times >= OFTEN && times.is_power_of_two() && state().has_runnable_other() {
-        crate::signals::hang::probe(machine, TRACED);
+        crate::hang::probe(machine, TRACED);
     }
     true
 }

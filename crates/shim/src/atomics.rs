@@ -3,12 +3,12 @@
 //! The checker finds them and writes the stubs; a stub saves the flags and rax, pushes the address
 //! of the operand and the number of the site, and calls `everypath_atomic`.
 
+use crate::machine::Machine;
 use crate::memory::{load, view};
 use crate::objects;
-use crate::scheduler::{glance, note_look, point, skips, spin};
-use crate::signals::Machine;
-use crate::state::{State, Thread, state};
-use crate::sync::inlined_std::{Stage, Use, belongs, enter};
+use crate::scheduler::{LOOKS, glance, note_in_vain, note_look, point, skips, spin, times_in_vain};
+use crate::state::{Stage, State, state};
+use crate::sync::inlined_std::{Use, belongs, enter};
 use crate::sync::{rust_condvar, rust_mutex, rust_rwlock};
 use core::arch::global_asm;
 use core::arch::x86_64::__cpuid_count;
@@ -195,7 +195,7 @@ const BEFORE: u64 = (PUSHED + StubFrame::TO_PROGRAM) as u64;
 
 /// Runs before a patched instruction, on the stack of its thread.
 extern "C" fn before_instruction(frame: usize, vectors: usize) {
-    if !crate::controller::is_running() {
+    if !crate::ending::is_running() {
         return;
     }
     if crate::region::setup().canonical {
@@ -321,31 +321,6 @@ fn value(operand: usize, size: u8) -> u64 {
         4 => u64::from(load::<u32>(operand)),
         _ => load(operand),
     }
-}
-
-/// A thread that so often finds the same at the same instruction, and changes nothing, spins.
-pub(crate) const LOOKS: u64 = 3;
-
-/// A thread that yields after a failed load spins if it loads again.
-pub(crate) fn note_yield(thread: &Thread) {
-    let [site, operand, found, times] = thread.in_vain.get();
-    let [looked_at, looked, looks] = thread.looked.get();
-    thread.in_vain.set([site, operand, found, if times > 0 { LOOKS } else { 0 }]);
-    thread.looked.set([looked_at, looked, if looks > 0 { LOOKS } else { 0 }]);
-}
-
-/// How often in a row an instruction, or a function, has found the same, and changed nothing.
-pub(crate) fn times_in_vain(site: u64, operand: usize, found: u64) -> u64 {
-    let [last_site, last_operand, last_found, times] = state().current().in_vain.get();
-    let is_again = [last_site, last_operand, last_found] == [site, operand as u64, found];
-    if is_again { times } else { 0 }
-}
-
-/// Notes what an instruction, or a function, found that changes nothing.
-pub(crate) fn note_in_vain(site: u64, operand: usize, found: u64) {
-    let times = (times_in_vain(site, operand, found) + 1).min(LOOKS);
-    state().current().in_vain.set([site, operand as u64, found, times]);
-    note_look(state().current(), operand, found);
 }
 
 /// A comparison that fails again and again, with nothing changed since it first did, waits for a

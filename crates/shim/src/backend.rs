@@ -4,10 +4,12 @@
 //! snapshots know nothing of kernel threads. A kernel thread waits on a stack of the shim and holds
 //! no state of the program: it outlives executions.
 
+use crate::above::Above;
 use crate::context::Context;
 use crate::memory::map;
 use crate::region::{SysFutex, setup};
 use crate::state::{Thread, state};
+use crate::worker::KERNEL;
 use core::arch::global_asm;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU16, Ordering};
@@ -172,8 +174,7 @@ fn is_mapped(number: u16) -> bool {
 }
 
 extern "C" fn carry(number: usize) -> ! {
-    crate::signals::arm_kernel_thread(number);
-    crate::dispatch::arm();
+    KERNEL.kernel_thread_begins(number);
     let me = number as u16;
     await_baton(me);
     state().thread(me).context.resume()

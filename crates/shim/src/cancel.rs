@@ -7,11 +7,11 @@
 //!
 //! Unwinding, and with it handlers and destructors, is libc's: see `pthread_exit`.
 
+use crate::libc;
 use crate::objects;
 use crate::scheduler::{grant, point, stand_back};
-use crate::state::{Interruption, Status, Thread, state};
+use crate::state::{Cancellation, Interruption, Place, Status, Thread, find, state};
 use crate::sys::errno;
-use crate::thread::{find, pthread_exit};
 use everypath_shim_abi::{Object, Operation, OperationKind};
 
 /// What joining a thread that was cancelled gives.
@@ -20,44 +20,9 @@ const CANCELED: usize = usize::MAX;
 /// A thread that only tests so often in a row waits to be cancelled.
 const PATIENCE: u8 = 64;
 
-/// Whether a thread is in a call that is a cancellation point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-enum Place {
-    #[default]
-    Elsewhere,
-    /// It is, and nothing has happened yet.
-    Entered,
-    /// It is, and something may have happened.
-    Begun,
-}
-
-/// What a thread knows of its cancellation. No byte between its parts is left undefined: it is part
-/// of states, which are hashed.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Cancellation {
-    pending: bool,
-    disabled: bool,
-    asynchronous: bool,
-    /// It is being cancelled, or ends by itself.
-    over: bool,
-    place: Place,
-    /// How often in a row it only tested.
-    tests: u8,
-}
-
-/// Whether a thread that was cancelled must not go on with the call that it is in.
-fn is_due_for(thread: &Thread) -> bool {
-    let it = thread.cancellation.get();
-    // Nothing can be unwound from within a patched instruction or a trapped call.
-    let anywhere = it.asynchronous && thread.at.get() == [0; 3];
-    it.pending && !it.disabled && !it.over && (anywhere || it.place != Place::Elsewhere)
-}
-
 /// Whether the running thread must not go on with the call that it is in.
 pub(crate) fn is_due() -> bool {
-    is_due_for(state().current())
+    state().current().is_cancelled()
 }
 
 /// Ends the running thread if it was cancelled and is where that is acted on.
@@ -67,13 +32,27 @@ pub(crate) fn act_if_due() {
     }
 }
 
+/// Interposes libc's function: the real one unwinds to our own first frame.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub(crate) extern "C" fn pthread_exit(result: usize) -> ! {
+    let thread = state().current();
+    thread.result.set(result);
+    is_over(thread);
+    let real = libc::real_cached!("pthread_exit", "GLIBC_2.2.5");
+    libc::call!(real, fn(usize), result);
+    unreachable!("pthread_exit does not return")
+}
+
 /// A thread ends: it cannot be cancelled any more.
 pub(crate) fn is_over(thread: &Thread) {
     let it = thread.cancellation.get();
     thread.cancellation.set(Cancellation { over: true, place: Place::Elsewhere, ..it });
 }
 
-/// The running thread takes a step, of which nothing has happened yet.
+/// The running thread takes a step, of which nothing has happened yet. Not inlined, nor is the end of a
+/// thread: who spins must find on its stack what was there in the round before.
+#[inline(never)]
 pub(crate) fn at_step() {
     let thread = state().current();
     let it = thread.cancellation.get();
@@ -126,7 +105,7 @@ extern "C" fn pthread_cancel(handle: usize) -> i32 {
     point(Operation::Cancel, objects::memory(handle));
     let Some(thread) = find(handle) else { return errno::ESRCH };
     thread.cancellation.set(Cancellation { pending: true, ..thread.cancellation.get() });
-    if thread.status() == Status::Blocked && is_due_for(thread) {
+    if thread.status() == Status::Blocked && thread.is_cancelled() {
         thread.interruption.set(Interruption::Failing);
         grant(thread);
     }

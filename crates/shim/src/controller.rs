@@ -1,18 +1,17 @@
 //! The beginning and the end of executions, and the commands of the checker.
 
 use crate::backend;
-use crate::fail::Message;
+use crate::ending::{self, note_end};
 use crate::fingerprint::fingerprint;
 use crate::log::log;
 use crate::multi_process;
 use crate::process_faults;
 use crate::region::{count, hand_over, own, region, reply, setup};
-use crate::run_state::{Common, RunState};
-use crate::scheduler::{self, Ending, STEPS, SWITCHES};
+use crate::run_state::{BEGUN, CHOSEN, Common, RunState, STEPS};
+use crate::scheduler::{self, SWITCHES};
 use crate::snapshot;
-use crate::state::{Status, Thread, state};
+use crate::state::{Ending, Status, Thread, state};
 use crate::sys::{number, sys};
-use core::fmt;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
@@ -20,13 +19,8 @@ use everypath_shim_abi::{
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-static RUNNING: AtomicBool = AtomicBool::new(false);
 /// Whether the program has taken a step since it was restored.
 static MOVED: AtomicBool = AtomicBool::new(false);
-/// Whether the program has left its start: then it stands before a choice.
-pub(crate) static BEGUN: Common<AtomicBool> = Common::at(offset_of!(RunState, begun));
-/// Whether a thread was chosen that does not run yet.
-pub(crate) static CHOSEN: Common<AtomicBool> = Common::at(offset_of!(RunState, chosen));
 /// Whether the next process to run shall only describe its threads.
 static DESCRIBING: Common<AtomicBool> = Common::at(offset_of!(RunState, describing));
 /// The number of the present execution, and the one that this process was restored for.
@@ -35,11 +29,6 @@ static PUT_BACK: AtomicU64 = AtomicU64::new(0);
 /// The process that runs the present execution, while forking.
 static CHILD: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the program is under control: it is not while libraries are initialised.
-pub(crate) fn is_running() -> bool {
-    RUNNING.load(Relaxed)
-}
-
 /// Serves the checker's commands; the program is ready to run from its start.
 pub(crate) fn serve() -> ! {
     loop {
@@ -47,6 +36,7 @@ pub(crate) fn serve() -> ! {
         let command = own().command.get();
         log(LogKind::Request, [command.request as u64, command.count, 0]);
         scheduler::obey(&command);
+        crate::heap::obey(&setup());
         match command.request {
             Request::Begin => {
                 crate::start::begin();
@@ -70,7 +60,7 @@ pub(crate) fn serve() -> ! {
 
 /// Takes part in a system: does what is to be done whenever this process has the turn.
 fn attend() -> ! {
-    RUNNING.store(true, Relaxed);
+    ending::take_control();
     loop {
         multi_process::await_turn();
         multi_process::stay_together();
@@ -90,7 +80,7 @@ fn attend() -> ! {
 
 /// Runs executions until one is not as expected.
 fn run(command: &Command) {
-    RUNNING.store(true, Relaxed);
+    ending::take_control();
     multi_process::stay_together();
     region().notice_count.set(0);
     let ordered = crate::batch::are_given(command);
@@ -215,7 +205,7 @@ fn run_own() -> usize {
             CHOSEN.store(true, Relaxed);
             return owner;
         }
-        if process_faults::is_one(state.current()) {
+        if state.current().is_injector() {
             process_faults::meet(state.current());
             continue;
         }
@@ -329,7 +319,7 @@ fn describe_own() {
             across,
             allocation: crate::heap::allocation_of(thread.object.get()),
             registers: match at {
-                _ if process_faults::is_one(thread) => [0; 3],
+                _ if thread.is_injector() => [0; 3],
                 [0, ..] => thread.context.registers(),
                 _ => at,
             },
@@ -340,48 +330,6 @@ fn describe_own() {
         described += 1;
     }
     region.thread_count.set(described as u32);
-}
-
-/// Says how the execution ended.
-pub(crate) fn note_end(ending: Ending) {
-    crate::accesses::end_step(state());
-    log(LogKind::Ended, [ending.outcome as u64, ending.detail as u64, 0]);
-    reply(|reply| {
-        reply.outcome = ending.outcome;
-        reply.detail = ending.detail;
-        reply.thread = state().current.get();
-    });
-}
-
-/// Ends the execution, seen from a thread of the program.
-pub(crate) fn ended(outcome: Outcome, detail: i32) -> ! {
-    note_end(Ending { outcome, detail });
-    if !is_running() {
-        crate::fail::die(outcome, format_args!("{}", crate::fail::EarlyEnd(outcome, detail)));
-    }
-    loop {
-        backend::leave(state().current());
-    }
-}
-
-/// Says why the execution is about to end.
-pub(crate) fn say(arguments: fmt::Arguments<'_>) {
-    let text = Message::new(arguments).bytes();
-    reply(|reply| reply.text = text);
-}
-
-/// Ends the execution with a text that says why.
-pub(crate) fn ended_with(outcome: Outcome, detail: i32, arguments: fmt::Arguments<'_>) -> ! {
-    say(arguments);
-    ended(outcome, detail)
-}
-
-/// Ends the exploration: the program does what we cannot control.
-pub(crate) fn uncontrolled(arguments: fmt::Arguments<'_>) -> ! {
-    if !is_running() {
-        crate::fail::die(Outcome::Uncontrolled, arguments);
-    }
-    ended_with(Outcome::Uncontrolled, 0, arguments)
 }
 
 /// The thread that the program starts with is ready to run.

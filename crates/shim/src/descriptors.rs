@@ -1,6 +1,6 @@
 //! The descriptor table of this process: see `everypath-vkernel`.
 
-use crate::kernel::KERNEL;
+use crate::worker::KERNEL;
 use core::cell::Cell;
 use everypath_vkernel::fd_table;
 

@@ -4,8 +4,8 @@
 //! Linux 6.7) and lists them (`PAGEMAP_SCAN`). The price is about two microseconds a written page,
 //! whatever the size of the program.
 
-use crate::memory::{copy, round_up};
-use crate::snapshot::{Span, first_image};
+use crate::memory::{Span, copy, round_up};
+use crate::snapshot::first_image;
 use crate::sys::{number, sys};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};

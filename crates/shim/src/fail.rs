@@ -1,9 +1,10 @@
 //! Giving up: unsupported calls (inconclusive) and internal errors, each with a reason.
 
 use crate::guest;
+use crate::machine::Machine;
 use crate::region::{SysFutex, is_open, own, region, reply};
-use crate::signals::Machine;
 use crate::sys::{number, sys};
+use crate::worker::Worker;
 use core::fmt::{self, Write};
 use everypath_shim_abi::{MAX_TEXT, Outcome, Side};
 
@@ -87,7 +88,7 @@ pub(crate) fn faulted(signal: i32, address: u64, machine: &Machine) -> ! {
 fn keep_stack(rip: u64, stack: usize) {
     const WORDS: usize = 1024;
     let words = (0..WORDS).map_while(|at| guest::load::<u64>(stack + at * 8).ok());
-    let ours = words.filter(|&word| crate::start::is_our_text(word as usize));
+    let ours = words.filter(|&word| crate::text::is_our_text(word as usize));
     let frames = &region().fault_stack;
     frames.iter().for_each(|frame| frame.set(0));
     for (frame, address) in frames.iter().zip([rip].into_iter().chain(ours)) {
@@ -95,10 +96,21 @@ fn keep_stack(rip: u64, stack: usize) {
     }
 }
 
+/// How executions end because the program does what we cannot control.
+pub(crate) trait Stop {
+    /// Ends the exploration.
+    fn uncontrolled(&self, why: fmt::Arguments<'_>) -> !;
+}
+
 /// Ends the exploration: the program does what we cannot control.
+pub(crate) fn uncontrolled(why: fmt::Arguments<'_>) -> ! {
+    Worker.uncontrolled(why)
+}
+
+/// The same, with a message of its own.
 macro_rules! stop {
     ($($argument:tt)*) => {
-        $crate::controller::uncontrolled(format_args!($($argument)*))
+        $crate::fail::uncontrolled(format_args!($($argument)*))
     };
 }
 pub(crate) use stop;

@@ -8,9 +8,9 @@
 //!
 //! [`Setup::canonical`]: everypath_shim_abi::Setup
 
-use crate::memory::bytes;
+use crate::memory::{Span, bytes};
 use crate::region::region;
-use crate::snapshot::{Span, for_each_memory_span};
+use crate::snapshot::for_each_memory_span;
 use crate::state::{State, Status, Thread, state};
 use core::mem::offset_of;
 use everypath_shim_abi::{MAX_THREADS, Output};

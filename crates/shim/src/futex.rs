@@ -3,11 +3,11 @@
 use crate::fail::stop;
 use crate::guest;
 use crate::objects;
-use crate::scheduler::{Woken, ask, grant, point, wait};
-use crate::state::{Thread, state};
+use crate::scheduler::{Woken, ask, futex_waiters, grant, point, wait};
+use crate::state::state;
 use crate::sync::rust_condvar;
 use crate::sys::{Answer, errno};
-use everypath_shim_abi::{CondMutex, Object, Operation, Waiting};
+use everypath_shim_abi::{CondMutex, Operation, Waiting};
 
 const WAIT: i32 = 0;
 const WAKE: i32 = 1;
@@ -31,18 +31,6 @@ pub(crate) struct Call {
     pub(crate) timeout: usize,
     pub(crate) other: usize,
     pub(crate) third: usize,
-}
-
-fn waiting_on(word: Object, mask: u32) -> impl Iterator<Item = &'static Thread> {
-    // Conditions of Rust are futexes; those of pthreads have no mask.
-    let waits = |thread: &Thread| matches!(thread.waiting.get(), Waiting::Futex | Waiting::Cond);
-    let waiters = state().waiters_on(word).filter(move |thread| waits(thread));
-    waiters.filter(move |thread| thread.mask.get() & mask != 0)
-}
-
-/// How many threads wait on a word with a mask.
-pub(crate) fn waiters(word: Object, mask: u32) -> u32 {
-    waiting_on(word, mask).count() as u32
 }
 
 /// Does what the system call does.
@@ -120,14 +108,14 @@ fn wake(word: usize, most: u32, mask: u32) -> isize {
     };
     thread.mask.set(0);
     let word = objects::memory(word);
-    let all = waiters(word, mask);
+    let all = futex_waiters(word, mask).count() as u32;
     if most >= all {
-        waiting_on(word, mask).for_each(grant);
+        futex_waiters(word, mask).for_each(grant);
         return all as isize;
     }
     let mut chosen = Combination::new(all, most, u32::from(outcome));
     let mut woken = 0;
-    for waiter in waiting_on(word, mask) {
+    for waiter in futex_waiters(word, mask) {
         if chosen.takes_next() {
             grant(waiter);
             woken += 1;

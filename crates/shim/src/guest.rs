@@ -10,8 +10,8 @@
 //!
 //! A slice of the program's memory is good until the next scheduling point: others may unmap it.
 
+use crate::machine::Machine;
 use crate::memory;
-use crate::signals::Machine;
 use crate::sys::errno;
 use core::arch::global_asm;
 use everypath_shim_abi::address_space::PAGE;

@@ -4,48 +4,35 @@
 //! The type has no size and every address is a constant, so that calls through it cost nothing.
 
 use crate::cancel;
-use crate::controller;
+use crate::ending;
 use crate::files;
 use crate::guest;
 use crate::memory::{self, view};
 use crate::multi_process;
 use crate::output;
 use crate::region::{self, count, region, reply};
-use crate::run_state::{Common, RunState};
-use crate::scheduler::{self, STEPS};
+use crate::run_state::{Common, RunState, STEPS};
+use crate::scheduler;
 use crate::signals;
 use crate::state::{self, Status, state};
+use crate::tables::{object_at, slot_at};
+use crate::worker::Worker;
 use core::cell::Cell;
 use core::fmt;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use everypath_commtree as commtree;
-use everypath_shim_abi::address_space::{BUFFERS, DESCRIPTORS, OBJECTS, SLOTS};
+use everypath_shim_abi::address_space::BUFFERS;
 use everypath_shim_abi::{
     MAX_THREADS, NoticeKind, Object as Footprint, Operation, OperationKind, Outcome,
     PackedCompletion, PackedOperation, Setup, Upcall, UpcallReply, Waiting,
 };
 use everypath_vkernel::buffer::CAPACITY;
-use everypath_vkernel::fd_table::{LIMIT, Open};
+use everypath_vkernel::fd_table::Open;
 use everypath_vkernel::host::{
     Environment, Files, Memory, PEERS, Scheduler, Tables, Thread, Woken,
 };
 use everypath_vkernel::{MAX_WATCHED, Object, Slot, State, Task, Transit};
-
-/// This worker, to the kernel.
-#[derive(Debug)]
-pub(crate) struct Worker;
-
-/// What functions of the kernel are called with.
-pub(crate) const KERNEL: &Worker = &Worker;
-
-/// How many bytes the tables of descriptors and of objects have, and all buffers together.
-pub(crate) const SLOTS_LENGTH: usize = LIMIT * size_of::<Slot>();
-pub(crate) const OBJECTS_LENGTH: usize = LIMIT * size_of::<Object>();
-pub(crate) const BUFFERS_LENGTH: usize = LIMIT * CAPACITY;
-const _: () = assert!(SLOTS_LENGTH <= BUFFERS - DESCRIPTORS, "descriptors overlap the buffers");
-const _: () = assert!(BUFFERS_LENGTH <= OBJECTS - BUFFERS, "buffers overlap the objects");
-const _: () = assert!(OBJECTS_LENGTH <= SLOTS - OBJECTS, "objects overlap the stacks");
 
 impl Memory for Worker {
     fn read(&self, at: usize, out: &mut [u8]) -> Result<(), i32> {
@@ -83,16 +70,6 @@ impl Memory for Worker {
     fn lend(&self, bytes: &[u8]) -> usize {
         bytes.as_ptr() as usize
     }
-}
-
-/// Where an object is.
-fn object_at(number: usize) -> usize {
-    OBJECTS + (number % LIMIT) * size_of::<Object>()
-}
-
-/// Where a slot is.
-fn slot_at(number: usize) -> usize {
-    DESCRIPTORS + (number % LIMIT) * size_of::<Slot>()
 }
 
 /// For each thread, the objects that it waits for.
@@ -298,11 +275,11 @@ impl Environment for Worker {
     }
 
     fn stop(&self, why: fmt::Arguments<'_>) -> ! {
-        controller::uncontrolled(why)
+        crate::fail::uncontrolled(why)
     }
 
     fn peer_failed(&self, how: &str) -> ! {
-        controller::ended_with(Outcome::PeerFailed, 0, format_args!("{how}"))
+        ending::ended_with(Outcome::PeerFailed, 0, format_args!("{how}"))
     }
 
     fn fail(&self, why: &str) -> ! {
@@ -372,19 +349,4 @@ impl Files for Worker {
     fn length(&self, open: Open) -> Option<usize> {
         files::length(open)
     }
-}
-
-/// The parts of the tables and buffers that a snapshot holds, as address and length: those of this
-/// process, and those that all processes share.
-pub(crate) fn own_spans() -> impl Iterator<Item = (usize, usize)> {
-    use everypath_vkernel::fd_table::slot_spans;
-    slot_spans(KERNEL).map(|span| (slot_at(span.start), span.len() * size_of::<Slot>()))
-}
-
-/// See [`own_spans`].
-pub(crate) fn shared_spans() -> impl Iterator<Item = (usize, usize)> {
-    use everypath_vkernel::{buffer, fd_table::object_spans};
-    let objects =
-        object_spans(KERNEL).map(|span| (object_at(span.start), span.len() * size_of::<Object>()));
-    objects.chain(buffer::spans(KERNEL))
 }

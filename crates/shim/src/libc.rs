@@ -103,10 +103,8 @@ unsafe extern "C" {
 /// The library with which libc unwinds. Those who are not linked with it do not see it.
 static UNWINDER: AtomicUsize = AtomicUsize::new(RTLD_NEXT);
 
-/// Remembers libc's unwinder, which is loaded.
-pub(crate) fn find_unwinder() {
-    const LAZY_NO_LOAD: c_int = 1 | 4;
-    let found = crate::libraries::dlopen(c"libgcc_s.so.1".as_ptr() as usize, LAZY_NO_LOAD);
+/// Remembers libc's unwinder, if it is loaded.
+pub(crate) fn unwinder_is(found: usize) {
     if found != 0 {
         UNWINDER.store(found, Relaxed);
     }

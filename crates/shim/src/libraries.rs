@@ -5,7 +5,7 @@
 //! where patches, symbols and the first snapshot come after it. The program's own `dlopen` finds it
 //! loaded then. Its constructors run before `main`, and `dlclose` does not unload it.
 
-use crate::controller;
+use crate::ending;
 use crate::fail::stop;
 use crate::libc;
 use crate::memory::bytes;
@@ -33,7 +33,7 @@ fn real_open(name: usize, flags: i32) -> usize {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn dlopen(name: usize, flags: i32) -> usize {
-    if name == 0 || !controller::is_running() {
+    if name == 0 || !ending::is_running() {
         return real_open(name, flags);
     }
     // SAFETY: forgets what went wrong before. JUSTIFICATION: only the loader knows.
@@ -60,7 +60,7 @@ pub(crate) fn wanted(name: &[u8], flags: i32) -> ! {
              cannot; link the program with it"
         );
     }
-    controller::ended_with(Outcome::NeedsLibrary, flags & !DEEP_BIND, format_args!("{text}"))
+    ending::ended_with(Outcome::NeedsLibrary, flags & !DEEP_BIND, format_args!("{text}"))
 }
 
 /// A file is mapped to be executed, inside of libc.

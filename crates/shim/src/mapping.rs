@@ -33,7 +33,7 @@ pub(crate) struct Request {
 /// Does what the system call does.
 pub(crate) fn map(request: Request) -> isize {
     let Request { address, length, protection: access, flags, descriptor, offset } = request;
-    if !crate::controller::is_running() {
+    if !crate::ending::is_running() {
         return sys!(number::MMAP, address, length, access, flags, descriptor, offset);
     }
     if length == 0 {
@@ -69,7 +69,7 @@ pub(crate) fn map(request: Request) -> isize {
     }
     let target = if flags & FIXED == 0 {
         heap::allocate_mapping(length)
-    } else if heap::is_used(address, length) {
+    } else if protection::is_used_heap(address, length) {
         set_access(address, length, protection::READ_WRITE);
         zero(address, length);
         address
@@ -110,18 +110,18 @@ pub(crate) fn unmap(address: usize, length: usize) -> isize {
         return -(errno::EINVAL as isize);
     }
     let length = round_up(length, PAGE);
-    if heap::holds(address) {
+    if protection::holds(address) {
         if crate::files::is_shared_mapping(address, length) {
             return 0;
         }
-        if heap::is_used(address, length) {
+        if protection::is_used_heap(address, length) {
             set_access(address, length, protection::READ_WRITE);
             heap::release_mapping(address, length);
             set_access(address, length, protection::UNMAPPED);
         }
         return 0;
     }
-    if crate::controller::is_running() {
+    if crate::ending::is_running() {
         stop!("munmap of memory that was mapped before main is not modelled");
     }
     sys!(number::MUNMAP, address, length)
@@ -129,7 +129,7 @@ pub(crate) fn unmap(address: usize, length: usize) -> isize {
 
 /// Does what the system call does.
 pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize {
-    if !heap::holds(address) || flags & !MAY_MOVE != 0 {
+    if !protection::holds(address) || flags & !MAY_MOVE != 0 {
         stop!("mremap with these arguments is not modelled");
     }
     if crate::files::is_shared_mapping(address, old) {
@@ -139,7 +139,7 @@ pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize
     if new == 0 || !address.is_multiple_of(PAGE) {
         return -(errno::EINVAL as isize);
     }
-    if !heap::is_used(address, old) || protection::is_unmapped(address, old) {
+    if !protection::is_used_heap(address, old) || protection::is_unmapped(address, old) {
         return -(errno::EFAULT as isize);
     }
     if new <= old {
@@ -161,16 +161,16 @@ pub(crate) fn remap(address: usize, old: usize, new: usize, flags: i32) -> isize
 
 /// Does what the system call does.
 pub(crate) fn protect(address: usize, length: usize, access: i32) -> isize {
-    if !crate::controller::is_running() {
+    if !crate::ending::is_running() {
         return sys!(number::MPROTECT, address, length, access);
     }
-    if access & EXECUTABLE != 0 && !heap::holds(address) {
+    if access & EXECUTABLE != 0 && !protection::holds(address) {
         stop!("mprotect(PROT_EXEC) of memory that was mapped before main is not modelled");
     }
     if access & EXECUTABLE != 0 {
         multi_process::note_generated_code();
     }
-    if heap::holds(address) && crate::files::is_shared_mapping(address, length) {
+    if protection::holds(address) && crate::files::is_shared_mapping(address, length) {
         stop!("mprotect of a file that is mapped with MAP_SHARED is not modelled");
     }
     if access & !ALL != 0 {
@@ -183,7 +183,7 @@ pub(crate) fn protect(address: usize, length: usize, access: i32) -> isize {
     if length == 0 {
         return 0;
     }
-    let is_mapped = !heap::holds(address) || heap::is_used(address, length);
+    let is_mapped = !protection::holds(address) || protection::is_used_heap(address, length);
     if !is_mapped || protection::is_unmapped(address, length) {
         return -(errno::ENOMEM as isize);
     }
@@ -199,7 +199,7 @@ pub(crate) fn protect(address: usize, length: usize, access: i32) -> isize {
 pub(crate) fn advise(address: usize, length: usize, advice: i32) -> isize {
     const DONT_NEED: i32 = 4;
     let is_shared = || crate::files::is_shared_mapping(address, length);
-    if advice == DONT_NEED && heap::is_used(address, length) && !is_shared() {
+    if advice == DONT_NEED && protection::is_used_heap(address, length) && !is_shared() {
         protection::lifted_at(address, length, || zero(address, length));
     }
     0

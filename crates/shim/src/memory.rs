@@ -113,3 +113,11 @@ pub(crate) fn zero(address: usize, length: usize) {
 pub(crate) const fn round_up(value: usize, unit: usize) -> usize {
     (value + unit - 1) & !(unit - 1)
 }
+
+/// A piece of memory.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Span {
+    pub(crate) address: usize,
+    pub(crate) length: usize,
+}

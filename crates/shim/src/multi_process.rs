@@ -8,21 +8,17 @@
 //!
 //! A program that is alone is a system of one process.
 
-use crate::descriptors;
 use crate::memory::{map, round_up};
-use crate::partition;
 use crate::region::{self, SysFutex, setup};
 use crate::run_state::{Common, RunState};
-use crate::scheduler::{Ending, reschedule, withdraw};
 use crate::state::{State, Thread, state};
-use crate::symmetry;
 use crate::sys::{number, sys};
+use crate::tables::{BUFFERS_LENGTH, OBJECTS_LENGTH};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use everypath_shim_abi::address_space::{BUFFERS, OBJECTS, PAGE, RUN_STATE, STATE};
 use everypath_shim_abi::{
-    Baton, IdleMode, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, NoticeKind, Outcome,
-    reserved_fds,
+    Baton, MAX_NOTICES, MAX_PROCESSES, MAX_THREADS, Notice, NoticeKind, reserved_fds,
 };
 
 /// The process that talks to the checker.
@@ -47,8 +43,8 @@ pub(crate) fn join() {
     for (address, length) in [
         (STATE, offset_of!(State, own)),
         (RUN_STATE, size_of::<RunState>()),
-        (OBJECTS, crate::kernel::OBJECTS_LENGTH),
-        (BUFFERS, crate::kernel::BUFFERS_LENGTH),
+        (OBJECTS, OBJECTS_LENGTH),
+        (BUFFERS, BUFFERS_LENGTH),
     ] {
         let length = round_up(length, PAGE);
         if is_one_of_several() {
@@ -153,24 +149,6 @@ pub(crate) fn ends_unnoticed() -> bool {
     is_one_of_several() && state().own_unjoined[process()].get() == 0
 }
 
-/// Ends this process, while others go on. What it has open is closed, one step each.
-pub(crate) fn leave() -> ! {
-    let state = state();
-    let me = state.current();
-    state.exclusive.set(0);
-    state.sections.set(0);
-    symmetry::be_seen(state, process());
-    for other in state.own_threads().filter(|other| other.is_alive()) {
-        if !core::ptr::eq(other, me) && !partition::is_one(other) {
-            withdraw(other);
-        }
-    }
-    descriptors::close_objects();
-    withdraw(me);
-    reschedule(state);
-    unreachable!("a thread of a process that has ended is never chosen")
-}
-
 /// Tells the checker of something unusual among the processes of a system, which no peer can have
 /// caused.
 pub(crate) fn notice(what: NoticeKind, port: u16) {
@@ -202,39 +180,4 @@ fn note(notice: Notice) {
         region.notices[count].set(notice);
         region.notice_count.set(count as u32 + 1);
     }
-}
-
-/// How an execution ends in which nothing has happened for long but that time passes, if every process
-/// waits for clients, or the program that is checked has ended as expected; none if it goes on.
-pub(crate) fn idle_in_time(state: &State) -> Option<Ending> {
-    let is_over = |process| !state.threads().any(|thread| is_alive_in(thread, process));
-    let is_fine = |process| match crate::net::idle_in_time(state, process) {
-        Some(listens) => listens || is_over(FIRST),
-        None => false,
-    };
-    let all_are = (0..processes()).filter(|&process| !is_over(process)).all(is_fine);
-    let exited_well = !is_over(FIRST) || state.exit_code.get() == setup().exit_code;
-    (all_are && exited_well).then_some(Ending { outcome: Outcome::Quiet, detail: 0 })
-}
-
-fn is_alive_in(thread: &Thread, process: usize) -> bool {
-    owner(thread.number.get()) == process && thread.is_alive()
-}
-
-/// How an execution ends in which no step is enabled.
-pub(crate) fn stuck(state: &State) -> Ending {
-    let is_over = |process| !state.threads().any(|thread| is_alive_in(thread, process));
-    let mut listens = true;
-    for process in (0..processes()).filter(|&process| !is_over(process)) {
-        match crate::net::idle(state, process) {
-            Some(also) => listens &= also,
-            None => return Ending { outcome: Outcome::Deadlock, detail: 0 },
-        }
-    }
-    let code = state.exit_code.get();
-    let is_fine = listens || setup().idle == IdleMode::Fine || code != setup().exit_code;
-    if is_over(FIRST) && is_fine {
-        return Ending { outcome: Outcome::Exited, detail: code };
-    }
-    Ending { outcome: Outcome::Idle, detail: (listens && !is_over(FIRST)).into() }
 }

@@ -9,7 +9,6 @@
 
 use crate::multi_process;
 use crate::net;
-use crate::process_faults;
 use crate::region::setup;
 use crate::scheduler::{complete, withdraw};
 use crate::state::{State, Thread, state};
@@ -20,16 +19,11 @@ pub(crate) fn is_possible() -> bool {
     setup().partitions.most > 0 && multi_process::is_one_of_several()
 }
 
-/// Whether a thread is the network.
-pub(crate) fn is_one(thread: &Thread) -> bool {
-    thread.kind.get() == OperationKind::Partition
-}
-
 /// What may happen to the network next.
 fn changes(state: &State) -> impl Iterator<Item = NetworkChange> {
     let is_alive = |process| {
         let is_its = |thread: &Thread| multi_process::owner(thread.number.get()) == process;
-        state.threads().any(|it| is_its(it) && it.is_alive() && !process_faults::is_one(it))
+        state.threads().any(|it| is_its(it) && it.is_alive() && !it.is_injector())
     };
     let is_left = state.partitions.get() < setup().partitions.most;
     let others =

@@ -1,14 +1,15 @@
 //! The process as a whole: exit, identity, unsupported calls.
 
-use crate::controller::ended;
+use crate::descriptors;
+use crate::ending::ended;
 use crate::fail::stop;
 use crate::libc;
 use crate::multi_process;
-use crate::scheduler::point;
-use crate::state::{Status, state};
+use crate::scheduler::{point, reschedule, withdraw};
+use crate::state::{FIRST_TID, Status, first_tid, state};
+use crate::symmetry;
 use crate::sys::{errno, number, sys};
-use crate::thread::{FIRST_TID, first_tid};
-use everypath_shim_abi::{Object, Operation, Outcome, ProcessEnd};
+use everypath_shim_abi::{Object, Operation, OperationKind, Outcome, ProcessEnd};
 
 /// The process ends: what its threads left behind is looked at last.
 pub(crate) fn finish(code: i32) -> ! {
@@ -27,7 +28,7 @@ pub(crate) fn finish(code: i32) -> ! {
             if multi_process::is_first() {
                 state().exit_code.set(code);
             }
-            multi_process::leave()
+            leave()
         }
         _ => {
             if is_expected {
@@ -36,6 +37,24 @@ pub(crate) fn finish(code: i32) -> ! {
             ended(Outcome::Exited, code)
         }
     }
+}
+
+/// Ends this process, while others go on. What it has open is closed, one step each.
+fn leave() -> ! {
+    let state = state();
+    let me = state.current();
+    state.exclusive.set(0);
+    state.sections.set(0);
+    symmetry::be_seen(state, multi_process::process());
+    for other in state.own_threads().filter(|other| other.is_alive()) {
+        if !core::ptr::eq(other, me) && other.kind.get() != OperationKind::Partition {
+            withdraw(other);
+        }
+    }
+    descriptors::close_objects();
+    withdraw(me);
+    reschedule(state);
+    unreachable!("a thread of a process that has ended is never chosen")
 }
 
 /// Whether a process that is not the one to be checked ends as Rust's programs do that panic.
@@ -82,7 +101,7 @@ extern "C" fn __assert_fail(expression: usize, file: usize, line: u32, function:
     const SIGABRT: i32 = 6;
     crate::signals::handle_here(SIGABRT);
     let line = line as i32;
-    crate::controller::ended_with(
+    crate::ending::ended_with(
         Outcome::Assertion,
         line,
         format_args!("`{expression}' failed in {function} ({file}:{line})"),

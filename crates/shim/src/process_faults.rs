@@ -27,11 +27,6 @@ pub(crate) fn is_possible() -> bool {
     setup().kills > 0 && multi_process::is_one_of_several()
 }
 
-/// Whether a thread runs no code: it is the fault injector of its process, or of the network.
-pub(crate) fn is_one(thread: &Thread) -> bool {
-    matches!(thread.kind.get(), OperationKind::Kill | OperationKind::Partition)
-}
-
 fn kills(thread: &Thread) -> bool {
     thread.kind.get() == OperationKind::Kill
 }
@@ -107,7 +102,7 @@ fn kill(fate: &Thread) {
         state.exclusive.set(0);
         state.sections.set(0);
     }
-    let threads = || state.own_threads().filter(|thread| !is_one(thread));
+    let threads = || state.own_threads().filter(|thread| !thread.is_injector());
     threads().filter(|thread| thread.is_alive()).for_each(withdraw);
     descriptors::drop_objects();
     if outcome == STARTED_AGAIN {

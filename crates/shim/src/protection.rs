@@ -8,13 +8,13 @@
 //! behind its last block faults, as it would natively.
 
 use crate::multi_process;
-use crate::state::{State, state};
+use crate::state::{MAX_RANGES, Range, State, state};
 use crate::sys::{number, sys};
-use crate::{heap, snapshot, write_protect};
+use crate::{snapshot, write_protect};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::MAX_THREADS;
-use everypath_shim_abi::address_space::{ARENA, HEAP, PAGE, SLOTS};
+use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, PAGE, SLOTS};
 
 /// No access.
 pub(crate) const NONE: usize = 0;
@@ -22,32 +22,6 @@ pub(crate) const NONE: usize = 0;
 pub(crate) const READ_WRITE: usize = 3;
 /// Not mapped: no access, and no protection can be changed there.
 pub(crate) const UNMAPPED: usize = 8;
-
-/// How many ranges may be protected at a time.
-const MAX_RANGES: usize = 2048;
-
-/// A range of whole pages that are not readable and writable.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Range {
-    start: usize,
-    end: usize,
-    protection: usize,
-}
-
-/// The ranges, apart from each other, in no order.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Ranges {
-    ranges: [Cell<Range>; MAX_RANGES],
-}
-
-impl Ranges {
-    /// How many bytes of the table so many ranges take.
-    pub(crate) fn size_of(count: u32) -> usize {
-        count as usize * size_of::<Range>()
-    }
-}
 
 fn ranges(state: &State) -> &[Cell<Range>] {
     &state.protected.ranges[..state.protected_count.get() as usize]
@@ -112,9 +86,20 @@ pub(crate) fn is_restored(start: usize, length: usize) -> bool {
     let end = start + length;
     let is_stack = SLOTS <= start && end <= HEAP;
     let mut fixed = snapshot::fixed();
-    heap::is_used(start, length)
+    is_used_heap(start, length)
         || is_stack
         || fixed.any(|span| span.address <= start && end <= span.address + span.length)
+}
+
+/// Whether an address is in the program's heap.
+pub(crate) fn holds(address: usize) -> bool {
+    (HEAP..HEAP_END).contains(&address)
+}
+
+/// Whether some bytes are all in the used part of an arena.
+pub(crate) fn is_used_heap(address: usize, length: usize) -> bool {
+    let top = |address: usize| state().arena_tops[(address - HEAP) / ARENA].get();
+    holds(address) && address + length <= top(address)
 }
 
 /// Protects pages; false if the kernel does not, or if there are too many ranges.
@@ -124,7 +109,7 @@ pub(crate) fn set(start: usize, length: usize, protection: usize) -> bool {
         return true;
     }
     // A page that is not restored because nobody has written it is written from now on.
-    if !heap::holds(start) {
+    if !holds(start) {
         write_protect::expect_write(start, length);
     }
     if state().protected_count.get() as usize + 2 > MAX_RANGES || !protect(start, end, protection) {

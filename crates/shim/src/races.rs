@@ -6,27 +6,12 @@
 //! a search reverses the two steps, the thread of the first stands before its step while the other one
 //! comes to its own.
 
-use crate::controller;
+use crate::ending;
 use crate::region::setup;
-use crate::state::{Status, Thread, state};
+use crate::state::{Access, MOST_ACCESSES, Status, Thread, state};
 use everypath_shim_abi::{Outcome, Race, Site, SiteKind};
 
-/// A memory access.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Access {
-    address: usize,
-    length: usize,
-    writes: bool,
-    is_plain: bool,
-    frees: bool,
-}
-
 impl Access {
-    /// None at all.
-    const NONE: Access =
-        Access { address: 0, length: 0, writes: false, is_plain: false, frees: false };
-
     /// The access of a patched instruction; locks and the like make none that could race.
     fn of(site: &Site, (address, length): (usize, usize)) -> Option<Self> {
         let writes = match site.kind {
@@ -89,13 +74,6 @@ pub(crate) fn begin(thread: &Thread, site: &Site, accessed: (usize, usize)) {
     }
 }
 
-/// So many places at most are compared at once. A call of libc that accesses more stands before its step
-/// several times.
-pub(crate) const MOST_ACCESSES: usize = 4;
-
-/// What a thread is about to access.
-pub(crate) type Accesses = [Access; MOST_ACCESSES];
-
 /// A thread is about to access memory. Ends the execution if that is a data race.
 pub(crate) fn begin_all(thread: &Thread, accesses: impl Iterator<Item = Access>) {
     let mut all = [Access::NONE; MOST_ACCESSES];
@@ -124,7 +102,7 @@ fn expect_no_race(thread: &Thread, access: Access) {
         let address = access.address.max(theirs.address) as u64;
         crate::region::reply(|reply| reply.address = address);
         crate::heap::name_block(address as usize);
-        controller::ended(Outcome::DataRace, race.to_detail());
+        ending::ended(Outcome::DataRace, race.to_detail());
     }
 }
 

@@ -1,17 +1,18 @@
 //! Randomness: the functions of libc, and the choice of a stream. See `vkernel/src/random.rs`.
 
-use crate::kernel::KERNEL;
 use crate::libc::{fail, result};
 use crate::memory;
 use crate::region::setup;
+use crate::scheduler::choose_way;
 use crate::sys::{errno, returned};
+use crate::worker::KERNEL;
 use everypath_vkernel::random;
 
 /// Chooses a stream for this execution, if several are explored.
 pub(crate) fn choose_stream() {
     let ways = setup().random_streams;
     if ways > 1 {
-        random::take_stream(KERNEL, crate::verify::choose(ways.into()));
+        random::take_stream(KERNEL, choose_way(ways.into()));
     }
 }
 

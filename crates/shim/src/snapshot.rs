@@ -4,13 +4,14 @@
 //! part of every stack, thread-local storage and the heap up to its top. The kernel merges
 //! neighbouring mappings, so what is ours is left out by exact addresses, never by mapping.
 
-use crate::controller::BEGUN;
+use crate::above::Above;
 use crate::fail::die;
-use crate::memory::{bytes, copy, map, zero};
+use crate::memory::{Span, bytes, copy, map, zero};
 use crate::multi_process;
 use crate::region::{count, region};
-use crate::scheduler::STEPS;
+use crate::run_state::{BEGUN, STEPS};
 use crate::state::{State, Status, Thread, state};
+use crate::worker::KERNEL;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, PAGE, PRIVATE, PRIVATE_END};
@@ -18,14 +19,6 @@ use everypath_shim_abi::address_space::{
     MAX_SNAPSHOTS, SNAPSHOT_SIZE, SNAPSHOTS, STATE, stack_bottom,
 };
 use everypath_shim_abi::{MAX_PROCESSES, OUTPUTS, Outcome, Splitmix};
-
-/// A piece of memory.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Span {
-    pub(crate) address: usize,
-    pub(crate) length: usize,
-}
 
 /// How many writable mappings a program may have when it starts.
 const MAX_FIXED: usize = 4096;
@@ -137,20 +130,14 @@ pub(crate) fn for_each_root(state: &State, mut each: impl FnMut(Span)) {
 pub(crate) fn for_each_memory_span(state: &State, mut each: impl FnMut(Span)) {
     fixed().for_each(&mut each);
     for thread in state.own_threads().filter(|thread| thread.status() != Status::Free) {
-        if thread.is_alive() && !crate::process_faults::is_one(thread) {
+        if thread.is_alive() && !thread.is_injector() {
             each(live_stack(thread));
         }
         if thread.number.get() != multi_process::main_thread() && thread.tcb.get() != 0 {
             each(storage(thread));
         }
     }
-    for (address, length) in crate::kernel::own_spans() {
-        each(Span { address, length });
-    }
-    // The first process restores what all share.
-    for (address, length) in crate::kernel::shared_spans().filter(|_| multi_process::is_first()) {
-        each(Span { address, length });
-    }
+    KERNEL.each_table(multi_process::is_first(), &mut each);
     each(state.protected_span());
     for (number, top) in state.arena_tops.iter().enumerate() {
         let base = HEAP + number * ARENA;

@@ -9,12 +9,13 @@ use crate::multi_process;
 use crate::objects;
 use crate::region::{own, region, setup};
 use crate::snapshot::{self, OURS, add_fixed};
-use crate::state::state;
+use crate::state::{first_tid, state};
 use crate::sys::{number, sys};
-use crate::thread::{first_tid, map_slot};
+use crate::text::{OWN, PROGRAM, STACK_TOP};
+use crate::thread::map_slot;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use everypath_shim_abi::address_space::{FILE_COPIES, KERNEL_STACKS, PAGE, TRAMPOLINES_SIZE};
+use everypath_shim_abi::address_space::{PAGE, TRAMPOLINES_SIZE};
 use everypath_shim_abi::{
     MAX_MODULES, MAX_TEXT, MAX_THREADS, ModuleEntry, Operation, Outcome, PatchHeader, PatchKind,
     Restart, Splitmix, patch_records, preload,
@@ -22,11 +23,6 @@ use everypath_shim_abi::{
 
 static MAIN_FUNCTION: AtomicUsize = AtomicUsize::new(0);
 static ARGUMENTS: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
-/// Where the program is, with its static variables: start and end.
-static PROGRAM: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
-/// Our own text and data: start and end of each.
-static OWN: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
-
 unsafe extern "C" {
     fn dl_iterate_phdr(
         callback: extern "C" fn(&Module, usize, *mut c_void) -> i32,
@@ -122,6 +118,7 @@ extern "C" fn before_main(argc: i32, argv: usize, environment: usize) -> i32 {
     ARGUMENTS[0].store(argc as usize, Relaxed);
     ARGUMENTS[1].store(argv, Relaxed);
     ARGUMENTS[2].store(environment, Relaxed);
+    STACK_TOP.store(argv, Relaxed);
     // SAFETY: the callback keeps nothing. JUSTIFICATION: the loader's own list of what it loaded.
     unsafe { dl_iterate_phdr(list_module, core::ptr::null_mut()) };
     own().atomics_entries.set(atomics::entries().map(|entry| entry as u64));
@@ -148,7 +145,9 @@ fn warm_up() {
     let mut frames = [0usize; 2];
     // SAFETY: the buffer has two places. JUSTIFICATION: makes libc load its unwinder.
     unsafe { backtrace(frames.as_mut_ptr(), 2) };
-    libc::find_unwinder();
+    const LAZY_NO_LOAD: i32 = 1 | 4;
+    let unwinder = crate::libraries::dlopen(c"libgcc_s.so.1".as_ptr() as usize, LAZY_NO_LOAD);
+    libc::unwinder_is(unwinder);
 }
 
 /// Takes what made the loader load us out of the environment.
@@ -264,31 +263,6 @@ fn reserve_near(low: usize, size: usize) -> usize {
     0
 }
 
-/// Where our instructions are: start and length.
-pub(crate) fn our_text() -> (usize, usize) {
-    let start = OWN[0].load(Relaxed);
-    (start, OWN[1].load(Relaxed) - start)
-}
-
-/// Whether an address is one of the program's static variables, constants or instructions.
-pub(crate) fn is_of_program(address: usize) -> bool {
-    (PROGRAM[0].load(Relaxed)..PROGRAM[1].load(Relaxed)).contains(&address)
-}
-
-/// Whether an address is one of our instructions.
-pub(crate) fn is_our_text(address: usize) -> bool {
-    (OWN[0].load(Relaxed)..OWN[1].load(Relaxed)).contains(&address)
-}
-
-/// Whether a stack is the controller's: the one that the process began with, below its arguments, or
-/// that of a kernel thread. Threads of the program have their own.
-pub(crate) fn is_stack_of_controller(pointer: usize) -> bool {
-    const LARGEST: usize = 8 << 20;
-    let top = ARGUMENTS[1].load(Relaxed);
-    (top.saturating_sub(LARGEST)..top).contains(&pointer)
-        || (KERNEL_STACKS..FILE_COPIES).contains(&pointer)
-}
-
 /// Makes the thread that runs the program's `main`.
 fn prepare_main(block: usize) {
     let number = multi_process::main_thread();
@@ -298,7 +272,7 @@ fn prepare_main(block: usize) {
         // What follows from who a thread is must not be the same in two processes.
         main.path.set(Splitmix(u64::from(number)).next());
     }
-    everypath_vkernel::random::begin(crate::kernel::KERNEL, main);
+    everypath_vkernel::random::begin(crate::worker::KERNEL, main);
     main.tcb.set(block);
     main.announce(Operation::Start, objects::memory(block));
     let mut name = [0; 16];
@@ -339,7 +313,7 @@ pub(crate) fn begin() {
         state.unjoined.set(state.unjoined.get() + 1);
         state.selectable.set(state.selectable.get() + 1);
     }
-    crate::signals::arm();
+    crate::traps::arm();
     make_counter_fault();
     snapshot::save_first();
     arm_tracking();

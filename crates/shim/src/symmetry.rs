@@ -7,8 +7,7 @@
 
 use crate::multi_process;
 use crate::region::setup;
-use crate::scheduler::Ending;
-use crate::state::{State, Status, Thread};
+use crate::state::{Ending, State, Status, Thread};
 use everypath_shim_abi::{Outcome, is_use_of_network};
 
 /// Whether there are any.

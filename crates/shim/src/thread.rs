@@ -2,16 +2,15 @@
 
 use crate::cancel;
 use crate::fail::stop;
-use crate::kernel::KERNEL;
 use crate::libc;
 use crate::memory::{load, map, store, zero};
 use crate::multi_process;
 use crate::objects;
-use crate::process_faults;
 use crate::region::setup;
 use crate::scheduler::{Woken, ask, give_way, grant_all, point, reschedule, wait, withdraw};
-use crate::state::{KEYS, State, Status, Thread, state};
+use crate::state::{FIRST_TID, KEYS, State, Status, Thread, find, state};
 use crate::sys::errno;
+use crate::worker::KERNEL;
 use core::arch::global_asm;
 use core::ffi::c_int;
 use core::mem::offset_of;
@@ -19,14 +18,6 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{GUARD, PAGE, SLOT, SLOTS, STACK_SIZE, stack_bottom};
 use everypath_shim_abi::{MAX_THREADS, Operation, RobustMutexes, Splitmix, Waiting};
 use everypath_vkernel::random;
-
-/// Threads are known to programs by their number, and this.
-pub(crate) const FIRST_TID: i32 = 100_000;
-
-/// The number by which the program knows its main thread, and its process.
-pub(crate) fn first_tid() -> i32 {
-    FIRST_TID + i32::from(multi_process::main_thread())
-}
 
 /// Room for the resolver's state, below thread-local storage.
 const RESOLVER: usize = 640;
@@ -112,8 +103,7 @@ pub(crate) fn end(thread: &Thread) -> ! {
     };
     point(Operation::Exit(robust), objects::memory(thread.tcb.get()));
     crate::sync::release_robust(thread);
-    let keeps_alive =
-        |other: &Thread| !process_faults::is_one(other) && !crate::timers::is_ringer(other);
+    let keeps_alive = |other: &Thread| !other.is_injector() && !crate::timers::is_ringer(other);
     let is_left = |other: &&Thread| other.is_alive() && keeps_alive(other);
     if state.own_threads().filter(is_left).count() == 1 {
         // The last thread has ended without anybody calling exit: that is its last act.
@@ -201,7 +191,7 @@ fn number_for(state: &State, path: u64, parent: &Thread) -> u16 {
         return main + child + 1;
     }
     // The last number may be taken.
-    let others = u64::from(most - direct - 1 - u16::from(process_faults::is_possible()));
+    let others = u64::from(most - direct - 1 - u16::from(crate::process_faults::is_possible()));
     let candidates = (0..others).map(|i| direct + 1 + (path.wrapping_add(i) % others) as u16);
     let mut all = candidates.chain(1..=direct).map(|at| main + at).filter(|&at| is_free(at));
     all.next().unwrap_or_else(|| stop!("the program has more than {most} threads at a time"))
@@ -252,13 +242,6 @@ fn count_unjoined(state: &State, more: i16) {
     }
 }
 
-/// The thread behind a `pthread_t`. Not inlined, so that nothing of it stays on a stack.
-#[inline(never)]
-pub(crate) fn find(handle: usize) -> Option<&'static Thread> {
-    let state = state();
-    state.own_threads().find(|thread| thread.status() != Status::Free && thread.tcb.get() == handle)
-}
-
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pthread_create(
@@ -267,7 +250,7 @@ pub(crate) extern "C" fn pthread_create(
     function: usize,
     argument: usize,
 ) -> i32 {
-    if !crate::controller::is_running() {
+    if !crate::ending::is_running() {
         stop!("pthread_create before main (in the constructor of a library) is not modelled");
     }
     let refused = &state().refused_threads;
@@ -372,17 +355,6 @@ pub(crate) extern "C" fn pthread_detach(handle: usize) -> i32 {
     }
     thread.detached.set(true);
     0
-}
-
-/// Interposes libc's function: the real one unwinds to our own first frame.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn pthread_exit(result: usize) -> ! {
-    let thread = state().current();
-    thread.result.set(result);
-    cancel::is_over(thread);
-    let real = libc::real_cached!("pthread_exit", "GLIBC_2.2.5");
-    libc::call!(real, fn(usize), result);
-    unreachable!("pthread_exit does not return")
 }
 
 /// Interposes libc's function.

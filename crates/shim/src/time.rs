@@ -91,7 +91,7 @@ pub(crate) fn virtual_moment(clock: i32, shown: u64) -> u64 {
 /// Sleeps until a virtual moment; says whether a signal came first.
 fn is_interrupted_until(moment: u64) -> bool {
     let state = state();
-    if !crate::controller::is_running() {
+    if !crate::ending::is_running() {
         return false;
     }
     if state.is_concurrent() {
@@ -196,11 +196,11 @@ pub(crate) fn get_seconds(address: usize) -> Answer {
 }
 
 /// Answers an instruction that reads the processor's time counter, which we have made to fault.
-pub(crate) fn emulate_counter(info: usize, machine: &crate::signals::Machine) -> bool {
+pub(crate) fn emulate_counter(info: usize, machine: &crate::machine::Machine) -> bool {
     /// A general protection fault: where the instruction is can be read, unlike after a wild jump.
     const BY_KERNEL: i32 = 0x80;
     let rip = machine.rip.get() as usize;
-    if !crate::controller::is_running() || load::<i32>(info + 8) != BY_KERNEL {
+    if !crate::ending::is_running() || load::<i32>(info + 8) != BY_KERNEL {
         return false;
     }
     let length = match load::<[u8; 3]>(rip) {

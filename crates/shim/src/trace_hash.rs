@@ -11,7 +11,7 @@
 //! how often a yielding thread has polled.
 
 use crate::region::{count, region};
-use crate::scheduler::Counter;
+use crate::run_state::Counter;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{
     Completion, Event, Facet, LockOrder, MAX_EVENTS, MAX_THREADS, Mode, Operation, Part, Phase,

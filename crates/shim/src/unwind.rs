@@ -18,7 +18,7 @@ const CARRIED_ON: &[u8] = b"a scoped thread panicked";
 /// Interposes libgcc's function: notes which frame a panic must not leave.
 #[unsafe(no_mangle)]
 extern "C" fn _Unwind_RaiseException(exception: usize) -> i32 {
-    if crate::controller::is_running() {
+    if crate::ending::is_running() {
         let is_panic = load::<u64>(exception) == RUST_PANIC;
         state().current().panic_frame.set(if is_panic { frame_of_start() } else { 0 });
         if is_panic && is_carried_on(exception) {
@@ -32,7 +32,7 @@ extern "C" fn _Unwind_RaiseException(exception: usize) -> i32 {
 /// Interposes libgcc's function: an exception is about to go on in a frame.
 #[unsafe(no_mangle)]
 extern "C" fn _Unwind_SetIP(context: usize, address: usize) {
-    if crate::controller::is_running() {
+    if crate::ending::is_running() {
         let thread = state().current();
         let limit = thread.panic_frame.get();
         if limit != 0 && frame(context) > limit {
@@ -86,7 +86,7 @@ fn is_carried_on(exception: usize) -> bool {
     /// Behind what every exception has and a mark of the runtime's own: a boxed value.
     const PAYLOAD: usize = 40;
     let value: usize = load(exception + PAYLOAD);
-    if !crate::heap::holds(value) {
+    if !crate::protection::holds(value) {
         return false;
     }
     // If the value is a constant text, then so are its bytes: they are in a module.

@@ -1,11 +1,11 @@
 //! The functions of `everypath-verify`, which do nothing without the shim.
 
-use crate::controller::{ended, ended_with};
+use crate::ending::{ended, ended_with};
 use crate::fail::stop;
 use crate::memory::bytes;
 use crate::output;
 use crate::region::{region, setup};
-use crate::scheduler::{complete, step};
+use crate::scheduler::{choose_way, complete, step};
 use crate::state::state;
 use core::fmt::{self, Write};
 use everypath_shim_abi::{
@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Before `main` nothing is explored, so these calls are refused there.
 fn require_main(function: &str) {
-    if !crate::controller::is_running() {
+    if !crate::ending::is_running() {
         stop!("{function} was called before main; call it after main has begun");
     }
 }
@@ -45,16 +45,7 @@ extern "C" fn everypath_choose(ways: u32) -> u32 {
     if ways >= u32::from(TIMEOUT) {
         stop!("everypath_choose among {ways} values; the limit is 65534");
     }
-    u32::from(choose(ways))
-}
-
-/// One of several ways to go on; each of them is explored.
-pub(crate) fn choose(ways: u32) -> u16 {
-    let selectable = &state().selectable;
-    selectable.set(selectable.get() + 1);
-    let chosen = step(Operation::Choose(ways), Object::NONE);
-    selectable.set(selectable.get() - 1);
-    chosen
+    u32::from(choose_way(ways))
 }
 
 /// Goes on only if `condition` is not 0.

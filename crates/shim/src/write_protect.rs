@@ -8,10 +8,10 @@
 //! A syscall that writes to a protected page fails with `EFAULT`, so the shim unprotects its
 //! buffers before ([`expect_write`]).
 
-use crate::memory::{copy, round_up};
+use crate::memory::{Span, copy, round_up};
 use crate::multi_process;
 use crate::region::count;
-use crate::snapshot::{MAX_SPANS, Span, first_image, fixed, forget_threads, restore_first_book};
+use crate::snapshot::{MAX_SPANS, first_image, fixed, forget_threads, restore_first_book};
 use crate::sys::{number, sys};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};

@@ -5,9 +5,9 @@ use crate::descriptors;
 use crate::fail::stop;
 use crate::files::{self, AT_FDCWD, At, Of};
 use crate::guest;
-use crate::kernel::KERNEL;
 use crate::net::syscalls::{self as net, is_object};
 use crate::sys::{Answer, answer, errno, number};
+use crate::worker::KERNEL;
 use everypath_vkernel::flock::flock;
 use everypath_vkernel::lseek::lseek;
 

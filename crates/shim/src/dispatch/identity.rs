@@ -5,9 +5,8 @@ use crate::fail::stop;
 use crate::guest;
 use crate::objects;
 use crate::scheduler::point;
-use crate::state::state;
+use crate::state::{FIRST_TID, first_tid, state};
 use crate::sys::{Answer, answer, errno, number, sys};
-use crate::thread::{FIRST_TID, first_tid};
 use everypath_shim_abi::Operation;
 
 pub(super) const HANDLERS: Handlers = &[
@@ -114,7 +113,7 @@ fn limit(resource: usize, new: usize, old: usize) -> Answer {
         if soft > hard {
             return Err(errno::EINVAL);
         }
-        if hard > before[1] && !super::is_root() {
+        if hard > before[1] && !crate::credentials::is_root() {
             return Err(errno::EPERM);
         }
         slot.set([soft, hard]);

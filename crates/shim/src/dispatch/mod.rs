@@ -15,15 +15,13 @@ mod process_control;
 mod threads;
 mod wrappers;
 
-pub(crate) use credentials::{as_user, effective, has_dropped, is_root, real_user};
-pub(crate) use process_control::Settings;
 pub(crate) use wrappers::{close, fstat64, lseek64, read, write};
 
 use crate::fail::stop;
 use crate::libc::result;
 use crate::log::log;
+use crate::machine::Machine;
 use crate::region::count;
-use crate::signals::Machine;
 use crate::state::state;
 use crate::sys::{Answer, answer, call, number, returned, sys};
 use crate::write_protect::expect_write;
@@ -79,7 +77,7 @@ pub(crate) fn arm() {
     const SET_DISPATCH: usize = 59;
     const ON: usize = 1;
     const BLOCK: u8 = 1;
-    let (start, length) = crate::start::our_text();
+    let (start, length) = crate::text::our_text();
     TEXT[0].store(start, Relaxed);
     TEXT[1].store(length, Relaxed);
     SELECTOR.store(BLOCK, Relaxed);
@@ -127,7 +125,7 @@ extern "C" fn syscall(
     e: usize,
     f: usize,
 ) -> isize {
-    if !crate::controller::is_running() && number != number::GETRANDOM {
+    if !crate::ending::is_running() && number != number::GETRANDOM {
         return result(call(number, [a, b, c, d, e, f]));
     }
     result(wrappers::recorded(number, [a, b, c, d, e, f]))

@@ -5,27 +5,6 @@ use crate::fail::stop;
 use crate::guest;
 use crate::state::state;
 use crate::sys::{Answer, answer, errno, number, sys};
-use core::cell::Cell;
-
-/// What a process has set, and may look at again: part of every snapshot.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Settings {
-    /// The limits of resources, of those that it has changed: a bit each.
-    pub(crate) limits: [Cell<[u64; 2]>; 16],
-    pub(crate) changed_limits: Cell<u32>,
-    pub(crate) credentials: super::credentials::Credentials,
-    /// The signal that it gets when its parent dies, which does not happen.
-    death_signal: Cell<i32>,
-    /// Whether it may be dumped, as the opposite: it may at the start.
-    is_not_dumpable: Cell<bool>,
-    keeps_capabilities: Cell<bool>,
-    has_no_new_privileges: Cell<bool>,
-    is_subreaper: Cell<bool>,
-    has_no_huge_pages: Cell<bool>,
-    /// By how much its timers may be late, plus one; 0 if it was never set. Here none is late.
-    timer_slack: Cell<u64>,
-}
 
 pub(super) const HANDLERS: Handlers =
     &[(number::PRCTL, |_, [what, a, b, c, d, _]| control(what as i32, [a, b, c, d]))];

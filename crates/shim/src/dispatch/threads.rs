@@ -2,13 +2,13 @@
 
 use super::Handlers;
 use crate::futex;
-use crate::kernel::KERNEL;
 use crate::process;
 use crate::signals;
 use crate::sys::{answer, errno, number};
 use crate::thread;
 use crate::time;
 use crate::timers;
+use crate::worker::KERNEL;
 use everypath_vkernel::random;
 
 pub(super) const HANDLERS: Handlers = &[

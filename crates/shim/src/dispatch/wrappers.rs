@@ -10,7 +10,7 @@ use everypath_shim_abi::syscalls::syscall;
 /// Makes a call from libc's function for it, which may be a cancellation point.
 #[inline(always)]
 fn made_by_libc(number: i64, arguments: [usize; 6]) -> isize {
-    if !crate::controller::is_running() {
+    if !crate::ending::is_running() {
         return result(call(number, arguments));
     }
     let make = || perform(number, arguments);

@@ -10,11 +10,11 @@
 //!   kin. `shared`: mappings that are shared.
 //! - `listing`: directories. `handover`: files exchanged with the checker.
 
-use crate::dispatch;
+use crate::credentials;
 use crate::fail::stop;
 use crate::heap;
 use crate::memory::{bytes, copy, write, zero};
-use crate::state::{State, state};
+use crate::state::{CHANGED, Changed, WRITTEN, Written, state};
 use core::cell::Cell;
 
 mod attributes;
@@ -55,34 +55,8 @@ pub(crate) use transfer::{
 
 use path::Path;
 
-const WRITTEN: usize = 128;
-/// Of so many directories of the machine the program may change the owner or the mode.
-const CHANGED: usize = 8;
 /// The longest path.
 const MAX_PATH: usize = 512;
-
-/// A name that the program gave to a file, with the file; or another name for it; or a name of the
-/// machine's that it took away.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Written {
-    used: bool,
-    removed: bool,
-    directory: bool,
-    /// One more than the entry of the file that this is another name for; 0 if it is a file.
-    alias_of: u16,
-    mode: u32,
-    /// User and group.
-    owner: [u32; 2],
-    /// Whether it was mapped to be shared: its bytes then stay where they are.
-    is_mapped: bool,
-    /// Where its path is, and how long it is.
-    path: usize,
-    path_length: usize,
-    data: usize,
-    length: usize,
-    capacity: usize,
-}
 
 impl Written {
     fn path(&self) -> &'static [u8] {
@@ -101,31 +75,6 @@ impl Written {
     fn is_link(&self) -> bool {
         self.mode & FORMAT == LINK
     }
-}
-
-/// A directory of the machine whose owner or mode the program has changed.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Changed {
-    path: usize,
-    path_length: usize,
-    mode: u32,
-    owner: [u32; 2],
-}
-
-/// What the program wrote: part of every snapshot.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Files {
-    written: [Cell<Written>; WRITTEN],
-    changed: [Cell<Changed>; CHANGED],
-    /// The path of the working directory; none if it is still the one that the program began in.
-    directory: Cell<(usize, usize)>,
-}
-
-/// Where what is known of written files is, as address and length.
-pub(crate) fn span(state: &State) -> (usize, usize) {
-    ((&raw const state.files) as usize, size_of::<Files>())
 }
 
 const REGULAR: u32 = 0o100_000;
@@ -178,7 +127,7 @@ fn make(path: &Path, mode: u32, directory: bool) -> usize {
     let Some(index) = index else { stop!("the program writes more than {WRITTEN} files") };
     let (path, path_length) = keep_path(path);
     let mode = mode | if directory { FOLDER } else { REGULAR };
-    let owner = dispatch::effective();
+    let owner = credentials::effective();
     let made = Written { used: true, directory, path, path_length, ..Written::default() };
     let file = Written { mode, owner, ..made };
     files.written[index].set(file);

@@ -4,8 +4,8 @@ use super::host::{adopt, copied, host};
 use super::path::{AT_FDCWD, At, Path};
 use super::status::{check_access, exists};
 use super::{FORMAT, SOCKET, Written, make, names, present, resize, slot, written};
+use crate::credentials;
 use crate::descriptors::{self, ACCESS_MODE, APPEND, Kind, Open};
-use crate::dispatch;
 use crate::fail::stop;
 use crate::guest;
 use crate::objects;
@@ -46,7 +46,7 @@ pub(crate) fn open(at: At, flags: i32, mode: u32) -> Answer {
             check_directory(copied(index).is_directory(), writes, flags)?;
             if !writes {
                 // What was copied for one user need not be there for another.
-                if dispatch::has_dropped() {
+                if credentials::has_dropped() {
                     check_access(&mut path, flags & ACCESS_MODE)?;
                 }
                 let index = index as u16;

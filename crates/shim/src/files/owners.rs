@@ -3,8 +3,8 @@
 use super::host::{adopt, copied, host};
 use super::path::{AT_FDCWD, At, Path};
 use super::{CHANGED, Changed, Written, keep_path, slot, written};
+use crate::credentials;
 use crate::descriptors::{Kind, used};
-use crate::dispatch;
 use crate::fail::stop;
 use crate::guest;
 use crate::memory::bytes;
@@ -37,7 +37,7 @@ pub(super) fn change_directory(
     change: impl FnOnce(&mut Changed),
 ) -> Answer {
     let status = copied(known).status;
-    let [user, _] = dispatch::effective();
+    let [user, _] = credentials::effective();
     let owner = changed(path.as_slice()).map_or((status[3] >> 32) as u32, |it| it.get().owner[0]);
     if user != 0 && owner != user {
         return Err(errno::EPERM);
@@ -94,7 +94,7 @@ pub(super) fn tell_changed(path: &[u8], address: usize, is_extended: bool) -> Re
 
 /// Who may change an owner: root everything; others only give their files to a group of theirs.
 fn check(owner: [u32; 2], new: [u32; 2]) -> Result<(), i32> {
-    let [user, group] = dispatch::effective();
+    let [user, group] = credentials::effective();
     let keeps_user = new[0] == u32::MAX || new[0] == owner[0];
     let may = user == 0 || user == owner[0] && keeps_user && [u32::MAX, group].contains(&new[1]);
     if may { Ok(()) } else { Err(errno::EPERM) }

@@ -54,7 +54,7 @@ impl Path {
         let rest = if let Some(rest) = whole.strip_prefix(b"/dev/fd") {
             rest.is_empty().then_some((b"/fd".as_slice(), rest))
         } else {
-            let number = crate::thread::first_tid();
+            let number = crate::state::first_tid();
             let digits = whole.strip_prefix(b"/proc/").unwrap_or_default();
             let end = digits.iter().position(|&byte| byte == b'/').unwrap_or(digits.len());
             let given = core::str::from_utf8(&digits[..end]).ok();

@@ -4,8 +4,8 @@ use super::host::{adopt, copied, host};
 use super::owners;
 use super::path::{AT_FDCWD, At, Path};
 use super::{CHARACTERS, FOLDER, FORMAT, PIPE, SOCKET, Written, aliases, present, slot, written};
+use crate::credentials;
 use crate::descriptors::{Kind, used};
-use crate::dispatch;
 use crate::fail::stop;
 use crate::guest;
 use crate::objects;
@@ -29,7 +29,7 @@ type Statx = [u64; 32];
 
 /// The status of something that the machine does not have.
 fn own_status(mode: u32, length: usize, inode: u64, links: usize) -> Stat {
-    status_of_owner(mode, length, (inode, links), dispatch::effective())
+    status_of_owner(mode, length, (inode, links), credentials::effective())
 }
 
 /// The same for somebody's file: its number, its links, its user and group.
@@ -153,7 +153,7 @@ pub(crate) fn path_status(at: At, address: usize, flags: i32) -> Answer {
         Wanted::Host(mut path) => {
             expect_write(address, size_of::<Stat>());
             let (flags, name) = (flags & NO_FOLLOW, path.c_string());
-            let told = dispatch::as_user(|| {
+            let told = credentials::as_user(|| {
                 answer(sys!(number::NEWFSTATAT, AT_FDCWD, name, address, flags))
             })?;
             owners::tell_changed(path.as_slice(), address, false)?;
@@ -175,7 +175,7 @@ pub(crate) fn extended_status(at: At, flags: i32, mask: usize, address: usize) -
         Wanted::Host(mut path) => {
             expect_write(address, size_of::<Statx>());
             let (flags, name) = (flags & !EMPTY_PATH, path.c_string());
-            let told = dispatch::as_user(|| {
+            let told = credentials::as_user(|| {
                 answer(sys!(number::STATX, AT_FDCWD, name, flags, mask, address))
             })?;
             owners::tell_changed(path.as_slice(), address, true)?;
@@ -190,7 +190,7 @@ pub(crate) fn extended_status(at: At, flags: i32, mask: usize, address: usize) -
 /// execute.
 pub(super) fn check_mode(index: usize, wanted: u32) -> Result<(), i32> {
     let Written { mode, owner, .. } = slot(index).get();
-    let [user, group] = dispatch::effective();
+    let [user, group] = credentials::effective();
     let granted = match user {
         0 if mode & 0o111 != 0 || mode & FORMAT == FOLDER => 7,
         0 => 6,
@@ -217,8 +217,8 @@ fn check_machine(path: &mut Path, wanted: usize, flags: usize) -> Answer {
     const AS_EFFECTIVE_USER: usize = 0x200;
     let path = path.c_string();
     // With another identity for files, the call that asks for the real one would not see it.
-    let flags = if dispatch::has_dropped() { flags | AS_EFFECTIVE_USER } else { flags };
-    dispatch::as_user(|| answer(sys!(number::FACCESSAT2, AT_FDCWD, path, wanted, flags)))
+    let flags = if credentials::has_dropped() { flags | AS_EFFECTIVE_USER } else { flags };
+    credentials::as_user(|| answer(sys!(number::FACCESSAT2, AT_FDCWD, path, wanted, flags)))
 }
 
 /// Does what `access`, `faccessat` and `faccessat2` do.
@@ -308,7 +308,7 @@ pub(crate) fn change_open_mode(descriptor: i32, mode: u32) -> Answer {
 /// Makes a file of the machine the program's own, to change what only its owner may change.
 fn adopt_to_change(path: Path, known: usize) -> Result<usize, i32> {
     let file = copied(known);
-    let user = u64::from(dispatch::effective()[0]);
+    let user = u64::from(credentials::effective()[0]);
     if user != 0 && file.status[3] >> 32 != user {
         return Err(errno::EPERM);
     }

@@ -6,11 +6,11 @@ use super::status::check_writable;
 use super::{listing, resize, shared, slot};
 use crate::descriptors::{self, ACCESS_MODE, Kind, Open, get, used};
 use crate::guest;
-use crate::kernel::KERNEL;
 use crate::multi_process;
 use crate::objects;
 use crate::scheduler::point;
 use crate::sys::{Answer, answer, errno};
+use crate::worker::KERNEL;
 use core::cell::Cell;
 use everypath_shim_abi::Operation;
 

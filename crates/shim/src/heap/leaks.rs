@@ -8,8 +8,8 @@
 use super::block::{Block, Use};
 use super::holds;
 use super::misuse::{around, block_at, blocks};
-use crate::memory::{load, store};
-use crate::snapshot::{Span, for_each_root};
+use crate::memory::{Span, load, store};
+use crate::snapshot::for_each_root;
 use crate::state::state;
 use everypath_shim_abi::MAX_THREADS;
 

@@ -2,7 +2,7 @@
 
 use super::block::{Block, HEADER, Use};
 use super::{ALIGNED, HEAD, holds};
-use crate::controller;
+use crate::ending;
 use crate::memory::load;
 use crate::protection;
 use crate::region::setup;
@@ -42,7 +42,7 @@ pub(super) fn next_call() -> u32 {
     let calls = &state().heap_calls;
     calls.set(calls.get().wrapping_add(1));
     if STOP.load(Relaxed) == calls.get() {
-        controller::ended(Outcome::HeapMisuse, STOPPED)
+        ending::ended(Outcome::HeapMisuse, STOPPED)
     }
     calls.get()
 }
@@ -59,7 +59,7 @@ fn find_in_use(pointer: usize) -> Option<Block> {
         if (SLOTS..HEAP).contains(&pointer) {
             report(HeapMisuse::InvalidFree, None, format_args!("on a stack"));
         }
-        if crate::start::is_of_program(pointer) {
+        if crate::text::is_of_program(pointer) {
             report(HeapMisuse::InvalidFree, None, format_args!("a static variable or constant"));
         }
         return None;
@@ -170,7 +170,7 @@ pub(crate) fn name_block(address: usize) {
     if let Some(block) = is_ours.then(|| around(address)).flatten() {
         let (offset, size) = (address - block.0, block.asked());
         crate::region::reply(|reply| reply.heap_calls = block.calls());
-        controller::say(format_args!("{offset} bytes into a block of {size} bytes"));
+        ending::say(format_args!("{offset} bytes into a block of {size} bytes"));
     }
 }
 
@@ -201,5 +201,5 @@ pub(crate) fn allocation_of(object: Object) -> u32 {
 fn report(misuse: HeapMisuse, block: Option<Block>, what: fmt::Arguments<'_>) -> ! {
     let calls = block.map_or([0; 2], Block::calls);
     crate::region::reply(|reply| reply.heap_calls = calls);
-    controller::ended_with(Outcome::HeapMisuse, misuse as i32, what)
+    ending::ended_with(Outcome::HeapMisuse, misuse as i32, what)
 }

@@ -13,12 +13,12 @@ pub(crate) use misuse::{allocation_of, check_at_exit, expect_allocated, name_blo
 
 use crate::libc::fail;
 use crate::memory::{copy, load, round_up, store, zero};
-use crate::protection;
+use crate::protection::{self, holds};
 use crate::state::state;
 use crate::sys::errno;
 use block::{Block, CANARY, CLASSES, HEADER, class_of};
 use core::cell::Cell;
-use everypath_shim_abi::address_space::{ARENA, HEAP, HEAP_END, PAGE};
+use everypath_shim_abi::address_space::{ARENA, HEAP, PAGE};
 use misuse::{block_in_use, next_call};
 
 /// The head of an arena: its free lists.
@@ -133,11 +133,6 @@ pub(crate) fn allocate_aligned(alignment: usize, size: usize) -> usize {
     // The canary is behind what was asked for, not behind what was needed for it.
     Block(block).resize(pointer + size - block);
     pointer
-}
-
-/// Whether an address is in the program's heap.
-pub(crate) fn holds(address: usize) -> bool {
-    (HEAP..HEAP_END).contains(&address)
 }
 
 fn or_no_memory(pointer: usize) -> usize {
@@ -274,12 +269,6 @@ pub(crate) fn allocate_mapping(length: usize) -> usize {
     store(pointer - HEADER, ALIGNED);
     store(pointer - HEADER + 8, block);
     pointer
-}
-
-/// Whether some bytes are all in the used part of an arena.
-pub(crate) fn is_used(address: usize, length: usize) -> bool {
-    let top = |address: usize| state().arena_tops[(address - HEAP) / ARENA].get();
-    holds(address) && address + length <= top(address)
 }
 
 /// Gives pages back: to the free lists if they are a whole mapping, else they are only cleared.

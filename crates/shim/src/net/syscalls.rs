@@ -1,7 +1,7 @@
 //! Syscalls on sockets, pipes and events, by number.
 
-use crate::kernel::KERNEL;
 use crate::sys::{errno, number};
+use crate::worker::KERNEL;
 use everypath_vkernel::ioctl::ioctl;
 use everypath_vkernel::syscalls::{self, Answer, answer};
 

@@ -1,34 +1,32 @@
 //! The alternatives at a scheduling point: the runnable threads, and the outcomes of their steps.
 
-use super::{LAST, PEERS, SPURIOUS, TIME};
+use super::{LAST, PEERS, SPURIOUS, TIME, futex_waiters, waiters_on_condition};
 use super::{quiet, spinning};
-use crate::process_faults;
+use crate::above::Above;
 use crate::region::setup;
 use crate::state::{State, Status, Thread};
 use crate::symmetry;
+use crate::worker::KERNEL;
 use everypath_shim_abi::{Object, ObjectKind, Operation, OperationKind, Phase, TimeMode, Waiting};
 
 /// How many ways the pending step of a thread can go.
 pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
     match thread.operation() {
         Operation::CondSignal if thread.phase.get() == Phase::Request => {
-            choose_of(crate::sync::waiters_on_condition(state, thread.object.get()), 1)
+            choose_of(waiters_on_condition(state, thread.object.get()), 1)
         }
         Operation::FutexWake(most) if thread.phase.get() == Phase::Request => {
-            choose_of(crate::futex::waiters(thread.object.get(), thread.mask.get()), most)
+            let waiters = futex_waiters(thread.object.get(), thread.mask.get()).count();
+            choose_of(waiters as u32, most)
         }
         Operation::Choose(ways) | Operation::Deliver(ways) => ways,
         Operation::Spin => spinning::outcomes(state),
-        Operation::Kill => process_faults::WAYS,
-        Operation::Partition => crate::partition::ways(state),
-        Operation::Fault(_)
+        Operation::Kill
+        | Operation::Partition
+        | Operation::Fault(_)
         | Operation::ConnectPeer(_)
         | Operation::Send(_)
-        | Operation::Receive(_)
-            if crate::net::faults_are_explored() =>
-        {
-            crate::net::ways(thread)
-        }
+        | Operation::Receive(_) => KERNEL.outcomes(state, thread),
         _ => 1,
     }
 }
@@ -107,9 +105,7 @@ fn is_name(object: Object) -> bool {
 /// Whether no thread can take a step, whatever may still befall them.
 fn is_quiescent(state: &State) -> bool {
     let can_run = can_run(state);
-    let moves = |thread: &Thread| {
-        can_run >> thread.number.get() & 1 != 0 && !process_faults::is_one(thread)
-    };
+    let moves = |thread: &Thread| can_run >> thread.number.get() & 1 != 0 && !thread.is_injector();
     can_run == 0 || !state.threads().any(moves)
 }
 

@@ -24,22 +24,23 @@ mod spinning;
 pub(crate) use alternatives::choose_of;
 pub(crate) use everypath_vkernel::host::{LAST, PEERS, Woken};
 pub(crate) use exits::begin_to_exit;
-pub(crate) use spinning::{before_locking, give_way, note_look, skips, spin};
+pub(crate) use spinning::{
+    LOOKS, before_locking, give_way, note_in_vain, note_look, skips, spin, times_in_vain,
+};
 
+use crate::above::Above;
 use crate::backend;
-use crate::cancel;
 use crate::context::Context;
-use crate::controller;
+use crate::ending;
 use crate::fail::stop;
 use crate::log::log;
 use crate::multi_process;
 use crate::objects;
-use crate::process_faults;
 use crate::region::{region, setup};
-use crate::run_state::{Common, RunState};
-use crate::state::{Interruption, State, Status, Thread, state};
+use crate::run_state::{CHOSEN, Common, Counter, RunState, STEPS, Setting};
+use crate::state::{Ending, Interruption, State, Status, Thread, state};
 use crate::symmetry;
-use crate::sync::rust_mutex;
+use crate::worker::KERNEL;
 use alternatives::{can_run, comes_last, offers, outcomes, spurious_wakeups_are_left};
 use core::cell::Cell;
 use core::mem::offset_of;
@@ -50,8 +51,6 @@ use everypath_shim_abi::{
     Waiting,
 };
 
-/// How many steps the execution has taken.
-pub(crate) static STEPS: Common<AtomicU32> = Common::at(offset_of!(RunState, steps));
 /// The execution pauses before the first choice after so many steps.
 static PAUSE_AFTER: Common<AtomicU32> = Common::at(offset_of!(RunState, pause_after));
 /// After so many steps the controller makes the choices, on its own stack.
@@ -66,18 +65,6 @@ static SPURIOUS: Setting<u16> = Setting(Cell::new(0));
 /// Whether a scheduling point is a step even if no other thread is there.
 static ALWAYS: Setting<bool> = Setting(Cell::new(false));
 
-/// What is set while nothing runs.
-pub(crate) struct Setting<T>(Cell<T>);
-// SAFETY: written by the controller while no thread of the program runs.
-// JUSTIFICATION: read at every step, so it must cost nothing.
-unsafe impl<T> Sync for Setting<T> {}
-
-impl<T: Copy> Setting<T> {
-    fn get(&self) -> T {
-        self.0.get()
-    }
-}
-
 /// Takes over what a command asks for.
 pub(crate) fn obey(command: &Command) {
     let setup = setup();
@@ -90,7 +77,6 @@ pub(crate) fn obey(command: &Command) {
     ALWAYS.0.set(setup.joint);
     SPURIOUS.0.set(setup.spurious);
     POLICY.0.set(command.policy);
-    crate::heap::obey(&setup);
     replay::obey(command);
     pct::obey(command);
     dfs::obey(command);
@@ -152,7 +138,7 @@ pub(crate) fn ask(operation: Operation, object: Object, deadline: Option<u64>) -
 /// The same for an operation as it is passed on.
 pub(crate) fn ask_packed(operation: PackedOperation, object: Object, deadline: Option<u64>) -> u16 {
     let outcome = request(operation, object, deadline);
-    cancel::at_step();
+    KERNEL.step_begins();
     outcome
 }
 
@@ -173,7 +159,7 @@ pub(crate) fn step(operation: Operation, object: Object) -> u16 {
 }
 
 fn take_part(operation: PackedOperation, phase: Phase, object: Object) -> u16 {
-    if !controller::is_running() {
+    if !ending::is_running() {
         return 0;
     }
     let state = state();
@@ -192,7 +178,7 @@ pub(crate) fn glance(operation: Operation, object: Object) {
 
 fn glance_packed(operation: PackedOperation, object: Object) {
     let state = state();
-    if state.is_concurrent() && controller::is_running() {
+    if state.is_concurrent() && ending::is_running() {
         let thread = state.current();
         thread.announce_packed(operation, object);
         thread.idle_step.set(true);
@@ -208,7 +194,7 @@ pub(crate) fn stand_back(operation: Operation, object: Object) {
 
 fn stand_back_packed(operation: PackedOperation, object: Object) {
     let state = state();
-    if !controller::is_running() {
+    if !ending::is_running() {
         return;
     }
     let thread = state.current();
@@ -221,7 +207,7 @@ fn stand_back_packed(operation: PackedOperation, object: Object) {
     } else {
         or_end(idle_round(state));
     }
-    cancel::at_step();
+    KERNEL.step_begins();
 }
 
 /// Blocks the thread until another grants it what it waits for, or its deadline passes.
@@ -231,7 +217,7 @@ pub(crate) fn wait(waiting: Waiting, object: Object, deadline: Option<u64>) -> W
     if state.exclusive.get() != 0 {
         stop!("{} would block inside an atomic section", thread.kind.get());
     }
-    if cancel::is_due() {
+    if thread.is_cancelled() {
         return Woken::Interrupted { restart: false };
     }
     thread.place.set(next_place(state, object));
@@ -286,7 +272,7 @@ pub(crate) fn withdraw(thread: &Thread) {
     let state = state();
     state.standing.change(thread.number.get(), false);
     state.alive.set(state.alive.get() - 1);
-    let chooses = u16::from(process_faults::is_one(thread));
+    let chooses = u16::from(thread.is_injector());
     state.selectable.set(state.selectable.get() - chooses);
     thread.set_status(Status::Ended);
 }
@@ -308,23 +294,31 @@ pub(crate) fn first_waiter(waiting: Waiting, object: Object) -> Option<&'static 
     state().waiters(waiting, object).min_by_key(|thread| thread.place.get())
 }
 
+/// How many threads wait on a condition: of pthreads, or of Rust, where those count that sleep at its
+/// word without having begun as a step.
+fn waiters_on_condition(state: &State, condition: Object) -> u32 {
+    let waits = |thread: &&Thread| matches!(thread.waiting.get(), Waiting::Cond | Waiting::Futex);
+    state.waiters_on(condition).filter(waits).count() as u32
+}
+
+/// The threads that wait on a futex with a mask.
+pub(crate) fn futex_waiters(word: Object, mask: u32) -> impl Iterator<Item = &'static Thread> {
+    // Conditions of Rust are futexes; those of pthreads have no mask.
+    let waits = |thread: &Thread| matches!(thread.waiting.get(), Waiting::Futex | Waiting::Cond);
+    let waiters = state().waiters_on(word).filter(move |thread| waits(thread));
+    waiters.filter(move |thread| thread.mask.get() & mask != 0)
+}
+
 /// Lets all who wait for something go on.
 pub(crate) fn grant_all(waiting: Waiting, object: Object) {
     state().waiters(waiting, object).for_each(grant);
-}
-
-/// How an execution ends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ending {
-    pub(crate) outcome: Outcome,
-    pub(crate) detail: i32,
 }
 
 /// Suspends the running thread until it is chosen, and resumes the chosen one.
 pub(crate) fn reschedule(state: &'static State) {
     crate::accesses::end_step(state);
     state.current().context.yield_to(decide);
-    crate::signals::deliver_pending(state);
+    KERNEL.goes_on(state);
 }
 
 /// Chooses, once the thread that ran is saved.
@@ -332,22 +326,20 @@ extern "C" fn decide() -> *const Context {
     let state = state();
     let from = state.current();
     if state.freed.get() != 0 {
-        rust_mutex::hand_over(state);
+        KERNEL.hand_over(state);
     }
     if STEPS.load(Relaxed) >= LEAVE_AFTER.load(Relaxed) {
         return backend::way_home(from);
     }
     match next(state) {
         Ok(to) if core::ptr::eq(to, from) => core::ptr::null(),
-        Ok(to) if multi_process::is_own(to) && !process_faults::is_one(to) => {
-            backend::way(from, to)
-        }
+        Ok(to) if multi_process::is_own(to) && !to.is_injector() => backend::way(from, to),
         Ok(_) => {
-            controller::CHOSEN.store(true, Relaxed);
+            CHOSEN.store(true, Relaxed);
             backend::way_home(from)
         }
         Err(ending) => {
-            controller::note_end(ending);
+            ending::note_end(ending);
             backend::way_home(from)
         }
     }
@@ -379,30 +371,6 @@ pub(crate) fn pauses(state: &'static State) -> Result<bool, Ending> {
     Ok(true)
 }
 
-/// A counter that only the thread that runs touches.
-pub(crate) struct Counter(Cell<u64>);
-
-impl Counter {
-    /// Nothing counted yet.
-    pub(crate) const fn new() -> Self {
-        Counter(Cell::new(0))
-    }
-
-    /// The count.
-    pub(crate) fn get(&self) -> u64 {
-        self.0.get()
-    }
-
-    /// Changes it.
-    pub(crate) fn set(&self, value: u64) {
-        self.0.set(value);
-    }
-}
-
-// SAFETY: one thread of the program runs at a time, and handing over synchronises.
-// JUSTIFICATION: an atomic would cost more than the switch it counts.
-unsafe impl Sync for Counter {}
-
 /// How often another thread was chosen than the one that ran.
 pub(crate) static SWITCHES: Common<Counter> = Common::at(offset_of!(RunState, switches));
 
@@ -427,11 +395,11 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
             }
             return Ok((total, simple));
         }
-        if state.ready.bits() == 0 && rust_mutex::hand_over_unseen(state) {
+        if state.ready.bits() == 0 && KERNEL.hand_over_unseen(state) {
             continue;
         }
         if state.ready.bits() == 0 {
-            return Err(multi_process::stuck(state));
+            return Err(KERNEL.stuck(state));
         }
         if let Some(ending) = symmetry::stuck(state) {
             return Err(ending);
@@ -473,6 +441,15 @@ fn nth_thread(mut bits: u128, index: u32) -> Choice {
         bits &= bits - 1;
     }
     Choice { thread: bits.trailing_zeros() as u16, outcome: 0 }
+}
+
+/// One of several ways to go on; each of them is explored.
+pub(crate) fn choose_way(ways: u32) -> u16 {
+    let selectable = &state().selectable;
+    selectable.set(selectable.get() + 1);
+    let chosen = step(Operation::Choose(ways), Object::NONE);
+    selectable.set(selectable.get() - 1);
+    chosen
 }
 
 /// A number below `total`, at random.
@@ -568,7 +545,7 @@ fn announced(thread: &Thread) -> PackedOperation {
     {
         return refined;
     }
-    match crate::net::refined(thread) {
+    match KERNEL.refined(thread) {
         Some(refined) => refined.pack(),
         None => thread.announced(),
     }
@@ -617,7 +594,7 @@ pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
 /// Ends the execution that a thread is in the middle of, if something says so.
 fn or_end(result: Result<(), Ending>) {
     if let Err(ending) = result {
-        controller::ended(ending.outcome, ending.detail);
+        ending::ended(ending.outcome, ending.detail);
     }
 }
 
@@ -646,7 +623,7 @@ fn idle_round(state: &State) -> Result<(), Ending> {
     if state.exclusive.get() != 0 {
         let said =
             "livelock inside an atomic section: the thread spins for others, which cannot run";
-        controller::say(format_args!("{said}"));
+        ending::say(format_args!("{said}"));
         return Err(Ending { outcome: Outcome::Uncontrolled, detail: 0 });
     }
     if repeats(state, rounds - most) {
@@ -656,7 +633,7 @@ fn idle_round(state: &State) -> Result<(), Ending> {
     if rounds > most + REPEATING_ROUNDS && state.is_lonely() {
         let said = "a thread spins for others, of which there are none, while memory changes: \
                     whether it gives up is not known";
-        controller::say(format_args!("{said}"));
+        ending::say(format_args!("{said}"));
         return Err(Ending { outcome: Outcome::Uncontrolled, detail: 0 });
     }
     Ok(())

@@ -14,40 +14,17 @@
 //! [`Setup::early_timeouts`]: everypath_shim_abi::Setup
 
 use super::{Ending, PEERS, STEPS, can_run};
-use crate::files;
-use crate::kernel::KERNEL;
-use crate::memory::bytes;
-use crate::multi_process;
+use crate::above::Above;
+use crate::memory::{Span, bytes};
 use crate::region::{region, setup};
-use crate::run_state::{Common, RunState};
+use crate::run_state::{Common, Quiet, RunState};
 use crate::state::{State, Status, Thread};
+use crate::worker::KERNEL;
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::quiet::{self, MOST_PERIODS, MOST_WITH_OUTPUT, PERIODS, SECONDS};
 use everypath_shim_abi::{IdleMode, MAX_THREADS};
-use everypath_vkernel::object;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
-
-/// What is known of the time that passes; of the present execution only.
-#[repr(C)]
-pub(crate) struct Quiet {
-    /// How often something was sent to a peer.
-    sent: AtomicU32,
-    /// One more than the number of steps before the last moment.
-    moment: AtomicU32,
-    /// What could be seen then, at sockets and of everything.
-    network: AtomicU64,
-    all: AtomicU64,
-    /// Since when nothing visible has happened, and how many periods ago; how many ago at sockets.
-    since: AtomicU64,
-    since_step: AtomicU32,
-    periods: AtomicU32,
-    periods_with_output: AtomicU32,
-    /// How often the timeout of each thread fired early since something happened at sockets, and what
-    /// could be seen there then.
-    fired: [AtomicU32; MAX_THREADS],
-    seen: [AtomicU64; MAX_THREADS],
-}
 
 static QUIET: Common<Quiet> = Common::at(offset_of!(RunState, quiet));
 
@@ -72,7 +49,7 @@ pub(crate) fn note_sent() {
 /// What can be seen at sockets: everything that happens there changes it, for good.
 fn network() -> u64 {
     let sent = u64::from(QUIET.sent.load(Relaxed));
-    object::visible(KERNEL).fold(sent, |sum, words| {
+    KERNEL.visible().fold(sent, |sum, words| {
         xxh3_64_with_seed(bytes(words.as_ptr() as usize, size_of_val(&words)), sum)
     })
 }
@@ -81,7 +58,7 @@ fn network() -> u64 {
 fn all(state: &State, network: u64) -> u64 {
     let outputs = region().output.iter().map(|output| output.length.get());
     let sum = outputs.fold(network, |sum, length| xxh3_64_with_seed(&length.to_le_bytes(), sum));
-    let (address, length) = files::span(state);
+    let Span { address, length } = state.files_span();
     xxh3_64_with_seed(bytes(address, length), sum)
 }
 
@@ -107,7 +84,7 @@ pub(super) fn look(state: &State) -> Result<(), Ending> {
     if !is_over || state.threads().any(is_last) {
         return Ok(());
     }
-    multi_process::idle_in_time(state).map_or(Ok(()), Err)
+    KERNEL.idle_in_time(state).map_or(Ok(()), Err)
 }
 
 /// Counts the period that ends here.

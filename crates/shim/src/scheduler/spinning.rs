@@ -11,10 +11,11 @@
 //! in between is one that comes before those looks, or after all of them.
 
 use super::{Ending, POLICY, glance, or_end, reschedule, stand_back};
-use crate::cancel;
-use crate::controller;
+use crate::above::Above;
+use crate::ending;
 use crate::region::setup;
 use crate::state::{State, Thread, state};
+use crate::worker::KERNEL;
 use everypath_shim_abi::{MAX_LOOKS, Object, Operation, Outcome, Policy};
 
 /// The thread has not looked in vain since it last did something that others could see.
@@ -42,12 +43,12 @@ pub(super) const INSISTS: u16 = 1;
 /// it does then may make a difference.
 pub(crate) fn give_way() {
     let thread = state().current();
-    crate::atomics::note_yield(thread);
+    note_yield(thread);
     let yields = thread.yields.get();
     if thread.spin.get() < GOES_ON && yields < PATIENT_YIELDS {
         thread.yields.set(yields + 1);
         glance(Operation::Yield, Object::NONE);
-        cancel::at_step();
+        KERNEL.step_begins();
     } else {
         spin(Operation::Yield, Object::NONE);
     }
@@ -94,7 +95,7 @@ pub(super) fn outcomes(state: &State) -> u32 {
 /// Decides, once, whether a thread goes on or waits for others; it can wait only if there are any.
 fn decides_to_go_on(thread: &'static Thread) -> bool {
     let state = state();
-    let is_free = !state.is_lonely() && state.exclusive.get() == 0 && controller::is_running();
+    let is_free = !state.is_lonely() && state.exclusive.get() == 0 && ending::is_running();
     if thread.spin.get() != UNDECIDED || !is_free || setup().spins == 0 {
         return false;
     }
@@ -155,4 +156,29 @@ pub(super) fn forget(thread: &Thread) {
         thread.pauses.set(0);
         thread.looks.set([[0; 2]; 4]);
     }
+}
+
+/// A thread that so often finds the same at the same instruction, and changes nothing, spins.
+pub(crate) const LOOKS: u64 = 3;
+
+/// A thread that yields after a failed load spins if it loads again.
+fn note_yield(thread: &Thread) {
+    let [site, operand, found, times] = thread.in_vain.get();
+    let [looked_at, looked, looks] = thread.looked.get();
+    thread.in_vain.set([site, operand, found, if times > 0 { LOOKS } else { 0 }]);
+    thread.looked.set([looked_at, looked, if looks > 0 { LOOKS } else { 0 }]);
+}
+
+/// How often in a row an instruction, or a function, has found the same, and changed nothing.
+pub(crate) fn times_in_vain(site: u64, operand: usize, found: u64) -> u64 {
+    let [last_site, last_operand, last_found, times] = state().current().in_vain.get();
+    let is_again = [last_site, last_operand, last_found] == [site, operand as u64, found];
+    if is_again { times } else { 0 }
+}
+
+/// Notes what an instruction, or a function, found that changes nothing.
+pub(crate) fn note_in_vain(site: u64, operand: usize, found: u64) {
+    let times = (times_in_vain(site, operand, found) + 1).min(LOOKS);
+    state().current().in_vain.set([site, operand as u64, found, times]);
+    note_look(state().current(), operand, found);
 }

@@ -1,38 +1,26 @@
 //! Signals: those that the program sends to itself, and those of faults.
 
 use crate::cancel;
-use crate::controller::{ended, is_running};
+use crate::ending::ended;
 use crate::fail::stop;
 use crate::guest;
 use crate::libc::fail;
-use crate::log::log;
 use crate::memory::{load, store};
 use crate::objects;
-use crate::region::reply;
 use crate::scheduler::{grant, point};
-use crate::state::{Action, Interruption, SIGNALS, State, Status, Thread, state};
-use crate::sys::{Answer, errno, number, returned, sys};
-use crate::thread::{FIRST_TID, first_tid};
+use crate::state::{Action, Interruption, SIGNALS, State, Status, Thread, find, first_tid, state};
+use crate::sys::{Answer, errno, returned};
 use crate::timers::Expiry;
-use core::arch::global_asm;
-use everypath_shim_abi::address_space::{PRIVATE, SIGNAL_STACKS, SLOTS};
-use everypath_shim_abi::{LogKind, Object, Operation, Outcome};
+use everypath_shim_abi::{Object, Operation, Outcome};
 
-pub(crate) mod hang;
 mod wait;
 
 pub(crate) use wait::{pause, suspend, timed_wait};
 
-const SIGILL: i32 = 4;
-const SIGTRAP: i32 = 5;
-const SIGBUS: i32 = 7;
-const SIGFPE: i32 = 8;
+pub(crate) const SIGBUS: i32 = 7;
 const SIGKILL: i32 = 9;
-const SIGSEGV: i32 = 11;
+pub(crate) const SIGSEGV: i32 = 11;
 const SIGSTOP: i32 = 19;
-/// The watchdog's signal.
-const SIGXCPU: i32 = 24;
-const SIGSYS: i32 = 31;
 /// Ignored unless the program says otherwise: child, urgent data, window size, continue.
 const IGNORED: [i32; 4] = [17, 23, 28, 18];
 
@@ -41,7 +29,7 @@ const IGNORED: [i32; 4] = [17, 23, 28, 18];
 const STOPPING: [i32; 4] = [SIGSTOP, 20, 21, 22];
 
 const DEFAULT: usize = 0;
-const IGNORE: usize = 1;
+pub(crate) const IGNORE: usize = 1;
 
 /// How a signal says that it was sent.
 const SENT_TO_PROCESS: i32 = 0;
@@ -53,167 +41,11 @@ const INFO_WORDS: usize = 32;
 
 const SA_SIGINFO: i32 = 4;
 const SA_RESTART: i32 = 0x1000_0000;
-const SA_RESTORER: usize = 0x0400_0000;
-const SA_ONSTACK: usize = 0x0800_0000;
-const SA_NODEFER: usize = 0x4000_0000;
+const SA_NODEFER: i32 = 0x4000_0000;
 const SA_RESETHAND: i32 = 0x8000_0000_u32 as i32;
 
-global_asm!(
-    ".globl everypath_restorer",
-    ".hidden everypath_restorer",
-    "everypath_restorer:",
-    "mov eax, 15",
-    "syscall",
-);
-
-unsafe extern "C" {
-    static everypath_restorer: u8;
-}
-
-/// The registers in a `ucontext_t` that we look at or change.
-#[repr(C)]
-pub(crate) struct Machine {
-    head: [u64; 5],
-    pub(crate) r8: core::cell::Cell<u64>,
-    pub(crate) r9: core::cell::Cell<u64>,
-    pub(crate) r10: core::cell::Cell<u64>,
-    unused: [u64; 5],
-    pub(crate) rdi: core::cell::Cell<u64>,
-    pub(crate) rsi: core::cell::Cell<u64>,
-    pub(crate) rbp: core::cell::Cell<u64>,
-    rbx: u64,
-    pub(crate) rdx: core::cell::Cell<u64>,
-    pub(crate) rax: core::cell::Cell<u64>,
-    pub(crate) rcx: core::cell::Cell<u64>,
-    pub(crate) rsp: core::cell::Cell<u64>,
-    pub(crate) rip: core::cell::Cell<u64>,
-}
-
-impl Machine {
-    /// Sets a register by the number that instructions have for it.
-    pub(crate) fn set(&self, register: usize, value: u64) {
-        /// The places of the registers, from `r8` on.
-        const PLACES: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
-        store(self.r8.as_ptr() as usize + 8 * PLACES[register % 16], value);
-    }
-}
-
-/// A handler of the kernel's kind.
-type Handler = extern "C" fn(i32, usize, &Machine);
-
-/// Installs a handler of ours with the kernel.
-fn install(signal: i32, handler: Handler, flags: usize) {
-    let restorer = (&raw const everypath_restorer) as usize;
-    let flags = flags | SA_SIGINFO as usize | SA_RESTORER | SA_NODEFER;
-    let action = [handler as *const () as usize, flags, restorer, 0];
-    if sys!(number::RT_SIGACTION, signal, action.as_ptr(), 0, 8) != 0 {
-        crate::fail::fatal("cannot install a signal handler");
-    }
-}
-
-/// Installs what we need to see.
-pub(crate) fn arm() {
-    for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE] {
-        install(signal, on_fault, SA_ONSTACK);
-    }
-    install(SIGTRAP, on_trap, 0);
-    install(SIGSYS, crate::dispatch::on_system_call, 0);
-    install(SIGXCPU, on_watchdog, SA_ONSTACK);
-    arm_kernel_thread(0);
-}
-
-const ALTERNATE_SIZE: usize = 0x2_0000;
-static MAPPED: [core::sync::atomic::AtomicBool; everypath_shim_abi::MAX_THREADS] =
-    [const { core::sync::atomic::AtomicBool::new(false) }; everypath_shim_abi::MAX_THREADS];
-
-/// Gives a kernel thread a stack for faults: the program's own may be the reason.
-pub(crate) fn arm_kernel_thread(number: usize) {
-    let stack = SIGNAL_STACKS + number * ALTERNATE_SIZE;
-    if !MAPPED[number].swap(true, core::sync::atomic::Ordering::Relaxed) {
-        crate::memory::map(stack, ALTERNATE_SIZE);
-    }
-    let description = [stack, 0, ALTERNATE_SIZE];
-    sys!(number::SIGALTSTACK, description.as_ptr(), 0);
-}
-
-extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
-    // Signals that a program sends are modelled: one that a process sent is from outside.
-    if load::<i32>(info + 8) <= 0 {
-        let sender = load::<i32>(info + 16);
-        crate::fail::die(
-            Outcome::Killed,
-            format_args!("sent signal {signal} from outside, by process {sender}"),
-        );
-    }
-    let address = load::<u64>(info + 16);
-    let is_ours = || {
-        crate::accesses::is_full(address, machine)
-            || crate::write_protect::is_written(address as usize)
-    };
-    if signal == SIGSEGV && is_ours()
-        || crate::time::emulate_counter(info, machine)
-        || guest::recover(machine)
-    {
-        return;
-    }
-    let registers = [machine.rip.get(), machine.rsp.get(), machine.rbp.get()];
-    log(LogKind::Fault, [signal as u64, address, registers[0]]);
-    if is_defect(signal, address as usize, machine) {
-        crate::fail::faulted(signal, address, machine);
-    }
-    if !is_running() {
-        crate::fail::die(
-            Outcome::Uncontrolled,
-            format_args!("signal {signal} before main, at {:#x}", registers[0]),
-        );
-    }
-    let state = state();
-    let action = state.actions[signal as usize].get();
-    if action.handler > IGNORE {
-        call_handler(signal, &action, info, (&raw const *machine) as usize);
-        return;
-    }
-    let thread = state.current();
-    thread.at.set(registers);
-    reply(|reply| reply.address = address);
-    ended(Outcome::Signalled, signal)
-}
-
-/// Whether a fault is the shim's own: at one of its instructions, and not because a function of libc
-/// that it stands in for follows a bad pointer of the program's.
-fn is_defect(signal: i32, address: usize, machine: &Machine) -> bool {
-    let is_ours = (PRIVATE..SLOTS).contains(&address);
-    let is_memory = signal == SIGSEGV || signal == SIGBUS;
-    crate::start::is_our_text(machine.rip.get() as usize)
-        && (!is_memory
-            || is_ours
-            || !is_running()
-            || state().current().in_syscall.get()
-            || crate::start::is_stack_of_controller(machine.rsp.get() as usize))
-}
-
-extern "C" fn on_trap(signal: i32, info: usize, machine: &Machine) {
-    if hang::is_traced(info, machine) {
-        return;
-    }
-    if !crate::atomics::redirect(machine) {
-        crate::accesses::refuse_unseen(machine.rip.get() as usize - 1);
-        on_fault(signal, info, machine);
-    }
-}
-
-extern "C" fn on_watchdog(signal: i32, _info: usize, machine: &Machine) {
-    if crate::controller::pass_on(signal) {
-        return;
-    }
-    let rip = machine.rip.get() as usize;
-    if !is_running() || crate::start::is_our_text(rip) {
-        return;
-    }
-    hang::trace(machine);
-}
-
-fn call_handler(signal: i32, action: &Action, info: usize, machine: usize) {
+/// Calls a handler of the program.
+pub(crate) fn call_handler(signal: i32, action: &Action, info: usize, machine: usize) {
     if action.flags & SA_RESETHAND != 0 {
         let default = Action { handler: DEFAULT, ..*action };
         state().actions[signal as usize].set(default);
@@ -237,7 +69,7 @@ fn information(signal: i32, by_process: bool, expiry: Option<Expiry>) -> [i32; I
         None => {
             let code = if by_process { SENT_TO_PROCESS } else { SENT_TO_THREAD };
             info[..3].copy_from_slice(&[signal, 0, code]);
-            info[4..6].copy_from_slice(&[first_tid(), crate::dispatch::real_user() as i32]);
+            info[4..6].copy_from_slice(&[first_tid(), crate::credentials::real_user() as i32]);
         }
     }
     info
@@ -260,7 +92,7 @@ fn handle_taken(signal: i32, expiry: Option<Expiry>) {
             // While it is handled, the signal itself and those of the action's mask are blocked.
             let thread = state.current();
             let before = thread.blocked_signals.get();
-            let itself = if action.flags & SA_NODEFER as i32 != 0 { 0 } else { bit(signal) };
+            let itself = if action.flags & SA_NODEFER != 0 { 0 } else { bit(signal) };
             thread.blocked_signals.set(before | itself | action.mask);
             // What the handler does must not change what the step that it interrupts came to.
             let kept = (thread.outcome.get(), thread.timed_out.get(), thread.interruption.get());
@@ -352,8 +184,7 @@ pub(crate) fn reach_thread(tid: i32, signal: i32) -> bool {
 
 /// The thread of this process that has a number for the kernel.
 pub(crate) fn thread_by_number(tid: i32) -> Option<&'static Thread> {
-    let is_meant =
-        |thread: &&Thread| thread.is_alive() && FIRST_TID + i32::from(thread.number.get()) == tid;
+    let is_meant = |thread: &&Thread| thread.is_alive() && thread.tid() == tid;
     state().own_threads().find(is_meant)
 }
 
@@ -439,7 +270,7 @@ extern "C" fn raise(signal: i32) -> i32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn pthread_kill(handle: usize, signal: i32) -> i32 {
-    -send(signal, objects::memory(handle), || crate::thread::find(handle)) as i32
+    -send(signal, objects::memory(handle), || find(handle)) as i32
 }
 
 /// Interposes libc's function.

@@ -3,7 +3,7 @@
 
 use super::{bit, deliver_pending, information};
 use crate::cancel;
-use crate::controller::is_running;
+use crate::ending::is_running;
 use crate::guest;
 use crate::libc::result;
 use crate::memory::store;

@@ -15,9 +15,9 @@ pub(crate) use kernel::{after_syscall, before_syscall};
 use crate::accesses;
 use crate::granules;
 use crate::objects;
-use crate::races::{self, Access, MOST_ACCESSES};
+use crate::races;
 use crate::scheduler::{glance, point};
-use crate::state::state;
+use crate::state::{Access, MOST_ACCESSES, state};
 use everypath_shim_abi::{Attempt, LIBC_FUNCTIONS, Object, Operation, for_libc_functions};
 
 /// Some bytes of the program's memory, and whether they are written.
@@ -38,7 +38,7 @@ fn writes(address: usize, length: usize) -> Range {
 
 /// Whether anybody wants to know.
 fn is_recorded() -> bool {
-    accesses::is_armed() && crate::controller::is_running() && state().is_concurrent()
+    accesses::is_armed() && crate::ending::is_running() && state().is_concurrent()
 }
 
 /// A call is about to access some ranges: a scheduling point, if threads have accessed some of them in

@@ -47,7 +47,7 @@ extern "C" fn thrd_detach(handle: usize) -> i32 {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn thrd_exit(value: i32) -> ! {
-    thread::pthread_exit(value as isize as usize)
+    crate::cancel::pthread_exit(value as isize as usize)
 }
 
 /// Interposes libc's function.

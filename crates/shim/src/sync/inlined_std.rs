@@ -5,37 +5,7 @@
 
 use super::rust_mutex;
 use crate::memory::load;
-use crate::state::{Thread, state};
-
-/// What is left to do of such a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(usize)]
-pub(crate) enum Stage {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// A lock or unlock.
-    Lock,
-    /// The mutex of a condition variable is unlocked; then the thread blocks there.
-    Sleep,
-    /// The mutex is taken again.
-    Wake,
-    /// Others are woken.
-    Notify,
-    /// A read-write lock is taken, once a comparison succeeds.
-    ReadWriteLock,
-}
-
-/// The step that a thread is inside.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub(crate) struct Within {
-    pub(super) stage: Stage,
-    /// The lock, or the condition.
-    pub(super) word: usize,
-    /// The mutex of the condition.
-    pub(super) mutex: usize,
-}
+use crate::state::{Stage, Thread, Within, state};
 
 /// Notes that a step was taken of which something is left to do.
 pub(crate) fn enter(stage: Stage, word: usize, mutex: usize) {

@@ -21,11 +21,10 @@ pub(crate) use mutex::release_robust;
 
 use crate::objects;
 use crate::scheduler::{complete, point};
-use crate::state::{State, Thread, state};
+use crate::state::{FIRST_TID, Thread, find, state};
 use crate::sys::errno;
-use crate::thread::FIRST_TID;
 use crate::time::{MONOTONIC, REALTIME};
-use everypath_shim_abi::{Completion, Object, Operation, OperationKind, Ownership, Waiting};
+use everypath_shim_abi::{Completion, Operation, OperationKind, Ownership, Waiting};
 
 /// How long a caller is ready to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,14 +93,7 @@ fn complete_release(announced: bool, is_owner: bool) {
 }
 
 fn tid(thread: &Thread) -> i32 {
-    FIRST_TID + i32::from(thread.number.get())
-}
-
-/// How many threads wait on a condition: of pthreads, or of Rust, where those count that sleep at its
-/// word without having begun as a step.
-pub(crate) fn waiters_on_condition(state: &State, condition: Object) -> u32 {
-    let waits = |thread: &&Thread| matches!(thread.waiting.get(), Waiting::Cond | Waiting::Futex);
-    state.waiters_on(condition).filter(waits).count() as u32
+    thread.tid()
 }
 
 /// The owner of the lock that a thread waits for, plus one; 0 if there is none, or several.
@@ -114,7 +106,7 @@ pub(crate) fn holder(thread: &Thread) -> u16 {
         Waiting::Word | Waiting::WordRead | Waiting::WordWrite => {
             return rust_mutex::holder(thread);
         }
-        Waiting::Join => return crate::thread::find(object).map_or(0, |t| t.number.get() + 1),
+        Waiting::Join => return find(object).map_or(0, |t| t.number.get() + 1),
         _ => 0,
     };
     u16::try_from(owner - FIRST_TID + 1).unwrap_or(0)

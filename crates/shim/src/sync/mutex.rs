@@ -1,12 +1,14 @@
 //! POSIX mutexes of every kind.
 
 use super::{WaitLimit, give_back, is_clock, my_tid, owns, tid};
-use crate::atomics::{LOOKS, note_in_vain, times_in_vain};
 use crate::fail::stop;
 use crate::libc::{call, real_cached};
 use crate::memory::{load, store, view};
 use crate::objects;
-use crate::scheduler::{Woken, ask, before_locking, first_waiter, grant, point, skips, spin, wait};
+use crate::scheduler::{
+    LOOKS, Woken, ask, before_locking, first_waiter, grant, note_in_vain, point, skips, spin,
+    times_in_vain, wait,
+};
 use crate::state::{Thread, state};
 use crate::sys::errno;
 use crate::time::REALTIME;

@@ -9,10 +9,10 @@
 //! run: other code that uses the same words, because a function was inlined there, finds in them
 //! what it would have found.
 
-use super::inlined_std::{Stage, Within, enter};
+use super::inlined_std::enter;
 use crate::objects;
 use crate::scheduler::{ask, point};
-use crate::state::{Thread, state};
+use crate::state::{Stage, Thread, Within, state};
 use everypath_shim_abi::{CondMutex, Operation};
 
 /// Where a function begins that waits on a condition, perhaps for some time only.

@@ -2,7 +2,7 @@
 
 use super::WaitLimit;
 use crate::cancel;
-use crate::controller;
+use crate::ending;
 use crate::libc::fail;
 use crate::memory::{load, store};
 use crate::objects;
@@ -26,7 +26,7 @@ impl Step {
     /// Takes it.
     #[inline(always)]
     fn take(operation: Operation, address: usize, deadline: Option<u64>) -> Self {
-        let is_taken = state().is_concurrent() && controller::is_running();
+        let is_taken = state().is_concurrent() && ending::is_running();
         ask(operation, objects::memory(address), deadline);
         let overflows = operation == Operation::SemPost(Overflow::Possible);
         Step { is_taken: is_taken && !overflows }

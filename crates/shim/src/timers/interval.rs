@@ -1,8 +1,9 @@
 //! The alarm of a process, which is its interval timer as well.
 
-use super::{ALARM, Notice, SECOND, SIGALRM, When, left, set, timer, update};
+use super::{ALARM, SECOND, SIGALRM, When, left, set, timer, update};
 use crate::guest;
 use crate::libc::result;
+use crate::state::Notice;
 use crate::sys::{Answer, errno, returned};
 
 /// The timer of the clock on the wall: those of processor time are not modelled.

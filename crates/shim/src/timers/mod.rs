@@ -5,8 +5,8 @@
 use crate::objects;
 use crate::scheduler::{block_until, note_creation, point, wait};
 use crate::signals::{reach_process, reach_thread};
-use crate::state::{Status, Thread, state};
-use crate::thread::{create, find, retire};
+use crate::state::{Notice, Status, TIMERS, Thread, Timer, find, state};
+use crate::thread::{create, retire};
 use everypath_shim_abi::{Object, Operation, Waiting};
 
 mod interval;
@@ -20,8 +20,6 @@ pub(crate) use posix::{
 const SIGALRM: i32 = 14;
 const SECOND: u64 = 1_000_000_000;
 
-/// The alarm of a process, and up to 32 timers of `timer_create`.
-pub(crate) const TIMERS: usize = 33;
 /// The place of the alarm.
 const ALARM: usize = 0;
 
@@ -30,38 +28,6 @@ const BY_SIGNAL: i32 = 0;
 const NOT_AT_ALL: i32 = 1;
 const BY_THREAD: i32 = 2;
 const BY_SIGNAL_TO_THREAD: i32 = 4;
-
-/// A timer of a process.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Timer {
-    /// When it rings; 0 if it is not set.
-    at: u64,
-    /// After which time it rings again; 0 if it does not.
-    again: u64,
-    /// The control block of its ringer; 0 if there is none.
-    ringer: usize,
-    notice: Notice,
-    /// Whether `timer_create` made it, and it was not deleted.
-    exists: bool,
-    /// Whether its signal was sent and not taken yet.
-    is_sent: bool,
-}
-
-/// Whom a timer tells, and what.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Notice {
-    how: i32,
-    signal: i32,
-    /// The thread that the signal goes to, by its number for the kernel.
-    thread: i32,
-    clock: i32,
-    /// What the program gave for the signal or the thread.
-    value: usize,
-    /// What a thread that is started begins with.
-    function: usize,
-}
 
 /// What a signal of `timer_create` says about itself: the number of the timer and the program's value.
 pub(crate) struct Expiry {

@@ -1,14 +1,14 @@
 //! The timers of `timer_create`.
 
 use super::{
-    ALARM, BY_SIGNAL, BY_SIGNAL_TO_THREAD, BY_THREAD, NOT_AT_ALL, Notice, SECOND, SIGALRM, TIMERS,
-    Timer, When, left, set, timer, update,
+    ALARM, BY_SIGNAL, BY_SIGNAL_TO_THREAD, BY_THREAD, NOT_AT_ALL, SECOND, SIGALRM, When, left, set,
+    timer, update,
 };
 use crate::fail::stop;
 use crate::guest;
 use crate::libc::result;
 use crate::signals::thread_by_number;
-use crate::state::{SIGNALS, state};
+use crate::state::{Notice, SIGNALS, TIMERS, Timer, state};
 use crate::sys::{Answer, errno, returned};
 use crate::time;
 

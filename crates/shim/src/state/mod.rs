@@ -1,211 +1,42 @@
 //! The scheduler's view of the program; part of every snapshot.
 
-use crate::context::Context;
-use crate::memory::{map, round_up, view};
+use crate::above::Above;
+use crate::memory::{Span, map, round_up, view};
 use crate::multi_process;
-use crate::snapshot::Span;
-use crate::sync::inlined_std::Within;
+use crate::tables::SLOTS_LENGTH;
+use crate::worker::KERNEL;
 use core::cell::Cell;
 use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use everypath_shim_abi::address_space::{
-    self, DESCRIPTORS, HEAP, HEAP_END, PAGE, RUN_STATE, STATE,
+use everypath_shim_abi::address_space::{DESCRIPTORS, HEAP, HEAP_END, PAGE, RUN_STATE, STATE};
+use everypath_shim_abi::{MAX_PROCESSES, MAX_THREADS, Object, Outcome, Waiting};
+
+mod access;
+mod files;
+mod ranges;
+mod settings;
+mod thread;
+mod timers;
+
+pub(crate) use access::{Access, MOST_ACCESSES};
+pub(crate) use files::{CHANGED, Changed, Files, WRITTEN, Written};
+pub(crate) use ranges::{MAX_RANGES, Range, Ranges};
+pub(crate) use settings::{Identity, Settings};
+pub(crate) use thread::{
+    Cancellation, FIRST_TID, Interruption, Place, Stage, Status, Thread, Within,
 };
-use everypath_shim_abi::{
-    MAX_PROCESSES, MAX_THREADS, Object, Operation, OperationKind, PackedOperation, Payload, Phase,
-    Waiting,
-};
+pub(crate) use timers::{Notice, TIMERS, Timer};
 
 /// How many keys of thread-specific data a process has.
 pub(crate) const KEYS: usize = 1024;
 /// How many signals there are, and an unused number 0.
 pub(crate) const SIGNALS: usize = 65;
 
-/// What a thread is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Status {
-    /// There is no such thread.
-    #[default]
-    Free,
-    /// It can take its next step.
-    Ready,
-    /// It waits.
-    Blocked,
-    /// It has ended and was not joined yet.
-    Ended,
-}
-
-/// Whether a signal has ended a wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Interruption {
-    /// None has.
-    #[default]
-    None,
-    /// One has, and its action lets calls fail.
-    Failing,
-    /// One has, and its action lets calls be made again.
-    Restarting,
-}
-
-/// One thread of the program.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Thread {
-    pub(crate) context: Context,
-    /// Changed by `set_status` only.
-    status: Cell<Status>,
-    /// What its next step does.
-    pub(crate) kind: Cell<OperationKind>,
-    pub(crate) phase: Cell<Phase>,
-    pub(crate) waiting: Cell<Waiting>,
-    /// Its next step changes nothing that another thread could see.
-    pub(crate) idle_step: Cell<bool>,
-    pub(crate) detached: Cell<bool>,
-    pub(crate) joined: Cell<bool>,
-    pub(crate) timed_out: Cell<bool>,
-    /// Whether a signal or a cancellation has ended its wait.
-    pub(crate) interruption: Cell<Interruption>,
-    /// The outcome that was chosen for its step.
-    pub(crate) outcome: Cell<u16>,
-    pub(crate) number: Cell<u16>,
-    /// Its place among those that wait for the same thing: the smallest came first.
-    pub(crate) place: Cell<u16>,
-    /// How many threads it has created.
-    pub(crate) children: Cell<u16>,
-    /// What its next step works on, and what goes with the operation.
-    pub(crate) object: Cell<Object>,
-    payload: Cell<Payload>,
-    /// What a waiter said about itself: a futex mask.
-    pub(crate) mask: Cell<u32>,
-    /// Whether it died of a panic.
-    pub(crate) panicked: Cell<bool>,
-    /// The first of the robust mutexes that it holds.
-    pub(crate) robust: Cell<usize>,
-    /// When its wait ends by itself; 0 never.
-    pub(crate) deadline: Cell<u64>,
-    /// One more than the number of the step that last let it go on.
-    pub(crate) granted_by: Cell<u32>,
-    /// Its thread control block, which is also its `pthread_t`.
-    pub(crate) tcb: Cell<usize>,
-    /// Where its thread-local storage begins.
-    pub(crate) tls: Cell<usize>,
-    pub(crate) function: Cell<usize>,
-    pub(crate) argument: Cell<usize>,
-    pub(crate) result: Cell<usize>,
-    /// Signals that were sent to it, those of them that were sent to the process, and those that
-    /// it blocks.
-    pub(crate) pending: Cell<u64>,
-    pub(crate) pending_by_process: Cell<u64>,
-    pub(crate) blocked_signals: Cell<u64>,
-    /// Whether its time-out waits until the signal was taken that the last one sent.
-    pub(crate) is_unheard: Cell<bool>,
-    /// The signals that it waits for, to take them.
-    pub(crate) awaited_signals: Cell<u64>,
-    /// Registers of the program at a patched instruction or a trapped call; zeros otherwise.
-    pub(crate) at: Cell<[u64; 3]>,
-    pub(crate) name: Cell<[u8; 16]>,
-    /// Whether and where it can be cancelled.
-    pub(crate) cancellation: Cell<crate::cancel::Cancellation>,
-    /// How it was created: its parent's path, and the how many-th child it is.
-    pub(crate) path: Cell<u64>,
-    /// The frame that a panic which was raised in it must not leave; 0 if there is none.
-    pub(crate) panic_frame: Cell<usize>,
-    /// What the kernel knows of it.
-    pub(crate) task: everypath_vkernel::Task,
-    /// Whether it is in a syscall, which follows no pointer of the program's unchecked.
-    pub(crate) in_syscall: Cell<bool>,
-    /// How often it read the clock without doing anything else.
-    pub(crate) clock_reads: Cell<u32>,
-    /// Which patched instruction changed nothing, on what it worked, what it found there, and how
-    /// often in a row.
-    pub(crate) in_vain: Cell<[u64; 4]>,
-    /// The memory access that it is about to make, of no bytes if it stands before none.
-    pub(crate) accesses: Cell<crate::races::Accesses>,
-    /// The function of Rust's standard library whose step it has taken and that it is inside.
-    pub(crate) within: Cell<Within>,
-    /// Whether somebody tried in vain to lock something because this thread waits for it.
-    pub(crate) was_noticed: Cell<bool>,
-    /// Which patched instruction looked at memory last, what it found, and how often in a row,
-    /// while the thread did nothing else that others could see.
-    pub(crate) looked: Cell<[u64; 3]>,
-    /// If it exits the process: one more than how many steps there were before.
-    pub(crate) exits_since: Cell<u32>,
-    /// How often in a row it let others go first, while it did nothing else that others could see.
-    pub(crate) yields: Cell<u16>,
-    /// The mutex that it locked last, how many context switches there had been, and how often in a
-    /// row it was locked since then.
-    pub(crate) relocked: Cell<[u64; 3]>,
-    /// Whether it waits for others while it spins, or goes on (`scheduler::spinning`).
-    pub(crate) spin: Cell<u16>,
-    /// How often it has paused while it goes on.
-    pub(crate) pauses: Cell<u16>,
-    /// Where it has looked in vain, and what it found there, the last place first; while it did
-    /// nothing else that others could see.
-    pub(crate) looks: Cell<[[u64; 2]; 4]>,
-}
-
-impl Thread {
-    /// The top of its stack.
-    pub(crate) fn stack_top(&self) -> usize {
-        address_space::stack_top(self.number.get())
-    }
-
-    /// What it is doing.
-    pub(crate) fn status(&self) -> Status {
-        self.status.get()
-    }
-
-    /// Sets what it is doing, here and in the sets by which the scheduler finds it.
-    pub(crate) fn set_status(&self, status: Status) {
-        self.status.set(status);
-        let state = state();
-        state.ready.change(self.number.get(), status == Status::Ready);
-        state.blocked.change(self.number.get(), status == Status::Blocked);
-    }
-
-    /// Whether it has not ended.
-    pub(crate) fn is_alive(&self) -> bool {
-        matches!(self.status.get(), Status::Ready | Status::Blocked)
-    }
-
-    /// What the next step does, as it was announced.
-    pub(crate) fn operation(&self) -> Operation {
-        self.announced().operation()
-    }
-
-    /// The same as it is passed on.
-    pub(crate) fn announced(&self) -> PackedOperation {
-        PackedOperation::new(self.kind.get(), self.payload.get())
-    }
-
-    /// Sets what the next step does, on the same object as before.
-    #[inline(always)]
-    pub(crate) fn set_operation(&self, operation: Operation) {
-        self.set_packed(operation.pack());
-    }
-
-    fn set_packed(&self, operation: PackedOperation) {
-        self.kind.set(operation.kind());
-        self.payload.set(operation.payload());
-    }
-
-    /// Sets what the next step does.
-    #[inline(always)]
-    pub(crate) fn announce(&self, operation: Operation, object: Object) {
-        self.announce_packed(operation.pack(), object);
-    }
-
-    /// The same for an operation as it is passed on.
-    pub(crate) fn announce_packed(&self, operation: PackedOperation, object: Object) {
-        self.set_packed(operation);
-        self.phase.set(Phase::Request);
-        self.object.set(object);
-        self.idle_step.set(false);
-        // Whatever it was in the middle of, this is another step.
-        self.within.set(Within::default());
-    }
+/// How an execution ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    pub(crate) outcome: Outcome,
+    pub(crate) detail: i32,
 }
 
 /// A set of threads.
@@ -312,18 +143,18 @@ pub(crate) struct State {
     pub(crate) heap_calls: Cell<u32>,
     /// Signals that were sent to the process while every thread blocked them.
     pub(crate) pending_signals: Cell<u64>,
-    pub(crate) timers: [Cell<crate::timers::Timer>; crate::timers::TIMERS],
+    pub(crate) timers: [Cell<Timer>; TIMERS],
     /// Where a place for a new timer is looked for first.
     pub(crate) next_timer: Cell<u32>,
     pub(crate) actions: [Cell<Action>; SIGNALS],
-    pub(crate) settings: crate::dispatch::Settings,
-    pub(crate) files: crate::files::Files,
+    pub(crate) settings: Settings,
+    pub(crate) files: Files,
     /// How many keys of thread-specific data were made.
     pub(crate) keys: Cell<u32>,
     pub(crate) key_destructors: [Cell<usize>; KEYS],
     pub(crate) pages: PageStart,
     /// The program's pages that are not readable and writable.
-    pub(crate) protected: crate::protection::Ranges,
+    pub(crate) protected: Ranges,
 }
 
 const _: () = assert!(size_of::<State>() <= RUN_STATE - STATE, "the state overlaps the run state");
@@ -344,7 +175,7 @@ fn prepare() {
     multi_process::join();
     let shared = offset_of!(State, own);
     map(STATE + shared, round_up(size_of::<State>() - shared, PAGE));
-    map(DESCRIPTORS, round_up(crate::kernel::SLOTS_LENGTH, PAGE));
+    map(DESCRIPTORS, round_up(SLOTS_LENGTH, PAGE));
     crate::memory::reserve(HEAP, HEAP_END - HEAP);
     let state = state();
     let number = multi_process::main_thread();
@@ -356,8 +187,19 @@ fn prepare() {
     state.alive.set(state.alive.get() + 1);
     state.limit.set(state.limit.get().max(number + 1));
     state.current.set(number);
-    crate::process_faults::appoint(state);
-    crate::symmetry::declare(state);
+    KERNEL.joined(state);
+}
+
+/// The number by which the program knows its main thread, and its process.
+pub(crate) fn first_tid() -> i32 {
+    FIRST_TID + i32::from(multi_process::main_thread())
+}
+
+/// The thread behind a `pthread_t`. Not inlined, so that nothing of it stays on a stack.
+#[inline(never)]
+pub(crate) fn find(handle: usize) -> Option<&'static Thread> {
+    let state = state();
+    state.own_threads().find(|thread| thread.status() != Status::Free && thread.tcb.get() == handle)
 }
 
 impl State {
@@ -394,7 +236,7 @@ impl State {
     pub(crate) fn waiters_on(&self, object: Object) -> impl Iterator<Item = &Thread> {
         self.members(self.blocked.bits()).filter(move |thread| {
             // Granting one while looking at the others must not hide them.
-            thread.status.get() == Status::Blocked && thread.object.get() == object
+            thread.status() == Status::Blocked && thread.object.get() == object
         })
     }
 
@@ -429,6 +271,11 @@ impl State {
         self.alive.get() == 1
     }
 
+    /// Where what is known of written files is, as address and length.
+    pub(crate) fn files_span(&self) -> Span {
+        Span { address: (&raw const self.files) as usize, length: size_of::<Files>() }
+    }
+
     /// The part that processes have in common, as a snapshot holds it. No two parts share a page,
     /// or tracking would lose one of them.
     pub(crate) fn common_span(&self) -> Span {
@@ -443,7 +290,7 @@ impl State {
 
     /// The table of protected pages, as far as it is used.
     pub(crate) fn protected_span(&self) -> Span {
-        let length = crate::protection::Ranges::size_of(self.protected_count.get());
+        let length = Ranges::size_of(self.protected_count.get());
         Span { address: STATE + offset_of!(State, protected), length }
     }
 

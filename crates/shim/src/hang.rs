@@ -5,11 +5,11 @@
 //! Otherwise nobody knows: it may only take long. The earlier state is replaced after 1, 2, 4, …
 //! instructions, so that a cycle is found that begins late (Brent 1980).
 
-use super::Machine;
-use crate::controller::ended;
+use crate::ending::ended;
+use crate::machine::Machine;
 use crate::memory::{bytes, load};
 use crate::region::reply;
-use crate::scheduler::Counter;
+use crate::run_state::Counter;
 use crate::state::state;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::Outcome;
@@ -52,7 +52,7 @@ fn flags(machine: &Machine) -> &core::cell::Cell<u64> {
 }
 
 /// Begins to trace a thread that runs for too long.
-pub(super) fn trace(machine: &Machine) {
+pub(crate) fn trace(machine: &Machine) {
     IS_PROBED.store(false, Relaxed);
     begin(machine, MAX_INSTRUCTIONS);
 }
@@ -77,13 +77,13 @@ fn begin(machine: &Machine, limit: u32) {
 }
 
 /// An instruction was traced; false if the trap has another reason.
-pub(super) fn is_traced(info: usize, machine: &Machine) -> bool {
+pub(crate) fn is_traced(info: usize, machine: &Machine) -> bool {
     if load::<i32>(info + 8) != TRACED {
         return false;
     }
     let is_tracing = IS_TRACING.load(Relaxed);
     // In the shim it has come to a scheduling point.
-    if !is_tracing || crate::start::is_our_text(machine.rip.get() as usize) {
+    if !is_tracing || crate::text::is_our_text(machine.rip.get() as usize) {
         IS_TRACING.store(false, Relaxed);
         flags(machine).set(flags(machine).get() & !TRAP);
         return true;
