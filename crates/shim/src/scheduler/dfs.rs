@@ -4,11 +4,12 @@
 //! same state sleep until a dependent step is taken (sleep sets, Godefroid 1996). All alternatives
 //! are recorded.
 
-use super::alternatives::{comes_last, yields};
-use super::{Ending, exits, offers};
+use super::alternatives::{comes_last, offers, yields};
+use super::exits;
+use super::strategy::{Among, Strategy};
 use crate::region::region;
 use crate::run_state::{Common, RunState};
-use crate::state::{State, Status, Thread, state};
+use crate::state::{Ending, State, Status, Thread, state};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{
@@ -29,22 +30,49 @@ static INSISTING: Common<AtomicU32> = Common::at(offset_of!(RunState, insisting)
 /// A thread that spins so often without a visible effect spins for ever.
 const MAX_INSISTING: u32 = 500;
 
-/// Takes over what a command asks for.
-pub(super) fn obey(command: &Command) {
-    WRITTEN.store(0, Relaxed);
-    INSISTING.store(0, Relaxed);
-    if command.request == Request::Run {
-        SLEEPING.store(region().sleep_count.get(), Relaxed);
-        KNOWN.store(command.known, Relaxed);
-    }
-}
+/// The search.
+pub(super) struct Exhaustive;
 
-/// Takes over what an order asks for.
-pub(super) fn follow(order: BatchEntry) {
-    WRITTEN.store(0, Relaxed);
-    INSISTING.store(0, Relaxed);
-    SLEEPING.store(order.sleeping, Relaxed);
-    KNOWN.store(order.known, Relaxed);
+impl Strategy for Exhaustive {
+    fn obey(&self, command: &Command) {
+        WRITTEN.store(0, Relaxed);
+        INSISTING.store(0, Relaxed);
+        if command.request == Request::Run {
+            SLEEPING.store(region().sleep_count.get(), Relaxed);
+            KNOWN.store(command.known, Relaxed);
+        }
+    }
+
+    fn follow(&self, order: BatchEntry) {
+        WRITTEN.store(0, Relaxed);
+        INSISTING.store(0, Relaxed);
+        SLEEPING.store(order.sleeping, Relaxed);
+        KNOWN.store(order.known, Relaxed);
+    }
+
+    /// The checker may have no use for this execution now: it may want another one first.
+    fn goes_on(&self) -> Result<(), Ending> {
+        match region().hurry.load(Relaxed) {
+            0 => Ok(()),
+            _ => Err(Ending { outcome: Outcome::Unwanted, detail: 0 }),
+        }
+    }
+
+    fn note_given(&self, state: &State, mode: TimeMode) -> Result<(), Ending> {
+        if is_news() { write_down(state, mode) } else { Ok(()) }
+    }
+
+    fn note_only(&self, thread: &Thread) {
+        write_down_only(thread);
+    }
+
+    fn leaves_out_unfair(&self) -> bool {
+        true
+    }
+
+    fn choose(&self, state: &State, mode: TimeMode, _among: Among) -> Result<Choice, Ending> {
+        choose(state, mode)
+    }
 }
 
 /// The step that a thread could take.
@@ -65,16 +93,8 @@ fn sleeps(alternative: &EnabledStep) -> bool {
     })
 }
 
-/// Whether the checker has use for this execution now: it may want another one first.
-pub(super) fn is_wanted() -> Result<(), Ending> {
-    match region().hurry.load(Relaxed) {
-        0 => Ok(()),
-        _ => Err(Ending { outcome: Outcome::Unwanted, detail: 0 }),
-    }
-}
-
 /// Whether the checker does not know yet what can be chosen now.
-pub(super) fn is_news() -> bool {
+fn is_news() -> bool {
     super::STEPS.load(Relaxed) >= KNOWN.load(Relaxed)
 }
 
@@ -112,9 +132,27 @@ fn each_alternative(
     Ok(())
 }
 
+/// What depends on the chosen step sleeps no more.
+fn wake_dependent(chosen: &EnabledStep) {
+    if SLEEPING.load(Relaxed) == 0 {
+        return;
+    }
+    let taken = chosen.footprint();
+    let region = region();
+    let mut kept = 0;
+    for at in 0..SLEEPING.load(Relaxed) as usize {
+        let sleeping = region.sleep[at].get();
+        if sleeping.footprint().commutes(&taken) {
+            region.sleep[kept].set(sleeping);
+            kept += 1;
+        }
+    }
+    SLEEPING.store(kept as u32, Relaxed);
+}
+
 /// Chooses, and records the alternatives.
 #[inline(never)]
-pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
+fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
     let current = state.current.get();
     let mut chosen: Option<EnabledStep> = None;
     each_alternative(state, mode, |alternative| {
@@ -146,7 +184,7 @@ pub(super) fn choose(state: &State, mode: TimeMode) -> Result<Choice, Ending> {
 }
 
 /// Writes down the only step that can be taken.
-pub(super) fn write_down_only(thread: &Thread) {
+fn write_down_only(thread: &Thread) {
     let step = super::STEPS.load(Relaxed) as usize;
     let written = WRITTEN.load(Relaxed) as usize;
     if !is_news() || written == MAX_ALTERNATIVES {
@@ -159,22 +197,4 @@ pub(super) fn write_down_only(thread: &Thread) {
     if !super::replay::are_left() {
         wake_dependent(&only);
     }
-}
-
-/// What depends on the chosen step sleeps no more.
-fn wake_dependent(chosen: &EnabledStep) {
-    if SLEEPING.load(Relaxed) == 0 {
-        return;
-    }
-    let taken = chosen.footprint();
-    let region = region();
-    let mut kept = 0;
-    for at in 0..SLEEPING.load(Relaxed) as usize {
-        let sleeping = region.sleep[at].get();
-        if sleeping.footprint().commutes(&taken) {
-            region.sleep[kept].set(sleeping);
-            kept += 1;
-        }
-    }
-    SLEEPING.store(kept as u32, Relaxed);
 }

@@ -1,8 +1,8 @@
 //! The scheduler: scheduling points, choices, blocking and wakeups.
 //!
 //! `alternatives`: the enabled steps and their outcomes. `replay`: choices that the checker gives.
-//! Others are made by a [`Policy`], one file each: `dfs` (exhaustive search), `pct`, `pos`; random
-//! ones are here. `spinning`: threads that look in vain, again and again. `quiet`: executions that end
+//! Others are made by a `strategy`, one file each: `dfs` (exhaustive search), `pct`, `pos`, `random`.
+//! `spinning`: threads that look in vain, again and again. `quiet`: executions that end
 //! because only time passes.
 //!
 //! A thread announces its next visible operation and then calls the scheduler. The chosen thread
@@ -18,8 +18,10 @@ mod pct;
 mod pos;
 mod priorities;
 pub(crate) mod quiet;
+mod random;
 mod replay;
 mod spinning;
+mod strategy;
 
 pub(crate) use alternatives::choose_of;
 pub(crate) use everypath_vkernel::host::{LAST, PEERS, Woken};
@@ -50,6 +52,7 @@ use everypath_shim_abi::{
     OperationKind, Outcome, PackedCompletion, PackedOperation, Phase, Policy, TIMEOUT, TimeMode,
     Waiting,
 };
+use strategy::Among;
 
 /// The execution pauses before the first choice after so many steps.
 static PAUSE_AFTER: Common<AtomicU32> = Common::at(offset_of!(RunState, pause_after));
@@ -78,25 +81,20 @@ pub(crate) fn obey(command: &Command) {
     SPURIOUS.0.set(setup.spurious);
     POLICY.0.set(command.policy);
     replay::obey(command);
-    pct::obey(command);
-    dfs::obey(command);
+    strategy::ALL.iter().for_each(|strategy| strategy.obey(command));
 }
 
 /// Takes over what an order asks for.
 pub(crate) fn follow(order: BatchEntry) {
     replay::follow(order.prefix);
-    dfs::follow(order);
+    strategy::ALL.iter().for_each(|strategy| strategy.follow(order));
 }
 
 /// Begins an execution, whose generator is set.
 pub(crate) fn begin() {
     [&COMPARED_FROM, &CLOCK_READ].into_iter().for_each(|counter| counter.set(0));
     quiet::begin();
-    match POLICY.get() {
-        Policy::Random | Policy::First => {}
-        Policy::Pct => pct::begin(),
-        Policy::Pos => pos::begin(),
-    }
+    strategy::of(POLICY.get()).begin();
 }
 
 /// How far the virtual clock advances when every runnable thread has yielded.
@@ -374,9 +372,8 @@ pub(crate) fn pauses(state: &'static State) -> Result<bool, Ending> {
 /// How often another thread was chosen than the one that ran.
 pub(crate) static SWITCHES: Common<Counter> = Common::at(offset_of!(RunState, switches));
 
-/// Advances the virtual clock until a step is enabled; returns how many choices there are, and whether
-/// they are only between threads.
-fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
+/// Advances the virtual clock until a step is enabled; returns what can be chosen from.
+fn settle(state: &State, mode: TimeMode) -> Result<Among, Ending> {
     loop {
         // Most of the time nothing but threads is chosen from: no time-out, no waiter to pick.
         let able = can_run(state);
@@ -393,7 +390,7 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
             if able == 0 {
                 quiet::look(state)?;
             }
-            return Ok((total, simple));
+            return Ok(Among { total, simple });
         }
         if state.ready.bits() == 0 && KERNEL.hand_over_unseen(state) {
             continue;
@@ -411,36 +408,16 @@ fn settle(state: &State, mode: TimeMode) -> Result<(u32, bool), Ending> {
 /// The next choice and how many there were.
 fn choose(state: &'static State) -> Result<(Choice, u32), Ending> {
     let mode = TIME.get();
-    if POLICY.get() == Policy::First {
-        dfs::is_wanted()?;
-    }
-    let (total, simple) = settle(state, mode)?;
+    let strategy = strategy::of(POLICY.get());
+    strategy.goes_on()?;
+    let among = settle(state, mode)?;
     if replay::are_left()
         && let Some(wanted) = replay::next(state, mode)?
     {
-        if POLICY.get() == Policy::First && dfs::is_news() {
-            dfs::write_down(state, mode)?;
-        }
-        return Ok((wanted, total));
+        strategy.note_given(state, mode)?;
+        return Ok((wanted, among.total));
     }
-    let choice = match POLICY.get() {
-        Policy::First => dfs::choose(state, mode)?,
-        Policy::Pct => pct::choose(state, mode),
-        Policy::Pos => pos::choose(state, mode),
-        Policy::Random => {
-            let index = if total == 1 { 0 } else { pick(total) };
-            if simple { nth_thread(can_run(state), index) } else { nth(state, index, mode) }
-        }
-    };
-    Ok((choice, total))
-}
-
-/// The thread of the `index`-th bit, with its only outcome.
-fn nth_thread(mut bits: u128, index: u32) -> Choice {
-    for _ in 0..index {
-        bits &= bits - 1;
-    }
-    Choice { thread: bits.trailing_zeros() as u16, outcome: 0 }
+    Ok((strategy.choose(state, mode, among)?, among.total))
 }
 
 /// One of several ways to go on; each of them is explored.
@@ -450,28 +427,6 @@ pub(crate) fn choose_way(ways: u32) -> u16 {
     let chosen = step(Operation::Choose(ways), Object::NONE);
     selectable.set(selectable.get() - 1);
     chosen
-}
-
-/// A number below `total`, at random.
-fn pick(total: u32) -> u32 {
-    let mut random = region().random.get();
-    let index = random.below(total);
-    region().random.set(random);
-    index
-}
-
-/// The choice with a given index, threads in the order of their numbers.
-fn nth(state: &State, mut index: u32, mode: TimeMode) -> Choice {
-    for thread in state.threads() {
-        let offered = offers(state, thread, mode);
-        if index < offered {
-            let blocked = thread.status() == Status::Blocked;
-            let outcome = if blocked { TIMEOUT } else { index as u16 };
-            return Choice { thread: thread.number.get(), outcome };
-        }
-        index -= offered;
-    }
-    unreachable!("an index below the sum of the offers")
 }
 
 /// Takes a chosen step: records it, and fires its time-out if that is what it is.
@@ -580,9 +535,7 @@ pub(crate) fn note_creation(created: &Thread, was_concurrent: bool) {
         crate::accesses::end_step(state);
         let thread = state.current();
         thread.announce(Operation::Create, objects::memory(created.function.get()));
-        if POLICY.get() == Policy::First {
-            dfs::write_down_only(thread);
-        }
+        strategy::of(POLICY.get()).note_only(thread);
         replay::pass(thread.number.get());
         or_end(take(state, Choice { thread: thread.number.get(), outcome: 0 }, 1));
     }

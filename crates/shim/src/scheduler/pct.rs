@@ -15,10 +15,11 @@
 //! all others, so that one that tries again and again cannot keep others away for ever.
 
 use super::spinning::INSISTS;
+use super::strategy::{Among, Strategy};
 use super::{STEPS, priorities};
 use crate::region::region;
 use crate::run_state::{Common, RunState};
-use crate::state::State;
+use crate::state::{Ending, State};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use everypath_shim_abi::{Choice, Command, MAX_DEPTH, OperationKind, TimeMode};
@@ -35,27 +36,32 @@ const CHANGED: u64 = priorities::DRAWN / 2;
 /// Who falls next falls to this.
 static FLOOR: Common<AtomicU64> = Common::at(offset_of!(RunState, floor));
 
-/// Takes over what a command asks for.
-pub(super) fn obey(command: &Command) {
-    CHANGES.store(command.depth.saturating_sub(1).min(MAX_DEPTH as u32), Relaxed);
-    HORIZON.store(command.horizon.max(1), Relaxed);
-}
+/// The strategy.
+pub(super) struct Pct;
 
-/// Begins an execution.
-pub(super) fn begin() {
-    priorities::forget();
-    SEEN.store(0, Relaxed);
-    FLOOR.store(CHANGED - 1, Relaxed);
-    let mut random = region().random.get();
-    for point in &POINTS[..CHANGES.load(Relaxed) as usize] {
-        point.store(1 + random.below(HORIZON.load(Relaxed)), Relaxed);
+impl Strategy for Pct {
+    fn obey(&self, command: &Command) {
+        CHANGES.store(command.depth.saturating_sub(1).min(MAX_DEPTH as u32), Relaxed);
+        HORIZON.store(command.horizon.max(1), Relaxed);
     }
-    region().random.set(random);
+
+    fn begin(&self) {
+        priorities::forget();
+        SEEN.store(0, Relaxed);
+        FLOOR.store(CHANGED - 1, Relaxed);
+        let mut random = region().random.get();
+        for point in &POINTS[..CHANGES.load(Relaxed) as usize] {
+            point.store(1 + random.below(HORIZON.load(Relaxed)), Relaxed);
+        }
+        region().random.set(random);
+    }
+
+    fn choose(&self, state: &State, mode: TimeMode, _among: Among) -> Result<Choice, Ending> {
+        Ok(choose(state, mode))
+    }
 }
 
-/// Chooses.
-#[inline(never)]
-pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
+fn choose(state: &State, mode: TimeMode) -> Choice {
     let steps = STEPS.load(Relaxed);
     let seen = SEEN.swap(steps, Relaxed);
     let is_new = |point: u32| seen < point && point <= steps;

@@ -10,22 +10,29 @@
 //! Where we depart: from time to time all priorities are drawn again, so that a thread that tries
 //! again and again cannot keep others away for long.
 
+use super::strategy::{Among, Strategy};
 use super::{STEPS, dfs::pending, priorities};
-use crate::state::State;
+use crate::state::{Ending, State};
 use core::sync::atomic::Ordering::Relaxed;
 use everypath_shim_abi::{Choice, Enabled, TimeMode};
 
 /// All priorities are drawn again after so many steps.
 const RENEWAL: u32 = 1024;
 
-/// Begins an execution.
-pub(super) fn begin() {
-    priorities::forget();
+/// The strategy.
+pub(super) struct Pos;
+
+impl Strategy for Pos {
+    fn begin(&self) {
+        priorities::forget();
+    }
+
+    fn choose(&self, state: &State, mode: TimeMode, _among: Among) -> Result<Choice, Ending> {
+        Ok(choose(state, mode))
+    }
 }
 
-/// Chooses.
-#[inline(never)]
-pub(super) fn choose(state: &State, mode: TimeMode) -> Choice {
+fn choose(state: &State, mode: TimeMode) -> Choice {
     if STEPS.load(Relaxed) % RENEWAL == RENEWAL - 1 {
         priorities::forget();
     }

@@ -1,6 +1,7 @@
 //! Thread priorities: the runnable thread with the highest one runs.
 
-use super::{offers, pick};
+use super::alternatives::offers;
+use super::random::pick;
 use crate::region::region;
 use crate::run_state::{Common, RunState};
 use crate::state::{State, Status, Thread};

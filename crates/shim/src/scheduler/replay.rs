@@ -1,10 +1,10 @@
 //! Replaying choices that the checker gives.
 
-use super::alternatives::yields;
-use super::{Ending, STEPS, offers};
+use super::STEPS;
+use super::alternatives::{offers, yields};
 use crate::region::region;
 use crate::run_state::{Common, RunState};
-use crate::state::{State, Status};
+use crate::state::{Ending, State, Status};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use everypath_shim_abi::{Choice, Command, GOES_ON, Outcome, Phase, TIMEOUT, TimeMode};

@@ -10,13 +10,13 @@
 //! The step touches nothing. What the thread reads after it, it has read before; a change that comes
 //! in between is one that comes before those looks, or after all of them.
 
-use super::{Ending, POLICY, glance, or_end, reschedule, stand_back};
+use super::{POLICY, glance, or_end, reschedule, stand_back, strategy};
 use crate::above::Above;
 use crate::ending;
 use crate::region::setup;
-use crate::state::{State, Thread, state};
+use crate::state::{Ending, State, Thread, state};
 use crate::worker::KERNEL;
-use everypath_shim_abi::{MAX_LOOKS, Object, Operation, Outcome, Policy};
+use everypath_shim_abi::{MAX_LOOKS, Object, Operation, Outcome};
 
 /// The thread has not looked in vain since it last did something that others could see.
 const UNDECIDED: u16 = 0;
@@ -76,9 +76,8 @@ fn is_skipped(thread: &Thread, is_pause: bool) -> bool {
         times.set(times.get() + 1);
         return true;
     }
-    // It spins for ever. As a state it is that of a thread that waits, and a sample has no use for
-    // executions that do not end; a search would explore the same once more.
-    if POLICY.get() == Policy::First && !setup().canonical {
+    // It spins for ever. As a state it is that of a thread that waits.
+    if strategy::of(POLICY.get()).leaves_out_unfair() && !setup().canonical {
         or_end(Err(Ending { outcome: Outcome::SleepSetBlocked, detail: 0 }));
     }
     thread.spin.set(WAITS);
