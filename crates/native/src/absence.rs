@@ -3,7 +3,8 @@
 
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::worker::{Launch, Modules, Worker};
+use crate::launch::Launch;
+use crate::worker::{Modules, Worker};
 use everypath_shim_abi::{
     Command, IdleMode, NoticeKind, OperationKind, Outcome, Request, Setup, Waiting,
 };

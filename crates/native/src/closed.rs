@@ -2,9 +2,9 @@
 //!
 //! All of the work is done by the shim: its `multi_process.rs`. Here is who takes part, and their names.
 
+use crate::launch::Launch;
 use crate::program::{Program, ProgramError};
 use crate::shim::memory_file;
-use crate::worker::Launch;
 use everypath_shim_abi::{
     Event, MAX_PROCESSES, Notice, NoticeKind, Operation, SYSTEM_LENGTH, Setup,
 };

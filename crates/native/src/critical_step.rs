@@ -5,12 +5,12 @@ use crate::dependence::taken;
 use crate::describe::Names;
 use crate::error::Error;
 use crate::execution::is_final;
+use crate::launch::Launch;
 use crate::minimise::MAX_LENGTH;
 use crate::replay::{Replayed, replay};
 use crate::runner::{Runner, Stop};
 use crate::symbols::StepOrigin;
 use crate::symmetry::Symmetry;
-use crate::worker::Launch;
 use everypath_schedules::critical_step::{Critical, Judgement, Rival, critical, reversed};
 use everypath_shim_abi::{Outcome, Setup};
 use everypath_trace::Explanation;
@@ -36,7 +36,7 @@ pub fn explain(launch: &Launch, failing: &Replayed) -> Result<Option<Explanation
     let mut runner = Runner::start(&limited, &launch.control)?;
     let found = critical(
         &mut runner,
-        &taken(&execution.events, &Symmetry::of(launch)),
+        &taken(&execution.events, &launch.symmetry()),
         executions,
         |runner| {
             let reply = runner.reply();
@@ -65,7 +65,7 @@ fn in_words(launch: &Launch, failing: &Replayed, found: &Critical) -> Result<Exp
     let (Some(good), Some(rival)) = (&found.good, found.rival) else { return Ok(explanation) };
     let good = replay(launch, good)?;
     let critical = (found.steps - 1, rival);
-    let Some((critical, rival)) = pair([failing, &good], &Symmetry::of(launch), critical) else {
+    let Some((critical, rival)) = pair([failing, &good], &launch.symmetry(), critical) else {
         return Ok(explanation);
     };
     explanation.critical_step = critical + 1;

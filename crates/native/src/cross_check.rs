@@ -7,7 +7,8 @@
 
 use crate::error::Error;
 use crate::execution::{Execution, Explored};
-use crate::worker::{Launch, Worker};
+use crate::launch::Launch;
+use crate::worker::Worker;
 use everypath_shim_abi::{Command, Outcome, Policy, Request};
 use everypath_trace::Control;
 use std::time::{Duration, Instant};

@@ -9,8 +9,9 @@
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::exercised::Exercised;
+use crate::launch::Launch;
 use crate::messages::messages;
-use crate::worker::{Launch, Modules, Worker};
+use crate::worker::{Modules, Worker};
 use everypath_shim_abi::{Command, Event, Object, OperationKind, Outcome, Request, Setup};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Answers to the upcalls of a program during an execution: peers, other programs, none.
 
-use crate::joint::{JointRequests, Recorded, Reply};
+use crate::joint_requests::{JointRequests, Recorded, Reply};
 use crate::peers::{Address, Cache, Options, PeerError, Peers, Statistics};
 use crate::region::Shared;
 use everypath_commtree::{Memory, Name, Position, Sent};

@@ -4,10 +4,8 @@ use crate::closed::ExitCodes;
 use crate::good_turing::{GoodTuring, Promise};
 use crate::memory::Armed;
 use crate::panics::Panic;
-use crate::worker::Worker;
 use everypath_shim_abi::{
-    Choice, Event, Notice, Operation, OperationKind, Outcome, Phase, Reply, ThreadEntry, Waiting,
-    text,
+    Choice, Event, Notice, Operation, OperationKind, Outcome, Phase, ThreadEntry, Waiting,
 };
 use everypath_trace::Progress;
 use everypath_trace::Violation;
@@ -184,29 +182,6 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// The last execution of a worker.
-    pub(crate) fn of(worker: &Worker, reply: &Reply, number: u64) -> Self {
-        let events = worker.events();
-        Execution {
-            number,
-            outcome: reply.outcome,
-            detail: reply.detail,
-            thread: reply.thread,
-            address: reply.address,
-            heap_calls: reply.heap_calls,
-            text: String::from_utf8_lossy(text(&reply.text)).into_owned(),
-            schedule: worker.schedule(),
-            exit_codes: worker.system.exit_codes(&events),
-            events,
-            threads: worker.threads(),
-            stdout: worker.output(0),
-            stderr: (0..worker.system.processes()).flat_map(|p| worker.output_of(p, 1)).collect(),
-            notes: worker.output(2),
-            message_events: worker.output(3),
-            judgement: worker.judgement.clone(),
-        }
-    }
-
     /// Of each step, whether it comes although the thread of the step before could have gone on.
     pub fn preempts(&self) -> Vec<bool> {
         let mut preempts = vec![false; self.events.len()];

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::worker::{Launch, Modules, Worker};
+use crate::launch::Launch;
+use crate::worker::{Modules, Worker};
 use everypath_shim_abi::{Command, Request};
 
 /// Executions with schedules chosen at random, without end.

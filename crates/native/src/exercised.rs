@@ -1,7 +1,7 @@
 //! Which of the faults that a check allows have happened in its executions.
 
 use crate::describe::fault_of;
-use crate::worker::Launch;
+use crate::launch::Launch;
 use everypath_perturb::Rules;
 use everypath_shim_abi::{Event, Fault, Partitions};
 use everypath_trace::Message;

@@ -3,12 +3,12 @@
 use crate::cross_check::{Comparison, CrossCheck};
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
+use crate::launch::Launch;
 use crate::memory::Conflict;
 use crate::runner::Stop;
 use crate::speculation::Speculation;
-use crate::worker::Launch;
-use everypath_schedules::{Alternative, Reduction, ScheduleSearch, SearchEnd};
-use everypath_shim_abi::{Choice, EnabledStep, Outcome, Setup, TimeMode};
+use everypath_schedules::{Reduction, ScheduleSearch, SearchEnd};
+use everypath_shim_abi::{EnabledStep, Outcome, Setup, TimeMode};
 use everypath_trace::Control;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -33,32 +33,6 @@ pub struct Exhaustive {
     pub early_timeouts: u16,
     /// Which sample a search that finds nothing is compared with, if any.
     pub cross_check: Option<CrossCheck>,
-}
-
-/// An execution to be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PlannedExecution {
-    /// What it follows.
-    pub(crate) schedule: Vec<Choice>,
-    /// Of how many steps it is known what could be taken.
-    pub(crate) known: usize,
-    /// What sleeps then.
-    pub(crate) sleep: Vec<EnabledStep>,
-}
-
-impl PlannedExecution {
-    /// As the search puts it.
-    pub(crate) fn new(
-        schedule: &[Choice],
-        known: usize,
-        sleep: &[Alternative<EnabledStep>],
-    ) -> Self {
-        PlannedExecution {
-            schedule: schedule.to_vec(),
-            known,
-            sleep: sleep.iter().map(|sleeping| sleeping.step).collect(),
-        }
-    }
 }
 
 /// Explores until an execution is not as expected, all were run, or somebody stops it. If memory accesses

@@ -34,6 +34,7 @@ mod critical_step;
 mod cross_check;
 mod dependence;
 mod describe;
+mod detector;
 mod diverse;
 #[expect(unsafe_code, reason = "asks the kernel and the C library for what std does not tell")]
 pub mod doctor;
@@ -46,7 +47,9 @@ mod exhaustive;
 mod fresh_peers;
 mod good_turing;
 mod joint;
+mod joint_requests;
 mod judge;
+mod launch;
 mod libraries;
 mod memory;
 mod messages;
@@ -56,6 +59,7 @@ mod panics;
 mod partition;
 mod patching;
 pub mod peers;
+mod planned;
 pub mod program;
 mod reached;
 #[expect(unsafe_code, reason = "maps the memory that is shared with a worker")]
@@ -95,7 +99,8 @@ pub use joint::{
     Finish, Goal, JointExplored, JointSearch, JointSetting, Together, explore_jointly,
 };
 pub use judge::{Compared, Judge, PlacedFile, Specification};
-pub use libraries::{Library, with_learnt_libraries};
+pub use launch::{Launch, Library};
+pub use libraries::with_learnt_libraries;
 pub use memory::{Armed, Conflict, Instruction, NotAnAccess, Races, unsynchronised};
 pub use minimise::minimise;
 pub use partition::{PartitionError, partitions};
@@ -108,7 +113,6 @@ pub use served::with_served_addresses;
 pub use shim::anonymous_file;
 pub use states::{StateSpace, explore_states};
 pub use symmetry::leaders;
-pub use worker::Launch;
 
 pub use everypath_shim_abi::{quiet, syscalls};
 

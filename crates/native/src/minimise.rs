@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::execution::{Execution, is_final};
-use crate::worker::{Launch, Modules, Worker};
+use crate::launch::Launch;
+use crate::worker::{Modules, Worker};
 use everypath_schedules::minimise::{self, Cost, Failing, Trials};
 use everypath_shim_abi::{Choice, GOES_ON, Outcome, Phase, Setup};
 

@@ -1,7 +1,7 @@
 //! `--partition`: between which processes the network may be partitioned, and how often.
 
 use crate::closed::System;
-use crate::worker::Launch;
+use crate::launch::Launch;
 use everypath_shim_abi::Partitions;
 use everypath_trace::Partition;
 

@@ -3,8 +3,8 @@
 //! The goals are known from the program file: each is a text in a section. The shim keeps the hashes of
 //! those that were reached.
 
+use crate::launch::Launch;
 use crate::program::goals;
-use crate::worker::Launch;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

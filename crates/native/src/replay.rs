@@ -3,8 +3,9 @@
 use crate::closed::System;
 use crate::error::Error;
 use crate::execution::Execution;
+use crate::launch::Launch;
 use crate::symbols::{Frame, Module, Registers, StepOrigin, Symbols, called, interesting};
-use crate::worker::{Launch, Modules, Prepared, Worker};
+use crate::worker::{Modules, Prepared, Worker};
 use everypath_shim_abi::{
     Choice, Command, Object, ObjectKind, OperationKind, Outcome, Request, Setup, ThreadEntry,
     Waiting, text,

@@ -3,9 +3,10 @@
 use crate::dependence::taken_after;
 use crate::error::Error;
 use crate::execution::Execution;
-use crate::exhaustive::PlannedExecution;
+use crate::launch::Launch;
+use crate::planned::PlannedExecution;
 use crate::symmetry::Symmetry;
-use crate::worker::{Kept, Launch, Modules, Recorded, Worker};
+use crate::worker::{Kept, Modules, Recorded, Worker};
 use everypath_schedules::{Alternative, Executed, ExecutionEnd, Executor};
 use everypath_shim_abi::{
     AdaptiveSpin, Choice, EnabledStep, Event, MAX_ORDERED, MAX_ORDERS, Notice, Outcome, Record,
@@ -117,7 +118,7 @@ impl<'a> Runner<'a> {
         attentive: bool,
     ) -> Result<Self, Error> {
         let worker = Worker::start(launch, modules)?;
-        let symmetry = Symmetry::of(launch);
+        let symmetry = launch.symmetry();
         // Of several executions at once, only the last has its messages.
         let is_batch = launch.outside.is_empty() && !launch.setup.chronicle;
         let most = if is_batch { MAX_ORDERS } else { 1 };

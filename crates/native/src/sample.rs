@@ -1,10 +1,11 @@
 //! Sampling: executions with randomly chosen schedules.
 
+use crate::detector::learnt;
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::good_turing::{self, GoodTuring, Promise};
-use crate::memory::learnt;
-use crate::worker::{Launch, Modules, Worker};
+use crate::launch::Launch;
+use crate::worker::{Modules, Worker};
 use everypath_shim_abi::{Command, MAX_BATCH, Policy, Request};
 use everypath_trace::Control;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -7,7 +7,8 @@
 
 use crate::error::Error;
 use crate::execution::is_final;
-use crate::worker::{Launch, Modules, Worker};
+use crate::launch::Launch;
+use crate::worker::{Modules, Worker};
 use everypath_shim_abi::{Command, MAX_SERVED, ObjectKind, OperationKind, Outcome, Request, Setup};
 use std::collections::BTreeSet;
 use std::sync::Arc;

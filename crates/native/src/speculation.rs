@@ -7,12 +7,13 @@
 //! execution depends on nothing but its request, so neither the result nor any count depends on the
 //! number of workers.
 
+use crate::detector::Detector;
 use crate::error::Error;
 use crate::execution::Execution;
 use crate::exercised::Exercised;
-use crate::exhaustive::{Again, Exhaustive, PlannedExecution};
-use crate::memory::Detector;
+use crate::exhaustive::{Again, Exhaustive};
 use crate::messages::messages;
+use crate::planned::PlannedExecution;
 use crate::runner::{Performed, Runner, Stop};
 use crate::worker::{Modules, Worker};
 use everypath_schedules::{Alternative, Executed, Executor, Run};

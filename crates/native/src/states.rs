@@ -5,10 +5,11 @@
 
 use crate::cross_check::{Comparison, CrossCheck};
 use crate::dependence::alternative;
+use crate::detector::learnt;
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
-use crate::memory::learnt;
-use crate::worker::{From, Launch, Modules, Worker};
+use crate::launch::Launch;
+use crate::worker::{From, Modules, Worker};
 use everypath_schedules::stateful::{Reached, Sleep, StateSearch, Walker};
 use everypath_shim_abi::{Choice, Enabled, EnabledStep, Outcome, Reply};
 use everypath_trace::Control;

@@ -3,8 +3,6 @@
 //! The shim holds the others back until the first one has used the network (its `symmetry.rs`). To
 //! the search that is an order among steps which nothing can reverse.
 
-use crate::closed::Companion;
-use crate::worker::Launch;
 use everypath_shim_abi::{
     Event, Facet, Global, MAX_PROCESSES, Mode, Object, OperationKind, Part, Setup,
     is_use_of_network,
@@ -12,7 +10,7 @@ use everypath_shim_abi::{
 
 /// For each process, one more than the number of the last one before it with the same command, if
 /// there is one. The program that is checked is like no other.
-pub fn leaders(companions: &[Companion]) -> [u8; MAX_PROCESSES] {
+pub fn leaders(companions: &[impl PartialEq]) -> [u8; MAX_PROCESSES] {
     let mut leaders = [0; MAX_PROCESSES];
     for (index, companion) in companions.iter().enumerate() {
         let before = companions[..index].iter().rposition(|before| before == companion);
@@ -50,9 +48,9 @@ pub(crate) struct Symmetry {
 }
 
 impl Symmetry {
-    /// Those of the system that is started so.
-    pub(crate) fn of(launch: &Launch) -> Self {
-        let setup = Setup { processes: launch.companions.len() as u16 + 1, ..launch.setup };
+    /// Those of a system with so many programs beside the first.
+    pub(crate) fn of(setup: &Setup, companions: usize) -> Self {
+        let setup = Setup { processes: companions as u16 + 1, ..*setup };
         Symmetry { leaders: setup.leaders, threads_each: setup.threads_each() }
     }
 

@@ -6,10 +6,10 @@ pub(crate) mod resource_limits;
 pub use program::{Inspected, inspect};
 pub use resource_limits::stack_shortage;
 
+use crate::launch::Launch;
 use crate::program::{Program, ProgramError};
 use crate::sample::{Sampler, Sampling, sample};
 use crate::shim::memory_file;
-use crate::worker::Launch;
 use everypath_shim_abi::address_space::PAGE;
 use everypath_shim_abi::{Setup, userfault};
 use everypath_trace::Control;

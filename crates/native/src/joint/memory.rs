@@ -5,10 +5,12 @@
 //! that is possible, although its beginning is not. So both orders are explored, and the race is told of
 //! beside the verdict.
 
+use crate::detector::Detector;
 use crate::error::Error;
-use crate::memory::{Conflict, Detector};
+use crate::launch::Launch;
+use crate::memory::Conflict;
 use crate::runner::Runner;
-use crate::worker::{Launch, Worker};
+use crate::worker::Worker;
 use everypath_schedules::Taken;
 use everypath_shim_abi::{Event, OperationKind, Outcome};
 use std::collections::BTreeSet;

@@ -1,29 +1,25 @@
 //! Joint exploration: several communicating programs, each explored alone.
 //!
-//! The theory is [`everypath_commtree::joint`]. Here, `requests` answers a program in the middle of
-//! an execution and records its history, `judge` decides which combinations of histories are
-//! violations, `confirm` runs all programs together to show one, `script` replays the answers of
-//! the others to one program, and `describe` turns events into text.
+//! The theory is [`everypath_commtree::joint`]. Here, `judge` decides which combinations of
+//! histories are violations, `confirm` runs all programs together to show one, and `describe` turns
+//! events into text. `joint_requests` answers a program in the middle of an execution and records its
+//! history.
 
 mod confirm;
 mod describe;
 mod judge;
 mod memory;
-mod places;
-mod requests;
-mod script;
 
 pub use judge::Finish;
-pub(crate) use requests::JointRequests;
-pub(crate) use script::{Recorded, Reply};
 
 use crate::closed::ExitCodes;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::execution::Execution;
+use crate::joint_requests::{JointRequests, Programs, Reply, Shown, lock};
+use crate::launch::Launch;
 use crate::memory::{Armed, Conflict};
 use crate::runner::{Runner, Stop};
-use crate::worker::Launch;
 use confirm::{Claim, confirm};
 use everypath_commtree::joint::{
     Answer, Combination, EventId, History, HistoryId, Joint, Linearised, Performed, Script, Side,
@@ -33,7 +29,6 @@ use everypath_shim_abi::Outcome;
 use everypath_trace::{Control, Progress};
 use judge::{End, Judge, Judged};
 use memory::Memory;
-use requests::{Programs, Shown, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};

@@ -15,12 +15,12 @@ const MOST_BYTES: u64 = 1 << 32;
 
 /// What a step did to eight bytes, and by which instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Touch {
+pub(crate) struct Touch {
     /// Their address, divided by eight.
-    pub(super) granule: u64,
+    pub(crate) granule: u64,
     /// Which of them, a bit each.
     pub(super) mask: u8,
-    pub(super) kind: AccessKind,
+    pub(crate) kind: AccessKind,
     /// Whether it is a step by itself.
     pub(super) is_step: bool,
     /// The module and the instruction.
@@ -134,7 +134,7 @@ impl Footprints {
     }
 
     /// What the last part of a log says; its other parts are passed over.
-    pub(super) fn last_part(&self, hash: LogHash, reader: Reader<'_>) -> Option<Vec<Touch>> {
+    pub(crate) fn last_part(&self, hash: LogHash, reader: Reader<'_>) -> Option<Vec<Touch>> {
         let mut touches = Vec::new();
         reader.parse(self.logs.get(&hash)?, &mut touches).ok()?;
         touches.sort_unstable();
@@ -230,7 +230,7 @@ impl Reader<'_> {
     }
 
     /// The instruction of a touch; none of a call.
-    pub(super) fn instruction(self, touch: &Touch) -> Option<Instruction> {
+    pub(crate) fn instruction(self, touch: &Touch) -> Option<Instruction> {
         let module = self.modules.get(usize::from(touch.module))?;
         Some(Instruction { module: module.path.clone(), address: touch.site })
     }

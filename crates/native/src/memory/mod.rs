@@ -8,7 +8,6 @@
 
 mod armed;
 mod conflicts;
-mod detector;
 mod footprint;
 mod plainness;
 mod precedence;
@@ -21,10 +20,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 pub use armed::{Armed, Instruction, NotAnAccess};
-use conflicts::Conflicts;
-pub(crate) use detector::{Detector, learnt};
-use footprint::{Footprints, Reader};
+pub(crate) use conflicts::{Conflicts, ProcessMemory};
+pub(crate) use footprint::{Footprints, Reader, Touch};
 pub(crate) use plainness::Plainness;
+pub(crate) use precedence::first_to_arm;
 pub(crate) use unseen::unseen;
 pub(crate) use unsummarised::unsummarised;
 pub use unsynchronised::unsynchronised;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Those of some conflicts that are to be armed: some of them, if there are any.
-pub(super) fn first_to_arm(conflicts: BTreeSet<Conflict>) -> BTreeSet<Conflict> {
+pub(crate) fn first_to_arm(conflicts: BTreeSet<Conflict>) -> BTreeSet<Conflict> {
     let locked: BTreeSet<Conflict> = conflicts.iter().filter(|it| it.is_locked).cloned().collect();
     if !locked.is_empty() {
         return locked;

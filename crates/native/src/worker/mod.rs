@@ -7,32 +7,30 @@ mod process;
 mod tests;
 mod trust;
 
-use crate::closed::{self, Companion, System};
+use crate::closed::{self, System};
 use crate::dependence::alternative;
 use crate::doctor::resource_limits;
 use crate::environment::{Environment, Refusal};
 use crate::error::Error;
-use crate::exhaustive::PlannedExecution;
-use crate::judge::{Judge, Left, PlacedFile, placed};
-use crate::libraries::{Library, list_libraries};
-use crate::memory::{Armed, Races};
+use crate::execution::Execution;
+use crate::judge::{Judge, Left, placed};
+use crate::launch::{Launch, Library};
 use crate::panics::thread_starts;
 use crate::patching::{Arming, Loaded, Patches, Routines};
+use crate::planned::PlannedExecution;
 use crate::reached::Reached;
 use crate::region::Mapping;
 use everypath_schedules::Alternative;
 use everypath_shim_abi::access_log::{LOST, MAX_LOGGED};
 use everypath_shim_abi::{
     BatchEntry, Choice, Command, Counters, EnabledStep, Event, MAX_BATCH, MAX_OUTPUT, ModuleEntry,
-    NOTES, Notice, OUTPUTS, Outcome, Policy, Reply, Request, Restart, Setup, ThreadEntry, Upcall,
-    text,
+    NOTES, Notice, OUTPUTS, Outcome, Policy, Reply, Request, Setup, ThreadEntry, Upcall, text,
 };
 use everypath_trace::Control;
 use everypath_trace::Violation;
 use process::{Process, Start};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
@@ -43,93 +41,6 @@ use std::time::Duration;
 
 /// How often we look whether the worker still moves.
 const HEARTBEAT: Duration = Duration::from_millis(100);
-
-/// What to start, and how.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments, its own name not included.
-    pub arguments: Vec<OsString>,
-    /// Its environment.
-    pub environment: Vec<(OsString, OsString)>,
-    /// The folder it runs in; `None` is ours. The path of the program must be absolute then.
-    pub folder: Option<PathBuf>,
-    /// Its backend, its restore method, and the like.
-    pub setup: Setup,
-    /// After so many tenths of a second without a scheduling point an execution is stopped.
-    pub watchdog: u32,
-    /// Whether every execution gets a process of its own.
-    pub fresh: bool,
-    /// Libraries that are loaded before its `main`, because it loads them later.
-    pub libraries: Vec<Library>,
-    /// Files that it finds, beside those of the machine.
-    pub files: Vec<PlacedFile>,
-    /// What must be true of what its executions leave behind.
-    pub judge: Option<Arc<Judge>>,
-    /// The peers that it talks to.
-    pub outside: Environment,
-    /// The other programs of a closed system, which run under the same control.
-    pub companions: Vec<Companion>,
-    /// Which memory accesses are scheduling points, if accesses are recorded.
-    pub armed: Arc<Armed>,
-    /// What becomes of data races, if accesses are recorded.
-    pub races: Races,
-    /// Parts of the names of functions and source files whose data races are not reported.
-    pub suppressed_races: Arc<[String]>,
-    /// Which goals executions have reached.
-    pub reached: Arc<Reached>,
-    /// Stops whatever is done with it: then the error is [`Error::Stopped`].
-    pub control: Control,
-}
-
-impl Launch {
-    /// Starts a program alone in the world, without arguments and with an empty environment.
-    pub fn new(program: impl Into<PathBuf>) -> Launch {
-        Launch {
-            program: program.into(),
-            arguments: Vec::new(),
-            environment: Vec::new(),
-            folder: None,
-            setup: Setup::default(),
-            watchdog: 100,
-            fresh: false,
-            libraries: Vec::new(),
-            files: Vec::new(),
-            judge: None,
-            outside: Environment::default(),
-            companions: Vec::new(),
-            armed: Arc::default(),
-            races: Races::default(),
-            suppressed_races: Arc::default(),
-            reached: Arc::default(),
-            control: Control::default(),
-        }
-    }
-
-    /// Which accesses are scheduling points.
-    fn arming(&self) -> Arming<'_> {
-        Arming { armed: &self.armed, races: self.races, suppressed: &self.suppressed_races }
-    }
-
-    /// The setup of a process, with what judging needs: the order of output between threads is seen
-    /// then, too.
-    fn setup_of(&self, process: u16) -> Setup {
-        let judges = |what: fn(&Judge) -> bool| self.judge.as_deref().is_some_and(what);
-        let setup = Setup {
-            races: self.races == Races::Violation,
-            judged: self.judge.is_some(),
-            refines: judges(Judge::refines),
-            output_steps: self.setup.output_steps || judges(Judge::judges_output),
-            process,
-            ..self.setup
-        };
-        match self.companions.len() {
-            0 => setup,
-            others => Setup { processes: others as u16 + 1, restart: Restart::Copy, ..setup },
-        }
-    }
-}
 
 /// What is found out about a program's modules once, and used by all workers.
 #[derive(Debug, Default)]
@@ -265,6 +176,20 @@ fn split(
         }
     })
     .collect()
+}
+
+/// Tells the shim which libraries to load.
+fn list_libraries(region: &Mapping, libraries: &[Library]) {
+    let mut list: Vec<u8> = Vec::new();
+    for Library { flags, name } in libraries {
+        list.extend(flags.to_le_bytes());
+        list.extend(name.as_bytes());
+        list.push(0);
+    }
+    // What does not fit is asked for again, and refused then.
+    for (cell, byte) in region.libraries.iter().zip(list) {
+        cell.set(byte);
+    }
 }
 
 /// A running worker: the program, and the others of its system if there are any.
@@ -766,5 +691,30 @@ impl Worker {
     /// The process.
     pub(crate) fn pid(&self) -> u32 {
         self.first.child.id()
+    }
+}
+
+impl Execution {
+    /// The last execution of a worker.
+    pub(crate) fn of(worker: &Worker, reply: &Reply, number: u64) -> Self {
+        let events = worker.events();
+        Execution {
+            number,
+            outcome: reply.outcome,
+            detail: reply.detail,
+            thread: reply.thread,
+            address: reply.address,
+            heap_calls: reply.heap_calls,
+            text: String::from_utf8_lossy(text(&reply.text)).into_owned(),
+            schedule: worker.schedule(),
+            exit_codes: worker.system.exit_codes(&events),
+            events,
+            threads: worker.threads(),
+            stdout: worker.output(0),
+            stderr: (0..worker.system.processes()).flat_map(|p| worker.output_of(p, 1)).collect(),
+            notes: worker.output(2),
+            message_events: worker.output(3),
+            judgement: worker.judgement.clone(),
+        }
     }
 }

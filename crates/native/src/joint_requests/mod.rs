@@ -1,7 +1,12 @@
 //! Answering the requests of a program that is explored alone, and recording its history.
+//!
+//! `script` replays the answers of the others to one program.
 
-use super::places::Places;
-use super::script::Reply;
+mod places;
+mod script;
+
+pub(crate) use script::{Recorded, Reply};
+
 use crate::dependence::taken;
 use crate::symmetry::Symmetry;
 use everypath_commtree::joint::{
@@ -11,6 +16,7 @@ use everypath_schedules::{HappensBefore, Taken};
 use everypath_shim_abi::{
     Event, Footprint, Glance, Granted, JointRequest, MAX_THREADS, Senders, Sight,
 };
+use places::Places;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 

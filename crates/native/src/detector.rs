@@ -1,14 +1,15 @@
 //! The detector: looks for conflicting accesses in executions, as they are run.
 
-use super::conflicts::ProcessMemory;
-use super::footprint::Touch;
-use super::precedence;
-use super::{Armed, Conflict, Conflicts, Footprints, Instruction, Plainness, Races, Reader};
 use crate::dependence::taken_after;
 use crate::error::Error;
 use crate::execution::is_final;
+use crate::launch::Launch;
+use crate::memory::{
+    Armed, Conflict, Conflicts, Footprints, Instruction, Plainness, ProcessMemory, Races, Reader,
+    Touch, first_to_arm,
+};
 use crate::symmetry::Symmetry;
-use crate::worker::{Launch, Modules, Worker};
+use crate::worker::{Modules, Worker};
 use everypath_schedules::Taken;
 use everypath_shim_abi::{Command, Event, Outcome, Request, address_space};
 use everypath_trace::Control;
@@ -40,7 +41,7 @@ impl Detector {
         launch.setup.memory.then(|| Detector {
             armed: Arc::clone(&launch.armed),
             races: launch.races,
-            symmetry: Symmetry::of(launch),
+            symmetry: launch.symmetry(),
             footprints: (0..=launch.companions.len()).map(|_| Footprints::default()).collect(),
             conflicts: Conflicts::default(),
             plainness: None,
@@ -133,7 +134,7 @@ impl Detector {
     /// The conflicts whose accesses are not scheduling points both, and are to become that first.
     pub(crate) fn unarmed(&self) -> BTreeSet<Conflict> {
         let is_new = |conflict: &&Conflict| !self.armed.knows(conflict);
-        precedence::first_to_arm(self.conflicts.found.iter().filter(is_new).cloned().collect())
+        first_to_arm(self.conflicts.found.iter().filter(is_new).cloned().collect())
     }
 
     /// What was not seen, in words: a step may access more than can be recorded.
