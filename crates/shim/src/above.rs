@@ -26,7 +26,7 @@ pub(crate) trait Above {
     fn step_begins(&self);
 
     /// The running thread goes on: what was sent to it is handled first.
-    fn goes_on(&self, state: &State);
+    fn goes_on(&self);
 
     /// The step that was taken may have freed a lock.
     fn hand_over(&self, state: &State);

@@ -13,9 +13,11 @@ use crate::output;
 use crate::region::{self, count, region, reply};
 use crate::run_state::{Common, RunState, STEPS};
 use crate::scheduler;
-use crate::signals;
+use crate::signals::{self, SIGABRT};
 use crate::state::{self, Status, state};
+use crate::sync::rust_condvar;
 use crate::tables::{object_at, slot_at};
+use crate::timers;
 use crate::worker::Worker;
 use core::cell::Cell;
 use core::fmt;
@@ -30,9 +32,9 @@ use everypath_shim_abi::{
 use everypath_vkernel::buffer::CAPACITY;
 use everypath_vkernel::fd_table::Open;
 use everypath_vkernel::host::{
-    Environment, Files, Memory, PEERS, Scheduler, Tables, Thread, Woken,
+    Environment, Files, Memory, PEERS, Scheduler, Tables, Thread, Threads, Woken,
 };
-use everypath_vkernel::{MAX_WATCHED, Object, Slot, State, Task, Transit};
+use everypath_vkernel::{MAX_WATCHED, Object, OwnState, Slot, State, Task, Transit, signal, timer};
 
 impl Memory for Worker {
     fn read(&self, at: usize, out: &mut [u8]) -> Result<(), i32> {
@@ -79,6 +81,10 @@ static WATCHED: Common<[[AtomicU64; MAX_WATCHED]; MAX_THREADS]> =
 impl Tables for Worker {
     fn state(&self) -> &State {
         &state().kernel
+    }
+
+    fn own_state(&self) -> &OwnState {
+        &state().own_kernel
     }
 
     fn object(&self, number: usize) -> &Object {
@@ -146,6 +152,10 @@ impl Thread for state::Thread {
     fn task(&self) -> &Task {
         &self.task
     }
+
+    fn mask(&self) -> &Cell<u32> {
+        &self.mask
+    }
 }
 
 impl Scheduler for Worker {
@@ -208,6 +218,30 @@ impl Scheduler for Worker {
         scheduler::grant(thread);
     }
 
+    fn futex_waiters(&self, word: Footprint, mask: u32) -> impl Iterator<Item = &state::Thread> {
+        scheduler::futex_waiters(state(), word, mask)
+    }
+
+    fn first_waiter(&self, waiting: Waiting, object: Footprint) -> Option<&state::Thread> {
+        scheduler::first_waiter(waiting, object)
+    }
+
+    fn requeue(&self, thread: &state::Thread, waiting: Waiting, object: Footprint) {
+        scheduler::requeue(thread, waiting, object);
+    }
+
+    fn mutex_of_sleeper(&self, word: usize) -> Option<usize> {
+        rust_condvar::mutex_of_sleeper(state().current(), word)
+    }
+
+    fn has_slept(&self, mutex: usize) {
+        rust_condvar::woken(mutex);
+    }
+
+    fn notifies(&self, word: usize) -> bool {
+        rust_condvar::notifies(state().current(), word)
+    }
+
     fn grant_all(&self, waiting: Waiting, object: Footprint) {
         scheduler::grant_all(waiting, object);
     }
@@ -227,7 +261,7 @@ impl Scheduler for Worker {
     }
 
     fn is_alarm_set(&self) -> bool {
-        crate::timers::are_set()
+        timer::are_set(self)
     }
 
     fn is_cancelled(&self) -> bool {
@@ -235,15 +269,74 @@ impl Scheduler for Worker {
     }
 
     fn deliver_signals(&self) -> bool {
-        signals::deliver_pending(state())
+        signals::deliver_pending()
     }
 
     fn raise(&self, signal: i32) {
-        signals::send_to_current(signal);
+        // A thread can always send itself one.
+        let _ = signal::raise(self, signal);
+    }
+}
+
+impl Threads for Worker {
+    fn own_threads(&self) -> impl Iterator<Item = &state::Thread> {
+        state().own_threads().filter(|thread| thread.is_alive())
     }
 
-    fn block_signals(&self, mask: u64) -> u64 {
-        state().current().blocked_signals.replace(mask)
+    fn handle(&self, thread: &state::Thread) -> usize {
+        thread.tcb.get()
+    }
+
+    fn thread_of_handle(&self, handle: usize) -> Option<&state::Thread> {
+        state::find(handle)
+    }
+
+    fn thread_of_number(&self, number: i32) -> Option<&state::Thread> {
+        self.own_threads().find(|thread| thread.tid() == number)
+    }
+
+    fn process_number(&self) -> i32 {
+        state::first_tid()
+    }
+
+    fn waits_for_signals(&self, thread: &state::Thread) -> bool {
+        thread.status() == Status::Blocked && thread.waiting.get() == Waiting::Signal
+    }
+
+    fn interrupt(&self, thread: &state::Thread, restarts: bool) {
+        signals::interrupt(thread, restarts);
+    }
+
+    fn end_by(&self, signal: i32) -> ! {
+        ending::ended(if signal == SIGABRT { Outcome::Aborted } else { Outcome::Signalled }, signal)
+    }
+
+    fn end_if_cancelled(&self) {
+        cancel::act_if_due();
+    }
+
+    fn is_concurrent(&self) -> bool {
+        state().is_concurrent()
+    }
+
+    fn start_ringer(&self, timer: usize, was_concurrent: bool) -> &state::Thread {
+        timers::start(timer, was_concurrent)
+    }
+
+    fn is_asleep(&self, thread: &state::Thread) -> bool {
+        thread.status() == Status::Blocked
+    }
+
+    fn sleep_until(&self, ringer: &state::Thread, moment: u64) {
+        scheduler::block_until(ringer, moment);
+    }
+
+    fn heard(&self, ringer: &state::Thread) {
+        ringer.is_unheard.set(false);
+    }
+
+    fn retire(&self, ringer: &state::Thread) {
+        crate::thread::retire(ringer);
     }
 }
 

@@ -40,7 +40,6 @@ mod ending;
 mod fail;
 mod files;
 mod fingerprint;
-mod futex;
 mod granules;
 mod guest;
 mod hang;

@@ -6,6 +6,7 @@ use crate::fail::stop;
 use crate::libc;
 use crate::multi_process;
 use crate::scheduler::{point, reschedule, withdraw};
+use crate::signals::{self, SIGABRT};
 use crate::state::{FIRST_TID, Status, first_tid, state};
 use crate::symmetry;
 use crate::sys::{errno, number, sys};
@@ -83,8 +84,7 @@ extern "C" fn _Exit(code: i32) -> ! {
 /// Interposes libc's function.
 #[unsafe(no_mangle)]
 extern "C" fn abort() -> ! {
-    const SIGABRT: i32 = 6;
-    crate::signals::handle_here(SIGABRT);
+    signals::handle_here(SIGABRT);
     ended(Outcome::Aborted, SIGABRT)
 }
 
@@ -98,8 +98,7 @@ extern "C" fn __assert_fail(expression: usize, file: usize, line: u32, function:
         "{file}:{line}: {function}: Assertion `{expression}' failed.\n"
     ));
     crate::output::append(2, everypath_shim_abi::text(&message.bytes()));
-    const SIGABRT: i32 = 6;
-    crate::signals::handle_here(SIGABRT);
+    signals::handle_here(SIGABRT);
     let line = line as i32;
     crate::ending::ended_with(
         Outcome::Assertion,

@@ -18,6 +18,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use everypath_shim_abi::address_space::{GUARD, PAGE, SLOT, SLOTS, STACK_SIZE, stack_bottom};
 use everypath_shim_abi::{MAX_THREADS, Operation, RobustMutexes, Splitmix, Waiting};
 use everypath_vkernel::random;
+use everypath_vkernel::timer::is_ringer;
 
 /// Room for the resolver's state, below thread-local storage.
 const RESOLVER: usize = 640;
@@ -78,7 +79,7 @@ pub(crate) extern "C" fn run_main(thread: usize) {
 extern "C" fn run(thread: usize) {
     let thread: &Thread = crate::memory::view(thread);
     libc::enter_thread(thread.tcb.get(), thread.tls.get());
-    crate::signals::deliver_pending(state());
+    crate::signals::deliver_pending();
     // SAFETY: the thread's function and argument are the program's own.
     // JUSTIFICATION: `pthread_exit` needs a frame that only assembly can lay out.
     unsafe { everypath_thread(thread) }
@@ -103,7 +104,7 @@ pub(crate) fn end(thread: &Thread) -> ! {
     };
     point(Operation::Exit(robust), objects::memory(thread.tcb.get()));
     crate::sync::release_robust(thread);
-    let keeps_alive = |other: &Thread| !other.is_injector() && !crate::timers::is_ringer(other);
+    let keeps_alive = |other: &Thread| !other.is_injector() && !is_ringer(KERNEL, other.tcb.get());
     let is_left = |other: &&Thread| other.is_alive() && keeps_alive(other);
     if state.own_threads().filter(is_left).count() == 1 {
         // The last thread has ended without anybody calling exit: that is its last act.
@@ -213,7 +214,7 @@ pub(crate) fn create(function: usize, argument: usize, detached: bool) -> &'stat
     thread.argument.set(argument);
     thread.detached.set(detached);
     random::begin(KERNEL, thread);
-    thread.blocked_signals.set(parent.blocked_signals.get());
+    thread.task.blocked_signals.set(parent.task.blocked_signals.get());
     thread.name.set(parent.name.get());
     let slot_end = SLOTS + (usize::from(number) + 1) * SLOT;
     let (size, align) = libc::tls_info();

@@ -8,40 +8,22 @@ use crate::memory::{load, store};
 use crate::scheduler::{Woken, ask, stand_back, wait};
 use crate::state::state;
 use crate::sys::{Answer, errno, returned};
+use crate::worker::KERNEL;
 use everypath_shim_abi::{Object, Operation, Waiting};
+use everypath_vkernel::clock::{
+    self, BOOTTIME, SECOND, TAI, is_processor_time, timespec, virtual_moment,
+};
 
-/// The clock of the day.
-pub(crate) const REALTIME: i32 = 0;
-/// The clock that only goes forward.
-pub(crate) const MONOTONIC: i32 = 1;
+pub(crate) use everypath_vkernel::clock::{MONOTONIC, REALTIME};
 
-const SECOND: u64 = 1_000_000_000;
-/// Executions start at this moment of 2023 ...
-const EPOCH: u64 = 1_700_000_000 * SECOND;
-/// ... on a machine that is up for this long.
-const UPTIME: u64 = 1000 * SECOND;
 /// A thread that reads the clock so often without doing anything else waits for time to pass.
 const PATIENCE: u32 = 64;
 
-const COARSE: [i32; 2] = [5, 6];
-const BOOTTIME: i32 = 7;
-const TAI: i32 = 11;
 const ABSOLUTE: i32 = 1;
-
-fn is_realtime(clock: i32) -> bool {
-    clock == REALTIME || clock == COARSE[0] || clock == TAI
-}
 
 /// What a clock shows, in nanoseconds.
 fn now(clock: i32) -> u64 {
-    state().clock.get() + if is_realtime(clock) { EPOCH } else { UPTIME }
-}
-
-/// Whether a clock shows the processor time of a process or thread, by constant or by number.
-pub(crate) fn is_processor_time(clock: i32) -> bool {
-    const KIND: i32 = 3;
-    const SCHEDULED: i32 = 2;
-    matches!(clock, 2 | 3) || clock < 0 && clock & KIND == SCHEDULED
+    state().clock.get() + clock::origin(clock)
 }
 
 /// What a clock shows to a thread that reads it.
@@ -59,20 +41,12 @@ fn read(clock: i32) -> u64 {
 
 /// The nanoseconds of a `timespec` that a function of libc is given.
 pub(crate) fn nanoseconds(address: usize) -> u64 {
-    from(load(address))
-}
-
-fn from([seconds, nanoseconds]: [i64; 2]) -> u64 {
-    (seconds.max(0) as u64).saturating_mul(SECOND).saturating_add(nanoseconds.max(0) as u64)
+    clock::nanoseconds(load(address))
 }
 
 /// Whether a `timespec` is one.
 pub(crate) fn is_valid(address: usize) -> bool {
-    is_one(load(address))
-}
-
-fn is_one([seconds, nanoseconds]: [i64; 2]) -> bool {
-    seconds >= 0 && (0..SECOND as i64).contains(&nanoseconds)
+    clock::is_time(load(address))
 }
 
 /// The virtual moment of an absolute `timespec`; none if there is none.
@@ -81,11 +55,6 @@ pub(crate) fn deadline(clock: i32, address: usize) -> Option<u64> {
         return None;
     }
     Some(virtual_moment(clock, nanoseconds(address)))
-}
-
-/// The virtual moment at which a clock shows something.
-pub(crate) fn virtual_moment(clock: i32, shown: u64) -> u64 {
-    shown.saturating_sub(if is_realtime(clock) { EPOCH } else { UPTIME })
 }
 
 /// Sleeps until a virtual moment; says whether a signal came first.
@@ -118,23 +87,6 @@ fn sleep_for(nanoseconds: u64) -> u64 {
     if interrupted { moment.saturating_sub(state().clock.get()).max(1) } else { 0 }
 }
 
-/// A `timespec`.
-fn timespec(nanoseconds: u64) -> [i64; 2] {
-    [(nanoseconds / SECOND) as i64, (nanoseconds % SECOND) as i64]
-}
-
-/// Reads a `timespec` that a syscall is given. Not inlined, so that nothing of it stays on a stack.
-#[inline(never)]
-pub(crate) fn given(address: usize) -> Result<u64, i32> {
-    let given = guest::load(address)?;
-    if is_one(given) { Ok(from(given)) } else { Err(errno::EINVAL) }
-}
-
-/// The same for a timeout, which need not be given: then it is long.
-pub(crate) fn given_timeout(address: usize) -> Result<u64, i32> {
-    if address == 0 { Ok(u64::MAX) } else { given(address) }
-}
-
 /// What a clock shows to a thread that asks for it by number.
 fn shown(clock: i32) -> Result<u64, i32> {
     match clock {
@@ -163,7 +115,7 @@ pub(crate) fn get_resolution(clock: i32, address: usize) -> Answer {
 
 /// Does what the system call does.
 pub(crate) fn nanosleep(clock: i32, flags: i32, request: usize, left: usize) -> Answer {
-    let request = given(request)?;
+    let request = clock::given(KERNEL, request)?;
     if flags & ABSOLUTE != 0 {
         return match is_interrupted_until(virtual_moment(clock, request)) {
             true => Err(errno::EINTR),
@@ -264,8 +216,8 @@ extern "C" fn time(address: usize) -> i64 {
 }
 
 /// Interposes libc's function: processor time in microseconds.
-#[unsafe(no_mangle)]
-extern "C" fn clock() -> i64 {
+#[unsafe(export_name = "clock")]
+extern "C" fn libc_clock() -> i64 {
     (state().clock.get() / 1000) as i64
 }
 

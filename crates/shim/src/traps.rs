@@ -8,13 +8,14 @@ use crate::log::log;
 use crate::machine::Machine;
 use crate::memory::load;
 use crate::region::reply;
-use crate::signals::{IGNORE, SIGBUS, SIGSEGV, call_handler};
+use crate::signals::{SIGBUS, SIGSEGV, call_handler};
 use crate::state::state;
 use crate::sys::{number, sys};
 use crate::text;
 use core::arch::global_asm;
 use everypath_shim_abi::address_space::{PRIVATE, SIGNAL_STACKS, SLOTS};
 use everypath_shim_abi::{LogKind, Outcome};
+use everypath_vkernel::signal::IGNORE;
 
 const SIGILL: i32 = 4;
 const SIGTRAP: i32 = 5;
@@ -110,7 +111,7 @@ extern "C" fn on_fault(signal: i32, info: usize, machine: &Machine) {
         );
     }
     let state = state();
-    let action = state.actions[signal as usize].get();
+    let action = state.own_kernel.actions[signal as usize].get();
     if action.handler > IGNORE {
         call_handler(signal, &action, info, (&raw const *machine) as usize);
         return;

@@ -46,8 +46,8 @@ impl Above for Worker {
         cancel::at_step();
     }
 
-    fn goes_on(&self, state: &State) {
-        signals::deliver_pending(state);
+    fn goes_on(&self) {
+        signals::deliver_pending();
     }
 
     fn hand_over(&self, state: &State) {

@@ -7,7 +7,7 @@ use crate::fd_table::{Open, Slot};
 use crate::in_flight::Transit;
 use crate::object::Object;
 use crate::plain::Plain;
-use crate::state::{MAX_WATCHED, State, Task};
+use crate::state::{MAX_WATCHED, OwnState, State, Task};
 use crate::trees::Trees;
 use core::cell::Cell;
 use core::fmt;
@@ -18,9 +18,9 @@ use everypath_shim_abi::{
 };
 
 /// All of it.
-pub trait Host: Memory + Tables + Scheduler + Environment + Files {}
+pub trait Host: Memory + Tables + Scheduler + Threads + Environment + Files {}
 
-impl<H: Memory + Tables + Scheduler + Environment + Files> Host for H {}
+impl<H: Memory + Tables + Scheduler + Threads + Environment + Files> Host for H {}
 
 /// Memory by address: the program's, of which any address may be bad (`EFAULT`), and the kernel's
 /// own, which is always there.
@@ -78,6 +78,9 @@ pub trait Tables {
     /// What there is once.
     fn state(&self) -> &State;
 
+    /// What this process has for itself.
+    fn own_state(&self) -> &OwnState;
+
     /// The object with a number.
     fn object(&self, number: usize) -> &Object;
 
@@ -134,6 +137,9 @@ pub trait Thread {
 
     /// What the kernel knows of it.
     fn task(&self) -> &Task;
+
+    /// The mask with which it waits at a futex, or wakes others there.
+    fn mask(&self) -> &Cell<u32>;
 }
 
 /// Why a wait ended.
@@ -213,6 +219,30 @@ pub trait Scheduler {
     /// Lets a waiting thread go on.
     fn grant(&self, thread: &Self::Thread);
 
+    /// Those that wait at a futex, by a mask; or at a condition variable of Rust's standard library,
+    /// which is one.
+    fn futex_waiters(&self, word: abi::Object, mask: u32) -> impl Iterator<Item = &Self::Thread>;
+
+    /// The thread that has waited longest for something.
+    fn first_waiter(&self, waiting: Waiting, object: abi::Object) -> Option<&Self::Thread>;
+
+    /// Lets a waiting thread wait at another object, after all who do so already.
+    fn requeue(&self, thread: &Self::Thread, waiting: Waiting, object: abi::Object);
+
+    /// The mutex of the condition variable of Rust's standard library that the running thread is about
+    /// to sleep at, if what it does at this word belongs to a step that it has taken.
+    fn mutex_of_sleeper(&self, _word: usize) -> Option<usize> {
+        None
+    }
+
+    /// It has slept there: what is left of that step is to take the mutex again.
+    fn has_slept(&self, _mutex: usize) {}
+
+    /// Whether the wake that the running thread is about to do belongs to the step in which it notifies.
+    fn notifies(&self, _word: usize) -> bool {
+        false
+    }
+
     /// Lets all go on who wait for something.
     fn grant_all(&self, waiting: Waiting, object: abi::Object);
 
@@ -244,9 +274,55 @@ pub trait Scheduler {
 
     /// Sends a signal to the running thread.
     fn raise(&self, signal: i32);
+}
 
-    /// Replaces the signals that the running thread blocks; returns those that it did.
-    fn block_signals(&self, mask: u64) -> u64;
+/// The threads of this process, as signals reach them and timers need them.
+pub trait Threads: Scheduler {
+    /// Those that have not ended, in the order of their numbers.
+    fn own_threads(&self) -> impl Iterator<Item = &Self::Thread>;
+
+    /// What the program has for a thread: its `pthread_t`.
+    fn handle(&self, thread: &Self::Thread) -> usize;
+
+    /// The thread behind that.
+    fn thread_of_handle(&self, handle: usize) -> Option<&Self::Thread>;
+
+    /// The thread with a number of the kernel's, if it has not ended.
+    fn thread_of_number(&self, number: i32) -> Option<&Self::Thread>;
+
+    /// The number of the kernel's for this process.
+    fn process_number(&self) -> i32;
+
+    /// Whether a thread waits for signals.
+    fn waits_for_signals(&self, thread: &Self::Thread) -> bool;
+
+    /// Ends the wait of a thread, if it waits, since it has a signal to handle: the call is made again,
+    /// or fails.
+    fn interrupt(&self, thread: &Self::Thread, restarts: bool);
+
+    /// Ends the execution by a signal.
+    fn end_by(&self, signal: i32) -> !;
+
+    /// Ends the running thread if it was cancelled.
+    fn end_if_cancelled(&self);
+
+    /// Whether a step of the running thread could be taken in another order with one of another.
+    fn is_concurrent(&self) -> bool;
+
+    /// Creates the thread that rings for a timer. It must be put to sleep.
+    fn start_ringer(&self, timer: usize, was_concurrent: bool) -> &Self::Thread;
+
+    /// Whether a thread is blocked.
+    fn is_asleep(&self, thread: &Self::Thread) -> bool;
+
+    /// Lets a ringer sleep until a moment; or changes until when.
+    fn sleep_until(&self, ringer: &Self::Thread, moment: u64);
+
+    /// What a ringer said last was heard: it may ring again.
+    fn heard(&self, ringer: &Self::Thread);
+
+    /// Ends a ringer that sleeps.
+    fn retire(&self, ringer: &Self::Thread);
 }
 
 /// What is outside: settings, other processes, the checker and the peers behind it.

@@ -12,6 +12,8 @@
 //!   descriptors have.
 //! - `fd_table`, `numbers`: descriptors, and which thread may give out which number.
 //! - [`flock`], [`lseek`]: locks and offsets of open files. [`random`]: `getrandom`.
+//! - [`signal`]; [`timer`], [`itimer`], [`posix_timer`]: signals, and timers that send them.
+//! - [`futex`]: words to wait at; [`combination`]: which waiters are woken. [`clock`]: times.
 //! - `object`, `buffer`: one end of a communication, and the bytes that wait there.
 //! - `pipe`, `eventfd`, `timerfd`, `epoll`, `poll`, `select`: what their names say. `readiness`,
 //!   `wants`, `wakeup`: what can happen to an object, what a blocked call waits for, and who is
@@ -30,7 +32,9 @@
 mod arrival;
 mod blocking;
 pub mod buffer;
+pub mod clock;
 mod cmsg;
+pub mod combination;
 mod connect;
 mod epoll;
 pub mod errno;
@@ -39,10 +43,12 @@ pub mod faults;
 pub mod fd_table;
 pub mod flock;
 mod frames;
+pub mod futex;
 pub mod host;
 mod in_flight;
 pub mod ioctl;
 mod iovec;
+pub mod itimer;
 mod joint;
 pub mod lseek;
 mod message_log;
@@ -56,18 +62,21 @@ mod peer_time;
 mod pipe;
 mod plain;
 mod poll;
+pub mod posix_timer;
 pub mod random;
 mod readiness;
 mod refine;
 mod select;
 mod send_queue;
 mod senders;
+pub mod signal;
 mod sockaddr;
 mod sockopt;
 mod state;
 mod stream;
 pub mod syscalls;
 mod tcp;
+pub mod timer;
 mod timerfd;
 mod trees;
 mod udp;
@@ -83,6 +92,6 @@ pub use in_flight::Transit;
 pub use object::Object;
 pub use plain::Plain;
 pub use refine::refined;
-pub use state::{MAX_WATCHED, State, Task};
+pub use state::{Action, MAX_WATCHED, OwnState, SIGNALS, State, Task};
 pub use trees::Trees;
 pub use wants::awaits_clients;

@@ -47,12 +47,96 @@ impl Default for State {
     }
 }
 
+/// How many signals there are, and an unused number 0.
+pub const SIGNALS: usize = 65;
+/// The alarm of a process, and up to 32 timers of `timer_create`.
+pub const TIMERS: usize = 33;
+/// The place of the alarm.
+pub const ALARM: usize = 0;
+
+/// What each process has for itself.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OwnState {
+    /// Signals that were sent to the process while every thread blocked them.
+    pub(crate) pending_signals: Cell<u64>,
+    /// What it does about each signal.
+    pub actions: [Cell<Action>; SIGNALS],
+    pub(crate) timers: [Cell<Timer>; TIMERS],
+    /// Where a place for a new timer is looked for first.
+    pub(crate) next_timer: Cell<u32>,
+}
+
+impl Default for OwnState {
+    fn default() -> Self {
+        use core::array::from_fn;
+        OwnState {
+            pending_signals: Cell::default(),
+            actions: from_fn(|_| Cell::default()),
+            timers: from_fn(|_| Cell::default()),
+            next_timer: Cell::default(),
+        }
+    }
+}
+
+/// What a program asked to happen on a signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Action {
+    /// The handler, or a number that stands for none.
+    pub handler: usize,
+    /// The signals that are blocked while it runs.
+    pub mask: u64,
+    /// How it is called.
+    pub flags: i32,
+}
+
+/// A timer of a process.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Timer {
+    /// When it rings; 0 if it is not set.
+    pub(crate) at: u64,
+    /// After which time it rings again; 0 if it does not.
+    pub(crate) again: u64,
+    /// The handle of its ringer; 0 if there is none.
+    pub(crate) ringer: usize,
+    pub(crate) notice: Notice,
+    /// Whether `timer_create` made it, and it was not deleted.
+    pub(crate) exists: bool,
+    /// Whether its signal was sent and not taken yet.
+    pub(crate) is_sent: bool,
+}
+
+/// Whom a timer tells, and what.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Notice {
+    pub(crate) how: i32,
+    pub(crate) signal: i32,
+    /// The thread that the signal goes to, by its number for the kernel.
+    pub(crate) thread: i32,
+    pub(crate) clock: i32,
+    /// What the program gave for the signal or the thread.
+    pub(crate) value: usize,
+    /// What a thread that is started begins with.
+    pub(crate) function: usize,
+}
+
 /// What the kernel knows of a thread.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Task {
     /// Its own stream of random bytes.
     pub(crate) random: Cell<Splitmix>,
+    /// Signals that were sent to it.
+    pub(crate) pending_signals: Cell<u64>,
+    /// Those of them that were sent to the process.
+    pub pending_by_process: Cell<u64>,
+    /// The signals that it blocks.
+    pub blocked_signals: Cell<u64>,
+    /// The signals that it waits for, to take them.
+    pub(crate) awaited_signals: Cell<u64>,
     /// How many ports it was given, and how many connections to peers it asked for.
     pub(crate) ports: Cell<u16>,
     pub(crate) connections: Cell<u16>,

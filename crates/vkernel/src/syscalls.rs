@@ -11,8 +11,8 @@ use crate::object::{Kind, Stage, make};
 use crate::poll::{duration, milliseconds};
 use crate::sockaddr::{Address, INET, INET6, UNIX};
 use crate::{
-    connect, epoll, errno, eventfd, faults, msghdr, pipe, poll, select, sockopt, stop, stream, tcp,
-    timerfd, udp, unix,
+    connect, epoll, errno, eventfd, faults, msghdr, pipe, poll, select, signal, sockopt, stop,
+    stream, tcp, timerfd, udp, unix,
 };
 
 /// What a call comes to: a value, or an error number.
@@ -436,9 +436,9 @@ fn with_mask(k: &impl Host, mask: usize, call: impl FnOnce() -> Answer) -> Answe
     if mask == 0 {
         return call();
     }
-    let before = k.block_signals(k.load(mask)?);
+    let before = signal::block(k, k.load(mask)?);
     let result = call();
-    k.block_signals(before);
+    signal::block(k, before);
     k.deliver_signals();
     result
 }

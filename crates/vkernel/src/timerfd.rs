@@ -1,6 +1,7 @@
 //! `timerfd`: timers to wait for.
 
 use crate::blocking::{failed, until_done};
+use crate::clock::{given, timespec, virtual_moment};
 use crate::errno;
 use crate::eventfd::call;
 use crate::host::Host;
@@ -9,18 +10,6 @@ use crate::object::{Kind, Object, check_flags, key, make};
 use crate::readiness::IN;
 use crate::wakeup::changed;
 use everypath_shim_abi::{self as abi, Moved, Operation};
-
-const SECOND: u64 = 1_000_000_000;
-/// Executions start at this moment of 2023 ...
-const EPOCH: u64 = 1_700_000_000 * SECOND;
-/// ... on a machine that is up for this long.
-const UPTIME: u64 = 1000 * SECOND;
-
-/// What a clock shows at the start: the time of day, or how long the machine is up.
-fn time_origin(clock: i32) -> u64 {
-    const REALTIME: [i32; 2] = [0, 8];
-    if REALTIME.contains(&clock) { EPOCH } else { UPTIME }
-}
 
 /// Does what the system call does.
 pub(crate) fn create(k: &impl Host, clock: i32, flags: i32) -> Result<isize, i32> {
@@ -80,18 +69,6 @@ pub(crate) fn read(
     Ok(8)
 }
 
-fn nanoseconds(k: &impl Host, at: usize) -> Result<u64, i32> {
-    let [seconds, nanoseconds] = k.load::<[i64; 2]>(at)?;
-    if seconds < 0 || !(0..SECOND as i64).contains(&nanoseconds) {
-        return Err(errno::EINVAL);
-    }
-    Ok((seconds as u64).saturating_mul(SECOND).saturating_add(nanoseconds as u64))
-}
-
-fn store_time(k: &impl Host, at: usize, nanoseconds: u64) -> Result<(), i32> {
-    k.store(at, [nanoseconds / SECOND, nanoseconds % SECOND])
-}
-
 /// Does what the system call does.
 pub(crate) fn get(k: &impl Host, number: usize, at: usize) -> Result<isize, i32> {
     k.point(Operation::SocketState(abi::Object::NONE), key(number));
@@ -104,8 +81,8 @@ pub(crate) fn get(k: &impl Host, number: usize, at: usize) -> Result<isize, i32>
         (_, 0) => 0,
         _ => interval - (now - first) % interval,
     };
-    store_time(k, at, interval)?;
-    store_time(k, at + 16, left)?;
+    k.store(at, timespec(interval))?;
+    k.store(at + 16, timespec(left))?;
     Ok(0)
 }
 
@@ -118,17 +95,14 @@ pub(crate) fn set(
 ) -> Result<isize, i32> {
     const ABSOLUTE: i32 = 1;
     let timer = k.object(number);
-    let (interval, value) = (nanoseconds(k, new)?, nanoseconds(k, new + 16)?);
+    let (interval, value) = (given(k, new)?, given(k, new + 16)?);
     k.point(Operation::TimerSet(value), key(number));
     if old != 0 {
         get(k, number, old)?;
     }
     let moment = match value {
         0 => 0,
-        _ if flags & ABSOLUTE != 0 => {
-            let clock = i32::from(timer.family.get());
-            value.saturating_sub(time_origin(clock)).max(1)
-        }
+        _ if flags & ABSOLUTE != 0 => virtual_moment(timer.family.get().into(), value).max(1),
         after => k.clock().saturating_add(after),
     };
     timer.counter.set(moment);

@@ -2,9 +2,11 @@
 
 mod blocking;
 mod calls;
+mod clock;
 mod epoll;
 mod eventfd;
 mod files;
+mod futex;
 mod kernel;
 mod machine;
 mod memory;
@@ -12,6 +14,8 @@ mod model;
 mod pipe;
 mod random;
 mod random_bytes;
+mod signal;
 mod tcp;
+mod timer;
 mod udp;
 mod unix;

@@ -9,9 +9,11 @@ use everypath_shim_abi::{
 use everypath_vkernel::buffer::CAPACITY;
 use everypath_vkernel::fd_table::{Kind, Open};
 use everypath_vkernel::host::{
-    Environment, Files, LAST, Memory, Scheduler, Tables, Thread as ThreadOfHost, Woken,
+    Environment, Files, LAST, Memory, Scheduler, Tables, Thread as ThreadOfHost, Threads, Woken,
 };
-use everypath_vkernel::{MAX_WATCHED, Object, Slot, State, Task, Transit, errno};
+use everypath_vkernel::{
+    MAX_WATCHED, Object, OwnState, Slot, State, Task, Transit, errno, signal, timer,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -32,6 +34,10 @@ pub(crate) const LENGTH: usize = 100;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaitsForEver;
 
+/// The signal that an execution ended by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended(pub(crate) i32);
+
 /// What a check would end with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stopped(pub(crate) String);
@@ -46,6 +52,14 @@ pub(crate) struct Thread {
     outcome: Cell<u16>,
     is_blocked: Cell<bool>,
     waiting: Cell<(Waiting, abi::Object)>,
+    mask: Cell<u32>,
+    /// Its place among those that wait.
+    place: Cell<u32>,
+    /// Why its wait ended, if a signal did that.
+    interruption: Cell<Option<bool>>,
+    /// The timer that it rings for, and when.
+    rings: Cell<Option<(usize, u64)>>,
+    has_ended: Cell<bool>,
 }
 
 impl ThreadOfHost for Thread {
@@ -81,6 +95,10 @@ impl ThreadOfHost for Thread {
     fn task(&self) -> &Task {
         &self.task
     }
+
+    fn mask(&self) -> &Cell<u32> {
+        &self.mask
+    }
 }
 
 type Program = Box<dyn FnOnce(&Machine)>;
@@ -105,11 +123,18 @@ pub(crate) struct Machine {
     /// What steps were taken.
     pub(crate) steps: RefCell<Vec<(u16, OperationKind)>>,
     pub(crate) signals: RefCell<Vec<i32>>,
+    /// What handlers were called for, by which thread, at which moment.
+    pub(crate) handled: RefCell<Vec<(i32, u16, u64)>>,
+    own: OwnState,
     trees: Box<Space<16, 64, 1024>>,
 }
 
+/// The number of the process, which is that of its first thread, and a number that no handle is below.
+pub(crate) const PROCESS: i32 = 100;
+pub(crate) const HANDLE: usize = 500;
+
 /// How many threads a machine has.
-const THREADS: u16 = 4;
+const THREADS: u16 = 8;
 
 impl Machine {
     pub(crate) fn new() -> Self {
@@ -121,6 +146,11 @@ impl Machine {
             outcome: Cell::default(),
             is_blocked: Cell::default(),
             waiting: Cell::new((Waiting::Nothing, abi::Object::NONE)),
+            mask: Cell::default(),
+            place: Cell::default(),
+            interruption: Cell::default(),
+            rings: Cell::default(),
+            has_ended: Cell::default(),
         };
         Machine {
             pages: RefCell::default(),
@@ -139,6 +169,8 @@ impl Machine {
             choices: RefCell::default(),
             steps: RefCell::default(),
             signals: RefCell::default(),
+            handled: RefCell::default(),
+            own: OwnState::default(),
             trees: Box::new(Space::empty()),
         }
     }
@@ -146,6 +178,40 @@ impl Machine {
     /// Lets another thread run a program as soon as the one that runs must wait.
     pub(crate) fn spawn(&self, thread: usize, program: impl FnOnce(&Machine) + 'static) {
         self.waiting_programs.borrow_mut().push_back((thread, Box::new(program)));
+    }
+
+    /// The threads that wait for something.
+    fn waiters(&self, waiting: Waiting, object: abi::Object) -> impl Iterator<Item = &Thread> {
+        let waits =
+            move |it: &&Thread| it.is_blocked.get() && it.waiting.get() == (waiting, object);
+        self.threads.iter().filter(waits)
+    }
+
+    /// Lets the timer ring that does so first, if that is before a deadline; says whether one did.
+    fn ring(&self, deadline: Option<u64>) -> bool {
+        let rings = |thread: &'_ Thread| thread.rings.get().map(|(_, moment)| moment);
+        let Some(ringer) =
+            self.threads.iter().filter(|it| rings(it).is_some()).min_by_key(|it| rings(it))
+        else {
+            return false;
+        };
+        let Some((timer, moment)) = ringer.rings.get() else { return false };
+        if deadline.is_some_and(|deadline| deadline < moment) {
+            return false;
+        }
+        self.clock.set(self.clock.get().max(moment));
+        let me = self.current.replace(ringer.number.into());
+        let next = timer::expire(self, timer);
+        timer::signal(self, timer);
+        let goes_on = timer::is_rung_by(self, timer, self.handle(ringer));
+        ringer.rings.set(goes_on.then_some((timer, next)));
+        self.current.set(me);
+        true
+    }
+
+    /// A place behind all who wait.
+    fn next_place(&self) -> u32 {
+        self.threads.iter().map(|thread| thread.place.get()).max().unwrap_or(0) + 1
     }
 
     /// Maps memory of the program with these bytes, surrounded by memory that is not mapped.
@@ -254,6 +320,10 @@ impl Tables for Machine {
         &self.state
     }
 
+    fn own_state(&self) -> &OwnState {
+        &self.own
+    }
+
     fn object(&self, number: usize) -> &Object {
         entry(&self.objects, number)
     }
@@ -334,6 +404,7 @@ impl Scheduler for Machine {
     fn wait(&self, waiting: Waiting, object: abi::Object, deadline: Option<u64>) -> Woken {
         let me = self.current.get();
         self.threads[me].waiting.set((waiting, object));
+        self.threads[me].place.set(self.next_place());
         self.threads[me].is_blocked.set(true);
         while self.threads[me].is_blocked.get() {
             let next = self.waiting_programs.borrow_mut().pop_front();
@@ -343,6 +414,9 @@ impl Scheduler for Machine {
                 self.current.set(me);
                 continue;
             }
+            if self.ring(deadline) {
+                continue;
+            }
             self.threads[me].is_blocked.set(false);
             let Some(deadline) = deadline else { std::panic::panic_any(WaitsForEver) };
             if deadline != LAST {
@@ -350,16 +424,34 @@ impl Scheduler for Machine {
             }
             return Woken::TimedOut;
         }
-        Woken::Granted
+        match self.threads[me].interruption.take() {
+            Some(restart) => {
+                self.deliver_signals();
+                Woken::Interrupted { restart }
+            }
+            None => Woken::Granted,
+        }
     }
 
     fn grant(&self, thread: &Thread) {
         thread.is_blocked.set(false);
     }
 
+    fn futex_waiters(&self, word: abi::Object, mask: u32) -> impl Iterator<Item = &Thread> {
+        self.waiters(Waiting::Futex, word).filter(move |thread| thread.mask.get() & mask != 0)
+    }
+
+    fn first_waiter(&self, waiting: Waiting, object: abi::Object) -> Option<&Thread> {
+        self.waiters(waiting, object).min_by_key(|thread| thread.place.get())
+    }
+
+    fn requeue(&self, thread: &Thread, waiting: Waiting, object: abi::Object) {
+        thread.waiting.set((waiting, object));
+        thread.place.set(self.next_place());
+    }
+
     fn grant_all(&self, waiting: Waiting, object: abi::Object) {
-        let waits = |it: &&Thread| it.is_blocked.get() && it.waiting.get() == (waiting, object);
-        self.threads.iter().filter(waits).for_each(|thread| thread.is_blocked.set(false));
+        self.waiters(waiting, object).for_each(|thread| thread.is_blocked.set(false));
     }
 
     fn complete_earlier(
@@ -375,7 +467,7 @@ impl Scheduler for Machine {
     }
 
     fn is_alarm_set(&self) -> bool {
-        false
+        timer::are_set(self)
     }
 
     fn is_cancelled(&self) -> bool {
@@ -383,15 +475,89 @@ impl Scheduler for Machine {
     }
 
     fn deliver_signals(&self) -> bool {
-        false
+        let mut any = false;
+        while let Some((signal, _)) = signal::next(self) {
+            any = true;
+            let action = self.own.actions[signal as usize].get();
+            match action.effect(signal) {
+                signal::Effect::Nothing => {}
+                signal::Effect::Ends => self.end_by(signal),
+                signal::Effect::Handled => {
+                    let thread = self.current().number;
+                    self.handled.borrow_mut().push((signal, thread, self.clock.get()));
+                }
+            }
+        }
+        any
     }
 
     fn raise(&self, signal: i32) {
         self.signals.borrow_mut().push(signal);
     }
+}
 
-    fn block_signals(&self, _mask: u64) -> u64 {
-        0
+impl Threads for Machine {
+    fn own_threads(&self) -> impl Iterator<Item = &Thread> {
+        self.threads.iter().filter(|thread| !thread.has_ended.get())
+    }
+
+    fn handle(&self, thread: &Thread) -> usize {
+        HANDLE + usize::from(thread.number)
+    }
+
+    fn thread_of_handle(&self, handle: usize) -> Option<&Thread> {
+        self.own_threads().find(|thread| self.handle(thread) == handle)
+    }
+
+    fn thread_of_number(&self, number: i32) -> Option<&Thread> {
+        self.own_threads().find(|thread| PROCESS + i32::from(thread.number) == number)
+    }
+
+    fn process_number(&self) -> i32 {
+        PROCESS
+    }
+
+    fn waits_for_signals(&self, thread: &Thread) -> bool {
+        thread.is_blocked.get() && thread.waiting.get().0 == Waiting::Signal
+    }
+
+    fn interrupt(&self, thread: &Thread, restarts: bool) {
+        if thread.is_blocked.replace(false) {
+            thread.interruption.set(Some(restarts));
+        }
+    }
+
+    fn end_by(&self, signal: i32) -> ! {
+        std::panic::panic_any(Ended(signal))
+    }
+
+    fn end_if_cancelled(&self) {}
+
+    fn is_concurrent(&self) -> bool {
+        true
+    }
+
+    fn start_ringer(&self, timer: usize, _was_concurrent: bool) -> &Thread {
+        // The last threads ring.
+        let mut free = self.threads.iter().rev().filter(|thread| thread.rings.get().is_none());
+        let thread = free.next().expect("few timers are armed at a time");
+        thread.rings.set(Some((timer, 0)));
+        thread.task.blocked_signals.set(u64::MAX);
+        thread
+    }
+
+    fn is_asleep(&self, thread: &Thread) -> bool {
+        thread.rings.get().is_some()
+    }
+
+    fn sleep_until(&self, ringer: &Thread, moment: u64) {
+        ringer.rings.set(ringer.rings.get().map(|(timer, _)| (timer, moment)));
+    }
+
+    fn heard(&self, _ringer: &Thread) {}
+
+    fn retire(&self, ringer: &Thread) {
+        ringer.rings.set(None);
     }
 }
 

@@ -8,16 +8,17 @@ use crate::state::{State, Status, Thread};
 use crate::symmetry;
 use crate::worker::KERNEL;
 use everypath_shim_abi::{Object, ObjectKind, Operation, OperationKind, Phase, TimeMode, Waiting};
+use everypath_vkernel::combination;
 
 /// How many ways the pending step of a thread can go.
 pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
     match thread.operation() {
         Operation::CondSignal if thread.phase.get() == Phase::Request => {
-            choose_of(waiters_on_condition(state, thread.object.get()), 1)
+            combination::ways(waiters_on_condition(state, thread.object.get()), 1)
         }
         Operation::FutexWake(most) if thread.phase.get() == Phase::Request => {
-            let waiters = futex_waiters(thread.object.get(), thread.mask.get()).count();
-            choose_of(waiters as u32, most)
+            let waiters = futex_waiters(state, thread.object.get(), thread.mask.get()).count();
+            combination::ways(waiters as u32, most)
         }
         Operation::Choose(ways) | Operation::Deliver(ways) => ways,
         Operation::Spin => spinning::outcomes(state),
@@ -29,14 +30,6 @@ pub(super) fn outcomes(state: &State, thread: &Thread) -> u32 {
         | Operation::Receive(_) => KERNEL.outcomes(state, thread),
         _ => 1,
     }
-}
-
-/// In how many ways `most` of `all` can be chosen; one if everybody is.
-pub(crate) fn choose_of(all: u32, most: u32) -> u32 {
-    if most >= all {
-        return 1;
-    }
-    (0..u64::from(most)).fold(1u64, |ways, i| ways * (u64::from(all) - i) / (i + 1)) as u32
 }
 
 /// Whether the time-out of a blocked thread may fire now. Those of equal deadlines fire in any order:

@@ -23,7 +23,6 @@ mod replay;
 mod spinning;
 mod strategy;
 
-pub(crate) use alternatives::choose_of;
 pub(crate) use everypath_vkernel::host::{LAST, PEERS, Woken};
 pub(crate) use exits::begin_to_exit;
 pub(crate) use spinning::{
@@ -300,11 +299,22 @@ fn waiters_on_condition(state: &State, condition: Object) -> u32 {
 }
 
 /// The threads that wait on a futex with a mask.
-pub(crate) fn futex_waiters(word: Object, mask: u32) -> impl Iterator<Item = &'static Thread> {
+pub(crate) fn futex_waiters(
+    state: &State,
+    word: Object,
+    mask: u32,
+) -> impl Iterator<Item = &Thread> {
     // Conditions of Rust are futexes; those of pthreads have no mask.
     let waits = |thread: &Thread| matches!(thread.waiting.get(), Waiting::Futex | Waiting::Cond);
-    let waiters = state().waiters_on(word).filter(move |thread| waits(thread));
+    let waiters = state.waiters_on(word).filter(move |thread| waits(thread));
     waiters.filter(move |thread| thread.mask.get() & mask != 0)
+}
+
+/// Lets a waiting thread wait at another object, after all who do so already.
+pub(crate) fn requeue(thread: &Thread, waiting: Waiting, object: Object) {
+    let last = state().waiters(waiting, object).map(|other| other.place.get()).max();
+    thread.place.set(last.map_or(1, |place| place + 1));
+    thread.object.set(object);
 }
 
 /// Lets all who wait for something go on.
@@ -316,7 +326,7 @@ pub(crate) fn grant_all(waiting: Waiting, object: Object) {
 pub(crate) fn reschedule(state: &'static State) {
     crate::accesses::end_step(state);
     state.current().context.yield_to(decide);
-    KERNEL.goes_on(state);
+    KERNEL.goes_on();
 }
 
 /// Chooses, once the thread that ran is saved.

@@ -16,7 +16,6 @@ mod files;
 mod ranges;
 mod settings;
 mod thread;
-mod timers;
 
 pub(crate) use access::{Access, MOST_ACCESSES};
 pub(crate) use files::{CHANGED, Changed, Files, WRITTEN, Written};
@@ -25,12 +24,9 @@ pub(crate) use settings::{Identity, Settings};
 pub(crate) use thread::{
     Cancellation, FIRST_TID, Interruption, Place, Stage, Status, Thread, Within,
 };
-pub(crate) use timers::{Notice, TIMERS, Timer};
 
 /// How many keys of thread-specific data a process has.
 pub(crate) const KEYS: usize = 1024;
-/// How many signals there are, and an unused number 0.
-pub(crate) const SIGNALS: usize = 65;
 
 /// How an execution ends.
 #[derive(Clone, Copy, Debug)]
@@ -66,15 +62,6 @@ impl Threads {
     pub(crate) fn bits(&self) -> u128 {
         u128::from(self.0[0].get()) | u128::from(self.0[1].get()) << 64
     }
-}
-
-/// What a program asked to happen on a signal.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Action {
-    pub(crate) handler: usize,
-    pub(crate) mask: u64,
-    pub(crate) flags: i32,
 }
 
 /// Where a page begins.
@@ -141,12 +128,8 @@ pub(crate) struct State {
     pub(crate) protected_count: Cell<u32>,
     /// How often memory was allocated or freed.
     pub(crate) heap_calls: Cell<u32>,
-    /// Signals that were sent to the process while every thread blocked them.
-    pub(crate) pending_signals: Cell<u64>,
-    pub(crate) timers: [Cell<Timer>; TIMERS],
-    /// Where a place for a new timer is looked for first.
-    pub(crate) next_timer: Cell<u32>,
-    pub(crate) actions: [Cell<Action>; SIGNALS],
+    /// What the kernel knows of this process alone.
+    pub(crate) own_kernel: everypath_vkernel::OwnState,
     pub(crate) settings: Settings,
     pub(crate) files: Files,
     /// How many keys of thread-specific data were made.

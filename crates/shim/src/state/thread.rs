@@ -141,15 +141,8 @@ pub(crate) struct Thread {
     pub(crate) function: Cell<usize>,
     pub(crate) argument: Cell<usize>,
     pub(crate) result: Cell<usize>,
-    /// Signals that were sent to it, those of them that were sent to the process, and those that
-    /// it blocks.
-    pub(crate) pending: Cell<u64>,
-    pub(crate) pending_by_process: Cell<u64>,
-    pub(crate) blocked_signals: Cell<u64>,
     /// Whether its time-out waits until the signal was taken that the last one sent.
     pub(crate) is_unheard: Cell<bool>,
-    /// The signals that it waits for, to take them.
-    pub(crate) awaited_signals: Cell<u64>,
     /// Registers of the program at a patched instruction or a trapped call; zeros otherwise.
     pub(crate) at: Cell<[u64; 3]>,
     pub(crate) name: Cell<[u8; 16]>,
