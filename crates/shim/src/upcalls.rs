@@ -16,7 +16,7 @@ use crate::traps;
 use crate::worker::{KERNEL, Worker};
 use everypath_shim_abi::{Operation, OperationKind};
 use everypath_vkernel::fd_table::{object_spans, slot_spans};
-use everypath_vkernel::{Object, Slot, buffer, object};
+use everypath_vkernel::{Object, Slot, buffer, lifetime};
 
 impl Above for Worker {
     fn joined(&self, state: &State) {
@@ -67,7 +67,7 @@ impl Above for Worker {
     }
 
     fn visible(&self) -> impl Iterator<Item = [u64; 8]> {
-        object::visible(KERNEL)
+        lifetime::visible(KERNEL)
     }
 
     fn each_table(&self, is_first: bool, mut each: impl FnMut(Span)) {

@@ -10,8 +10,9 @@
 //! What is late is looked for again by the next call, at most [`PATIENT_LOOKS`] times in a row.
 
 use crate::blocking::{Blocking, Call, PATIENT_LOOKS};
+use crate::footprint::touches;
 use crate::host::{Host, Thread};
-use crate::object::{Kind, Object, Stage, touches};
+use crate::object::{Arrivals, Kind, Object, Stage, WAVES};
 use crate::readiness::{IN, NORMAL_IN, READ_HANG_UP};
 use crate::state::Want;
 use crate::trees::Trees;
@@ -19,26 +20,6 @@ use crate::wakeup::happened;
 use crate::{faults, in_flight, joint, peer, send_queue, udp_clients, wants};
 use everypath_commtree::End;
 use everypath_shim_abi::{Completion, Delivered, Delivery, Operation, OperationKind, TimeMode};
-
-/// So many answers of a connection can be on their way separately; others come with the last.
-const WAVES: usize = 8;
-
-/// What of a peer's doings is visible at an object. Without padding: it is part of states.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Arrivals {
-    /// How much has arrived since the beginning: bytes, datagrams or connections.
-    shown: u64,
-    /// What there was when somebody last looked in vain.
-    refused: u64,
-    /// How many bytes there are when each answer that is on its way has arrived.
-    waves: [u32; WAVES],
-    waiting: u16,
-    /// How often somebody has looked in vain since something arrived.
-    refusals: u16,
-    /// Whether the end of a connection has arrived, as a number.
-    ended: u32,
-}
 
 /// Whether arrivals are choices in this check.
 fn are_chosen(k: &impl Host) -> bool {

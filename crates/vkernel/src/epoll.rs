@@ -3,7 +3,8 @@
 use crate::blocking::{Blocking, Call, through};
 use crate::buffer::CAPACITY;
 use crate::host::Host;
-use crate::object::{Kind, key, make};
+use crate::lifetime::make;
+use crate::object::{Kind, key};
 use crate::readiness::{ERROR, HANG_UP, IN, of_object};
 use crate::state::Want;
 use crate::wakeup::happened;

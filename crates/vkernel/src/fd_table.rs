@@ -1,87 +1,17 @@
 //! The descriptor table: files, sockets, pipes, events. `numbers` says who gives out which.
 
 use crate::host::{Host, Thread};
-use crate::numbers::{FAR, objects, slots, thread_of};
-use crate::{errno, object, pipe, stop};
+use crate::numbers::{objects, slots, thread_of};
+use crate::slot::FAR;
+use crate::{errno, footprint, lifetime, object, pipe, stop};
 use core::cell::Cell;
 use core::ops::Range;
 use everypath_shim_abi::{self as abi, DescriptorUse, FileEffect, Operation, Waiting};
 
-pub use crate::numbers::{LIMIT, RANGES};
-
-/// The flags that say whether something is open for reading, writing or both.
-pub const ACCESS_MODE: i32 = 3;
-/// `O_APPEND`.
-pub const APPEND: i32 = 0o2000;
-/// `O_NONBLOCK`.
-pub const NONBLOCK: i32 = 0o4000;
-/// `O_CLOEXEC`.
-pub const CLOSE_ON_EXEC: i32 = 0o2_000_000;
-/// Flags that only matter while a file is opened: `O_CREAT`, `O_EXCL`, `O_NOCTTY`, `O_TRUNC`.
-const OPENING: i32 = 0o100 | 0o200 | 0o400 | 0o1000;
-
-/// What a descriptor is open on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Kind {
-    /// Nothing.
-    #[default]
-    Closed,
-    /// Standard input: at its end.
-    Empty,
-    /// Standard output or error, by number.
-    Stream,
-    /// A file of the machine, copied.
-    Host,
-    /// A file that the program wrote.
-    Written,
-    /// `/dev/null`.
-    Null,
-    /// `/dev/zero`.
-    Zero,
-    /// `/dev/urandom`.
-    Random,
-    /// A socket, a pipe, an event: an [`Object`](crate::object::Object).
-    Object,
-}
-
-/// An open file, perhaps shared by several descriptors.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct Open {
-    /// What it is.
-    pub kind: Kind,
-    /// Whether all is written at the end.
-    pub append: bool,
-    /// How it is locked, if it is a file: see `flock`.
-    pub lock: u8,
-    /// How many descriptors and calls use it.
-    pub references: u16,
-    /// Which one of its kind it is.
-    pub index: u16,
-    /// The flags that it was opened with, and that were set since.
-    pub flags: i32,
-    /// Where the next byte is read or written.
-    pub offset: u64,
-}
-
-/// One number: a descriptor and something open, which need not belong together.
-#[derive(Debug, Default)]
-#[repr(C)]
-pub struct Slot {
-    /// One more than the number of what the descriptor is open on; 0 if it is closed.
-    descriptor: Cell<u16>,
-    /// Whether a new program would not inherit it: nobody starts one, but programs look.
-    close_on_exec: Cell<bool>,
-    /// What was freed here by another thread is not given out again.
-    retired_descriptor: Cell<bool>,
-    retired_open: Cell<bool>,
-    /// Whether the descriptor was ever open; and one more than the number of the thread that opened
-    /// it again, 0 if none did.
-    was_open: Cell<bool>,
-    renewed_by: Cell<u16>,
-    open: Cell<Open>,
-}
+use crate::slot::OPENING;
+pub use crate::slot::{
+    ACCESS_MODE, APPEND, CLOSE_ON_EXEC, Kind, LIMIT, NONBLOCK, Open, RANGES, Slot,
+};
 
 /// The parts of the table of descriptors that a snapshot holds, as numbers.
 pub fn slot_spans(k: &impl Host) -> impl Iterator<Item = Range<usize>> {
@@ -258,7 +188,7 @@ pub(crate) fn found_description(k: &impl Host, descriptor: i32) -> Result<usize,
 pub fn used(k: &impl Host, descriptor: i32) -> Option<&Cell<Open>> {
     let open = found(k, descriptor)?.get();
     let found = match open.kind {
-        Kind::Object => DescriptorUse::Socket(object::touches(k, usize::from(open.index))),
+        Kind::Object => DescriptorUse::Socket(footprint::touches(k, usize::from(open.index))),
         Kind::Host | Kind::Written => DescriptorUse::Other,
         _ => return get(k, descriptor),
     };
@@ -297,7 +227,7 @@ pub(crate) fn object_now(k: &impl Host, descriptor: i32) -> Result<usize, i32> {
 pub fn close(k: &impl Host, descriptor: i32) -> isize {
     let Some(open) = found(k, descriptor) else { return -(errno::EBADF as isize) };
     match open.get().kind {
-        Kind::Object => object::before_close(k, usize::from(open.get().index)),
+        Kind::Object => lifetime::before_close(k, usize::from(open.get().index)),
         Kind::Written => replace(k, descriptor, FileEffect::Visible),
         _ if open.get().lock != 0 => replace(k, descriptor, FileEffect::Visible),
         _ => replace(k, descriptor, FileEffect::None),
@@ -347,7 +277,7 @@ pub(crate) fn release(k: &impl Host, description: usize) {
     }
     match open.kind {
         Kind::Written => k.written_is_closed(usize::from(open.index)),
-        Kind::Object => object::close(k, usize::from(open.index), number),
+        Kind::Object => lifetime::close(k, usize::from(open.index), number),
         _ => {}
     }
 }
@@ -422,7 +352,7 @@ pub fn control(k: &impl Host, descriptor: i32, command: i32, argument: usize) ->
         4 => {
             let append = argument as i32 & APPEND != 0;
             let flags = (open.get().flags & ACCESS_MODE) | argument as i32;
-            object::before_mode(k, open.get(), flags);
+            lifetime::before_mode(k, open.get(), flags);
             open.set(Open { append, flags, ..open.get() });
             0
         }
@@ -445,7 +375,10 @@ pub fn control(k: &impl Host, descriptor: i32, command: i32, argument: usize) ->
                 }
                 object::Kind::Pipe => {
                     // Whoever writes, or looks whether there is room, depends on it.
-                    k.point(Operation::SocketState(abi::Object::NONE), object::touches(k, number));
+                    k.point(
+                        Operation::SocketState(abi::Object::NONE),
+                        footprint::touches(k, number),
+                    );
                     pipe::set_capacity(k, number, argument).unwrap_or_else(|it| -(it as isize))
                 }
                 _ => -(errno::EBADF as isize),

@@ -2,7 +2,8 @@
 
 use crate::host::Host;
 use crate::iovec::Pieces;
-use crate::peer::{Remote, reach};
+use crate::object::Remote;
+use crate::peer::reach;
 use crate::trees::Trees;
 use everypath_commtree::{Position, Reader, Sent, Take};
 

@@ -3,10 +3,9 @@
 //! The shim implements these over fixed addresses, so that a call costs what a function of its own
 //! would; the tests of this crate implement them over vectors, without a program.
 
-use crate::fd_table::{Open, Slot};
-use crate::in_flight::Transit;
-use crate::object::Object;
+use crate::object::{Object, Transit};
 use crate::plain::Plain;
+use crate::slot::{Open, Slot};
 use crate::state::{MAX_WATCHED, OwnState, State, Task};
 use crate::trees::Trees;
 use core::cell::Cell;

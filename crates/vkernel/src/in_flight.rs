@@ -9,13 +9,13 @@
 //! Otherwise all sent packets are candidates; in a send queue, all that were sent when the first of
 //! them leaves, which is a batch: later sends leave after it.
 
+use crate::footprint::touches;
 use crate::host::{Host, Thread};
-use crate::object::{Kind, Object, is_unix, touches};
+use crate::object::{Kind, Object, PACKETS, Packets, Transit, is_unix};
 use crate::send_queue::Put;
 use crate::sockaddr::Address;
 use crate::udp::mark;
 use crate::{message_log, peer, senders, stop, udp_clients};
-use core::cell::Cell;
 use everypath_perturb::{Account, Channel, Next, Rules};
 use everypath_shim_abi::{
     Completion, Crossing, Delivered, Delivery, FaultLimit, Moved, Operation, OperationKind,
@@ -59,40 +59,9 @@ impl Head {
         }
     }
 }
-/// How many packets may be in flight to a socket.
-const PACKETS: usize = 64;
-
-/// What precedes the messages of a socket if something may happen to them.
-#[derive(Debug)]
-#[repr(C)]
-pub struct Transit {
-    /// What may happen to them, whatever becomes of the socket meanwhile, and whose faults that
-    /// are.
-    rules: Cell<Rules>,
-    account: Cell<u32>,
-    /// The number of the first message in the buffer.
-    first: Cell<u32>,
-    /// One more than the number of the packet that has arrived and was not read; 0 if none has.
-    arrived: Cell<u32>,
-    channel: Cell<Packets>,
-}
-
-type Packets = Channel<PACKETS>;
-
 const TRANSIT: usize = size_of::<Transit>();
 
 impl Transit {
-    /// Nothing is on its way.
-    pub fn new() -> Self {
-        Transit {
-            rules: Cell::new(Rules::RELIABLE),
-            account: Cell::new(0),
-            first: Cell::new(0),
-            arrived: Cell::new(0),
-            channel: Cell::new(Channel::EMPTY),
-        }
-    }
-
     /// Begins anew.
     fn begin(&self, k: &impl Host, (account, rules): (usize, Rules)) {
         self.rules.set(rules);
@@ -115,12 +84,6 @@ impl Transit {
     /// Whether all that was let in has met its fate.
     fn is_between_batches(&self, k: &impl Host) -> bool {
         self.with_packets(k, |channel| channel.oldest() == channel.sent())
-    }
-}
-
-impl Default for Transit {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -1,8 +1,10 @@
 //! `ioctl`.
 
 use crate::fd_table::{self, Kind as OpenKind, NONBLOCK, Open};
+use crate::footprint::touches;
 use crate::host::Host;
-use crate::object::{Kind, before_mode, partner, touches};
+use crate::lifetime::before_mode;
+use crate::object::{Kind, partner};
 use crate::{arrival, errno, multicast, peer, stop, udp};
 use everypath_shim_abi::{self as abi, Operation};
 

@@ -14,7 +14,8 @@
 //! - [`flock`], [`lseek`]: locks and offsets of open files. [`random`]: `getrandom`.
 //! - [`signal`]; [`timer`], [`itimer`], [`posix_timer`]: signals, and timers that send them.
 //! - [`futex`]: words to wait at; [`combination`]: which waiters are woken. [`clock`]: times.
-//! - `object`, `buffer`: one end of a communication, and the bytes that wait there.
+//! - `object`, `slot`, `state`, `address`: what the kernel keeps, as plain data. [`lifetime`]: objects made
+//!   and closed; `footprint`: what they are in the footprints of steps. `buffer`: the bytes that wait.
 //! - `pipe`, `eventfd`, `timerfd`, `epoll`, `poll`, `select`: what their names say. `readiness`,
 //!   `wants`, `wakeup`: what can happen to an object, what a blocked call waits for, and who is
 //!   woken.
@@ -29,6 +30,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod address;
 mod arrival;
 mod blocking;
 pub mod buffer;
@@ -42,6 +44,7 @@ mod eventfd;
 pub mod faults;
 pub mod fd_table;
 pub mod flock;
+mod footprint;
 mod frames;
 pub mod futex;
 pub mod host;
@@ -50,6 +53,7 @@ pub mod ioctl;
 mod iovec;
 pub mod itimer;
 mod joint;
+pub mod lifetime;
 pub mod lseek;
 mod message_log;
 mod msghdr;
@@ -70,6 +74,7 @@ mod select;
 mod send_queue;
 mod senders;
 pub mod signal;
+mod slot;
 mod sockaddr;
 mod sockopt;
 mod state;
@@ -87,11 +92,10 @@ mod wants;
 
 use host::stop;
 
-pub use fd_table::Slot;
-pub use in_flight::Transit;
-pub use object::Object;
+pub use object::{Object, Transit};
 pub use plain::Plain;
 pub use refine::refined;
+pub use slot::Slot;
 pub use state::{Action, MAX_WATCHED, OwnState, SIGNALS, State, Task};
 pub use trees::Trees;
 pub use wants::awaits_clients;

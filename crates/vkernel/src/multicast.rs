@@ -1,8 +1,9 @@
 //! Multicast groups: which sockets receive a message. There is one interface, `lo`, with a route to
 //! every group.
 
+use crate::footprint::touches;
 use crate::host::Host;
-use crate::object::{Kind, Object, touches};
+use crate::object::{Kind, Object};
 use crate::sockaddr::{Address, INET, INET6};
 use crate::{errno, fd_table};
 use everypath_shim_abi::{self as abi, Operation};

@@ -6,22 +6,10 @@
 //! number, as long as it closes what it opens.
 
 use crate::host::{Host, Thread};
+use crate::slot::{FAR, FIRST_FAR, MAINS, NEAR, RANGES};
 use core::cell::Cell;
 use core::ops::Range;
 use everypath_shim_abi::MAX_THREADS;
-
-/// The first numbers are `main`'s.
-const MAINS: usize = 256;
-/// So many of the next are each other thread's; all of these fit into the sets of `select`.
-const NEAR: usize = 6;
-/// Numbers from here on are for threads that have used up theirs.
-const FIRST_FAR: usize = 1024;
-/// So many of them are each thread's.
-pub(crate) const FAR: usize = 64;
-/// How many numbers there are.
-pub const LIMIT: usize = FIRST_FAR + MAX_THREADS * FAR;
-/// How many ranges of numbers there are: two a thread.
-pub const RANGES: usize = 2 * MAX_THREADS;
 
 /// The numbers of a range.
 fn numbers(range: usize) -> Range<usize> {

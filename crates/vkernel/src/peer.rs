@@ -3,7 +3,7 @@
 //! What the program repeats is answered from the trees, here. What it never sent before is a
 //! question to the checker, which asks the peer and lets the trees grow.
 
-use crate::arrival::{self, Arrivals};
+use crate::arrival;
 use crate::blocking::Blocking;
 use crate::connect::refuse;
 use crate::frames::{self, Ends};
@@ -11,31 +11,18 @@ use crate::host::{Host, Thread};
 use crate::in_flight::Head;
 use crate::iovec::Pieces;
 use crate::message_log::{self, Side};
-use crate::object::{End, Kind, Object, Stage};
+use crate::object::{Arrivals, End, Kind, Object, Remote, Stage};
 use crate::send_queue::Put;
 use crate::sockaddr::{Address, UNIX};
 use crate::trees::Trees;
 use crate::udp::deliver;
 use crate::wakeup::happened;
 use crate::{errno, faults, fd_table, joint, peer_time, stop, tcp, udp_clients};
-use everypath_commtree::{self as commtree, Lookup, Name, Opening, Position, Reader, Sent};
+use everypath_commtree::{self as commtree, Lookup, Name, Opening, Position, Sent};
 use everypath_shim_abi::{
     Completion, Endpoint, MAX_MESSAGE, Moved, OperationKind, PeerRequest, SocketAddress, Upcall,
     UpcallReply,
 };
-
-/// Where a connection to a peer stands.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Remote {
-    is_connected: bool,
-    /// Whether it broke, as a choice of the search.
-    is_reset: bool,
-    /// Whether the peer is a server.
-    is_to_server: bool,
-    pub(crate) position: Position,
-    pub(crate) reader: Reader,
-}
 
 impl Remote {
     /// What the peer did to its end.

@@ -1,7 +1,8 @@
 //! Pipes.
 
 use crate::host::Host;
-use crate::object::{Kind, Object, check_flags, make, partner};
+use crate::lifetime::{check_flags, make};
+use crate::object::{Kind, Object, partner};
 use crate::tcp::join;
 use crate::{buffer, errno, fd_table, stop};
 

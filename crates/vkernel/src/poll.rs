@@ -1,8 +1,9 @@
 //! `poll`, and how long calls wait.
 
 use crate::blocking::{Blocking, Call, Unfinished, failed, until_done};
+use crate::footprint::touches;
 use crate::host::Host;
-use crate::object::{Kind, Stage, touches};
+use crate::object::{Kind, Stage};
 use crate::readiness::{ERROR, HANG_UP, INVALID, NORMAL_OUT, OUT, of_descriptor};
 use crate::state::Want;
 use crate::wants::looking;

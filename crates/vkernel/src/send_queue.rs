@@ -1,11 +1,13 @@
 //! The send queue of datagrams to a peer, an object without a descriptor. Faults are decided when
 //! the program polls for an answer.
 
+use crate::footprint::touches;
 use crate::host::Host;
 use crate::in_flight::{self, Found, HEAD, Head, Later};
 use crate::iovec::Pieces;
+use crate::lifetime::free;
 use crate::message_log::{self, Side};
-use crate::object::{Kind, Object, free, touches};
+use crate::object::{Kind, Object};
 use crate::sockaddr::Address;
 use crate::udp::{about_to_move, deliver, mark};
 use crate::udp_clients::{self, Speaker};

@@ -2,8 +2,9 @@
 
 use crate::errno;
 use crate::host::Host;
+use crate::lifetime::before_change;
 use crate::multicast::{self, About, LOOPBACK};
-use crate::object::{Kind, Object, Stage, before_change, is_unix, key};
+use crate::object::{Kind, Object, Options, Stage, is_unix, key};
 use crate::sockaddr::{Address, INET6};
 use everypath_shim_abi::{self as abi, Operation};
 
@@ -31,36 +32,6 @@ const INTERNET6: i32 = 41;
 const ONLY_IPV6: (i32, i32) = (41, 26);
 /// The kernel's options of all sockets have numbers up to this one.
 const LAST: i32 = 90;
-/// Options with a number that is only kept: debug, keep-alive, priority, low-water marks and others.
-const KEPT: usize = 8;
-/// To how many groups a socket may belong.
-const GROUPS: usize = 4;
-
-/// The options of a socket.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Options {
-    pub(crate) reuse_address: bool,
-    pub(crate) reuse_port: bool,
-    pub(crate) broadcast: bool,
-    has_linger: bool,
-    linger_seconds: i32,
-    send_buffer: i32,
-    receive_buffer: i32,
-    /// In nanoseconds; 0 is for ever.
-    pub(crate) receive_timeout: u64,
-    pub(crate) send_timeout: u64,
-    /// Whether its own messages to a group do not come back to this machine.
-    pub(crate) no_loop: bool,
-    /// Whether it hears only groups that it joined itself.
-    pub(crate) only_joined: bool,
-    /// Whether it gets no IPv4, although it is bound to all addresses.
-    pub(crate) only_ipv6: bool,
-    /// The groups it belongs to.
-    groups: [[u8; 16]; GROUPS],
-    /// Others, by level and number.
-    kept: [(i32, i32, i32); KEPT],
-}
 
 impl Options {
     /// How long calls wait that receive, and that send; 0 is for ever.

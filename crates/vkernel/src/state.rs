@@ -1,8 +1,7 @@
 //! What the kernel keeps beside objects and descriptors: plain cells, which snapshots hold.
 
-use crate::fd_table::RANGES;
-use crate::object::Kind;
-use crate::udp_clients::Clients;
+use crate::object::{Clients, Kind};
+use crate::slot::RANGES;
 use core::cell::Cell;
 use everypath_perturb::Account;
 use everypath_shim_abi::{self as abi, Fault, MAX_PORTS, MAX_PROCESSES, Splitmix};

@@ -7,7 +7,8 @@ use crate::blocking::Blocking;
 use crate::fd_table::{self, CLOSE_ON_EXEC, Kind as OpenKind, NONBLOCK};
 use crate::host::Host;
 use crate::iovec::Pieces;
-use crate::object::{Kind, Stage, make};
+use crate::lifetime::make;
+use crate::object::{Kind, Stage};
 use crate::poll::{duration, milliseconds};
 use crate::sockaddr::{Address, INET, INET6, UNIX};
 use crate::{

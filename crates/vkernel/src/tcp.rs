@@ -1,11 +1,10 @@
 //! Stream sockets: bind, listen, accept, shut down, close; those of the Unix family, too.
 
 use crate::blocking::{Blocking, Call, failed, step_of_call, through, until_done, waits};
+use crate::footprint::{other_end_of, touches};
 use crate::host::{Host, Thread};
-use crate::object::{
-    End, Kind, Object, Stage, bound, free, is_unix, key, open, other_end_of, partner, receives,
-    touches,
-};
+use crate::lifetime::{bound, free, open};
+use crate::object::{End, Kind, Object, Stage, is_unix, key, partner, receives};
 use crate::readiness::IN;
 use crate::sockaddr::{Address, INET, INET6, UNIX, ephemeral_port};
 use crate::state::{Transfer, Want};

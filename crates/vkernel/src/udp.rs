@@ -1,11 +1,13 @@
 //! Datagram sockets: whole messages, each with its sender.
 
 use crate::blocking::{Blocking, Call, failed, step_of_call, through, until_done, waits};
+use crate::footprint::touches;
 use crate::host::{Host, Thread};
 use crate::in_flight::{self, Found, HEAD, Head, Later};
 use crate::iovec::Pieces;
+use crate::lifetime::bound;
 use crate::message_log::{self, Load, Side};
-use crate::object::{Kind, Object, bound, is_unix, key, partner, receives, touches};
+use crate::object::{Kind, Object, is_unix, key, partner, receives};
 use crate::readiness::{IN, OUT};
 use crate::send_queue::{self, Put};
 use crate::sockaddr::Address;

@@ -15,40 +15,15 @@ use crate::host::Host;
 use crate::in_flight::Head;
 use crate::iovec::Pieces;
 use crate::message_log::Side;
-use crate::object::{Kind, Object, Stage, is_unix};
-use crate::peer::{self, Remote};
+use crate::object::{Kind, Object, Remote, Stage, is_unix};
+use crate::peer;
 use crate::send_queue::Put;
 use crate::sockaddr::Address;
 use crate::state::Want;
 use crate::udp::deliver;
 use crate::{fd_table, in_flight, joint, send_queue, stop, wants};
-use core::cell::Cell;
 use everypath_commtree::Opening;
 use everypath_shim_abi::{FaultLimit, Operation, OperationKind, PeerRequest, client_ports};
-
-/// All clients that send datagrams.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Clients {
-    count: Cell<u16>,
-    /// Whether all of them were waited for since something was said to any, and none spoke.
-    are_silent: Cell<bool>,
-    /// Whether the running step is said to speak to clients.
-    may_speak: Cell<bool>,
-    /// Where the conversations stand, in the order of the clients' ports.
-    known: [Cell<Remote>; client_ports::MOST],
-}
-
-impl Default for Clients {
-    fn default() -> Self {
-        Clients {
-            count: Cell::default(),
-            are_silent: Cell::default(),
-            may_speak: Cell::default(),
-            known: core::array::from_fn(|_| Cell::default()),
-        }
-    }
-}
 
 /// Whether there are any.
 pub(crate) fn are_there(k: &impl Host) -> bool {

@@ -1,7 +1,8 @@
 //! `socketpair`: two Unix sockets that are connected to each other.
 
 use crate::host::Host;
-use crate::object::{Kind, make};
+use crate::lifetime::make;
+use crate::object::Kind;
 use crate::sockaddr::{Address, UNIX};
 use crate::tcp::join;
 

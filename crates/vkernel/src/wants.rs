@@ -6,7 +6,7 @@ use crate::object::{Kind, Stage};
 use crate::readiness::{ERROR, HANG_UP, INVALID, OUT, READ_HANG_UP, of_object};
 use crate::state::{MAX_WATCHED, Want};
 use crate::{
-    arrival, epoll, eventfd, in_flight, joint, object, partition, peer_time, poll, select,
+    arrival, epoll, eventfd, in_flight, joint, lifetime, partition, peer_time, poll, select,
     send_queue, stream, tcp, timerfd, udp_clients,
 };
 use core::cell::Cell;
@@ -83,7 +83,7 @@ pub(crate) fn known_to_all(k: &impl Host, want: Want) -> Want {
 pub fn awaits_clients(k: &impl Host, thread: &impl Thread) -> bool {
     let mut any = false;
     each_watched(k, thread.task().want.get(), &mut |number| {
-        any |= object::is_open_to_clients(k, k.object(number));
+        any |= lifetime::is_open_to_clients(k, k.object(number));
     });
     any
 }

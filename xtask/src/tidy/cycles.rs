@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 /// How many modules of a crate may depend on each other in a cycle.
 const MOST: usize = 5;
 /// Crates that have larger ones, and how large they may be: to be made smaller, never larger.
-const LARGER: [(&str, usize); 1] = [("vkernel", 44)];
+const LARGER: [(&str, usize); 1] = [("vkernel", 34)];
 
 /// For each module of a crate, those that it names.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;

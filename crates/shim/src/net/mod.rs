@@ -6,7 +6,7 @@ pub(crate) mod syscalls;
 use crate::state::Thread;
 use crate::worker::KERNEL;
 use everypath_shim_abi::{Object, Operation};
-use everypath_vkernel::{faults, object, partition};
+use everypath_vkernel::{faults, lifetime, partition};
 
 /// Whether anything may go wrong in this check.
 pub(crate) fn faults_are_explored() -> bool {
@@ -41,5 +41,5 @@ pub(crate) fn mended(one: usize, other: usize) {
 
 /// Whether an object is an end of a pipe.
 pub(crate) fn is_pipe(number: usize) -> bool {
-    object::is_pipe(KERNEL, number)
+    lifetime::is_pipe(KERNEL, number)
 }
