@@ -3,23 +3,40 @@
 //! It runs the program's threads one at a time, following the checker's schedule, and restores the
 //! snapshot taken at the start of `main` between executions.
 //!
-//! - `memory`, `sys`, `fail`, `log`: the memory map, syscalls, giving up, what happened last. `guest`: the program's memory, as
-//!   syscalls see it.
-//! - `state`: what is part of every snapshot. Everything static in this library is not.
+//! A floor names only those below it. What it needs of one above is a trait, which that implements for
+//! `worker`, a type without size.
+//!
+//! Below all:
+//! - `memory`, `sys`, `fail`, `log`: the memory map, syscalls, giving up, what happened last. `region`:
+//!   what is shared with the checker. `guest`: the program's memory, as syscalls see it. `machine`,
+//!   `text`: registers of an interrupted thread; where code lies. `libc`: internals of libc.
+//! - `state`: what is part of every snapshot. Everything static in this library is not. `run_state`:
+//!   what is not, and is shared by the processes of a closed system. `multi_process`: which of these
+//!   this is. `tables`: where the kernel's tables lie. `objects`: what steps work on.
+//!
+//! Threads, which know no sockets, files, locks or signals (`above`):
 //! - `context`, `backend`: context switches between fibers, or between kernel threads.
-//! - `scheduler`: scheduling points, choices, blocking, wakeups. `controller`: executions and
-//!   commands.
-//! - `batch`: several executions of one command. `trace_hash`: which executions are equivalent.
+//! - `scheduler`: scheduling points, choices, blocking, wakeups; a file for each strategy. `symmetry`:
+//!   processes with the same command. `trace_hash`: which executions are equivalent.
 //! - `snapshot`, `dirty_pages`, `write_protect`: snapshots, restored as a whole, by dirty pages, or
 //!   without the pages that were never written. `protection`: what the program does to its own pages.
 //!   `fingerprint`: the hash of a state.
+//! - `accesses`, `granules`, `hang`: memory accesses; threads that reach no scheduling point.
+//! - `ending`: how executions end.
+//!
+//! What programs see:
+//! - `kernel`, `upcalls`: the host of `everypath-vkernel`, and what threads ask of it. `descriptors`,
+//!   `net`: its descriptors and sockets. `process_faults`, `partition`: faults that are threads.
+//!   `idle`: how executions end in which nothing happens.
+//! - `thread`, `cancel`, `sync`, `time`, `timers`, `random`, `signals`, `files`, `credentials`, `output`,
+//!   `process`, `heap`, `races`, `mapping`, `libraries`, `unwind`, `interfaces`: interposed functions of
+//!   libc, by subject. `verify`: the functions of the library `everypath-verify`.
+//! - `summaries`, `wide`: what functions of libc and wide instructions access.
+//! - `dispatch`: every other syscall. `detour`: internal calls of libc. `traps`: faults, and calls that
+//!   the kernel sends back. `atomics`: patch sites. `xsave`: the vector registers that they save.
 //! - `output_digest`: the digest of an execution's output and files, to be judged.
-//! - `start`: from the loader to the first snapshot. `libc`: internals of libc.
-//! - `thread`, `cancel`, `sync`, `futex`, `time`, `timers`, `random`, `signals`, `files`, `output`,
-//!   `process`, `heap`, `mapping`, `unwind`, `interfaces`: interposed libc functions, by subject.
-//! - `verify`: the functions of the library `everypath-verify`.
-//! - `dispatch`: every other syscall. `detour`: internal calls of libc.
-//! - `atomics`: patch sites. `xsave`: the vector registers that they save.
+//! - `controller`, `batch`: executions and commands, several for one command. `start`: from the loader
+//!   to the first snapshot.
 
 #![no_std]
 
