@@ -249,6 +249,8 @@ pub(crate) struct Found {
     pub(crate) verified: Option<u64>,
     /// How many executions were repeated with fresh peers, if not all of them were.
     pub(crate) with_fresh_peers: Option<u64>,
+    /// In how many random executions answers of peers came in parts, if that makes a difference.
+    pub(crate) in_parts: Option<u64>,
     /// Whether these said something else by chance or time, with which the program did the same.
     pub(crate) chance_in_answers: bool,
     /// What did not happen in a program that violates nothing, a sentence each.
@@ -288,6 +290,7 @@ impl Found {
             is_unconfirmed: false,
             verified: None,
             with_fresh_peers: None,
+            in_parts: None,
             chance_in_answers: false,
             did_not_happen: Vec::new(),
             never_exercised: None,

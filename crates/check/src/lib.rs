@@ -38,6 +38,7 @@ mod host;
 mod joint;
 mod launch;
 mod observer;
+mod parts;
 mod phases;
 mod refinement;
 mod replay;

@@ -329,6 +329,10 @@ impl Environment for Worker {
         count(|counters| counters.overdue += 1);
     }
 
+    fn count_whole(&self) {
+        count(|counters| counters.whole += 1);
+    }
+
     fn note_sent(&self) {
         scheduler::quiet::note_sent();
     }

@@ -298,6 +298,9 @@ pub trait Environment {
     /// Counts an answer of a peer that cannot be late any longer.
     fn count_overdue(&self);
 
+    /// Counts a read of several bytes that could have come in parts.
+    fn count_whole(&self);
+
     /// Adds to the log of messages.
     fn log(&self, bytes: &[u8]);
 }

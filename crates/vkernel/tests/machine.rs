@@ -437,6 +437,8 @@ impl Environment for Machine {
 
     fn count_overdue(&self) {}
 
+    fn count_whole(&self) {}
+
     fn log(&self, _bytes: &[u8]) {}
 }
 

@@ -157,6 +157,8 @@ pub struct JointExplored {
     pub unsummarised: Vec<String>,
     /// Whether a thread has spun.
     pub spins: bool,
+    /// Whether a program read several bytes of a connection at once.
+    pub read_whole_messages: bool,
 }
 
 /// Histories that were found to happen together and are not as they should be.
@@ -286,6 +288,8 @@ fn explore_once(
     if unarmed.is_empty() {
         exploration.conclude();
     }
+    exploration.explored.read_whole_messages =
+        exploration.outsides.iter().any(Environment::read_whole_messages);
     Ok((exploration.explored, unarmed))
 }
 
