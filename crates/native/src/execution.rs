@@ -250,7 +250,9 @@ impl Execution {
         let panic = |of: &Execution| Panic::first_of(of).map(|panic| panic.place);
         self.outcome == other.outcome
             && match self.outcome {
-                Outcome::Exited => self.detail == other.detail && panic(self) == panic(other),
+                Outcome::Exited | Outcome::OtherExited => {
+                    self.detail == other.detail && panic(self) == panic(other)
+                }
                 Outcome::Panicked | Outcome::Aborted => panic(self) == panic(other),
                 Outcome::Signalled => {
                     self.detail == other.detail && instruction(self) == instruction(other)

@@ -121,7 +121,7 @@ pub use payload::{
 pub use random::Splitmix;
 pub use region::{Apart, Output, Region, VERSION};
 pub use reply::{Counters, Reply, text};
-pub use setup::{Backend, IdleMode, MAX_SERVED, Restart, Setup, TimeMode};
+pub use setup::{ANY_CODE, Backend, IdleMode, MAX_SERVED, Restart, Setup, TimeMode};
 pub use untrusted::Untrusted;
 pub use upcall::{
     Endpoint, Glance, Grant, Granted, JointRequest, MAX_ADDRESS, MAX_MESSAGE, PeerRequest, Senders,

@@ -23,9 +23,14 @@ pub(crate) fn finish(code: i32) -> ! {
     match unseen {
         Some(thread) if is_expected => ended(Outcome::Panicked, i32::from(thread.number.get())),
         // Others go on, and may yet do what nobody expects.
-        _ if multi_process::is_one_of_several() && !is_panic(code) => {
+        _ if multi_process::is_one_of_several() => {
             if multi_process::is_first() {
                 state().exit_code.set(code);
+            } else if is_failure(code) {
+                match multi_process::failed_before() {
+                    Some(code) => ended(Outcome::Exited, code),
+                    None => ended(Outcome::OtherExited, code),
+                }
             }
             multi_process::leave()
         }
@@ -38,10 +43,11 @@ pub(crate) fn finish(code: i32) -> ! {
     }
 }
 
-/// Whether a process that is not the one to be checked ends as Rust's programs do that panic.
-fn is_panic(code: i32) -> bool {
+/// Whether a process that is not the one to be checked ends as it should not: as Rust's programs do
+/// that panic, or with another code than expected.
+fn is_failure(code: i32) -> bool {
     const PANICKED: i32 = 101;
-    !multi_process::is_first() && code == PANICKED
+    code == PANICKED || !crate::region::setup().others_may_exit_with(code)
 }
 
 /// Interposes libc's function.

@@ -42,7 +42,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug)]
 pub struct JointSearch {
     /// The programs, each with a name for people. How the first one ends is what is checked; of the
-    /// others, only that they do not crash.
+    /// others, that they do not crash, and their exit codes if any is wrong.
     pub programs: Vec<(String, Launch)>,
     /// What is left out because it can make no difference.
     pub reduction: Reduction,
