@@ -11,11 +11,13 @@ use crate::phases::{now, watched};
 use crate::sample_traces::with_sample_traces;
 use everypath_native::{
     CrossCheck, Error, Exhaustive, Explored, Launch, Repeated, Sampling, Setup, StateSpace,
-    repeat_with_fresh_peers, with_learnt_libraries, with_served_addresses,
+    coarsely, repeat_with_fresh_peers, with_learnt_libraries, with_served_addresses,
 };
 use everypath_perturb::Rules;
 use everypath_schedules::reduction::Reduction;
-use everypath_trace::{Assumption, CacheName, CheckConfig, Control, Coverage, Seconds, Verdict};
+use everypath_trace::{
+    Assumption, CacheName, CheckConfig, Control, Coverage, MemoryName, Seconds, Verdict,
+};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -91,6 +93,12 @@ fn explore_once(
         let (armed, control) = (Arc::clone(&explored.armed), control.clone());
         let mut launch = Launch { armed, control, ..launch.clone() };
         launch.setup.early_timeouts = launch.setup.early_timeouts.max(explored.early_timeouts);
+        let mut config = config.clone();
+        if explored.is_coarse {
+            launch = coarsely(&launch);
+            config.memory = Some(MemoryName::Off);
+        }
+        let config = &config;
         let found = conclude(config, exploration, &program, (&launch, explored));
         match &watched.stopped {
             Some(why)

@@ -47,6 +47,8 @@ pub struct Explored {
     pub unexpected: u64,
     /// The one of them with the smallest number that was not only too long, if there is one.
     pub first: Option<Execution>,
+    /// Whether that was met by a sample in which memory accesses were no scheduling points.
+    pub is_coarse: bool,
     /// How many ended in each way other than expected.
     pub endings: BTreeMap<String, u64>,
     /// How many of these had each combination of exit codes; only in closed systems.

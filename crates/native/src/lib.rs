@@ -80,7 +80,7 @@ pub use absence::absences;
 pub use closed::{Companion, CompanionError, ExitCodes, MAX_COMPANIONS, generates_code, in_words};
 pub use compare::compare;
 pub use critical_step::explain;
-pub use cross_check::CrossCheck;
+pub use cross_check::{CrossCheck, coarsely};
 pub use describe::{Ending, Names, SourceLines, too_long};
 pub use diverse::{Diverse, diverse};
 pub use environment::Environment;
