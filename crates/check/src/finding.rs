@@ -6,7 +6,8 @@ use crate::failure_file::{Emission, FailureFile};
 use crate::sample::Sample;
 use crate::stats::{CacheStats, JointStats};
 use everypath_native::{
-    CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, MAX_LOOKS, ProgramError,
+    CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, MAX_LOOKS, MAX_RELOCKS,
+    ProgramError,
 };
 use everypath_trace::{Assumption, CheckConfig, Coverage, PeerAnswers, Trace, Verdict};
 use std::collections::BTreeMap;
@@ -185,6 +186,7 @@ impl Counted {
             );
             assumption("connection-faults", text)
         }));
+        self.assumptions.extend(outside.relocks().then(relock_assumption));
         self.assumptions.extend(datagram_assumption(config));
         self.assumptions.extend(outside.gave_random_values().then(|| {
             let (seed, streams) = (config.seed(), config.random.unwrap_or(1));
@@ -210,6 +212,14 @@ impl Counted {
 /// Something that a verdict rests on.
 pub(crate) fn assumption(id: &str, text: String) -> Assumption {
     Assumption { id: id.into(), text }
+}
+
+/// What a verdict rests on, if a thread locked one mutex again and again.
+pub(crate) fn relock_assumption() -> Assumption {
+    let text = format!(
+        "a thread locks the same mutex at most {MAX_RELOCKS} times in a row before others move that can"
+    );
+    assumption("repeated-locks", text)
 }
 
 /// What a verdict rests on, if anything was said about datagrams.

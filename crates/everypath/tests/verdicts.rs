@@ -113,6 +113,25 @@ fn unfair_spins_end() {
     assert!(said.contains("looks at most 64 times in vain before others move"), "{said}");
 }
 
+/// A thread that counts is in another state each time that it locks, and yet it has to let others go.
+#[test]
+fn a_search_is_bounded_by_locks_in_a_row() {
+    let programs = programs(&["counts.c"]);
+    for (arguments, expected, kind) in [
+        ("90 91", "holds", "exhaustive"),
+        ("500 100", "violated", "partial"),
+        ("500 300", "violated", "partial"),
+        ("500 450", "holds", "bounded"),
+    ] {
+        let (_, result) = programs.check(&format!("-- ./counts {arguments}"));
+        assert_eq!(verdict(&result), expected, "{arguments}: {result}");
+        assert_eq!(result["coverage"]["kind"], kind, "{arguments}: {result}");
+        let assumptions = result["assumptions"].as_array().unwrap();
+        let is_said = assumptions.iter().any(|each| each["id"] == "repeated-locks");
+        assert!(kind == "partial" || is_said == (kind == "bounded"), "{result}");
+    }
+}
+
 /// Blocks that were freed twice, addresses that were none and writes behind the end of a block went
 /// unnoticed; libc aborts at most of these.
 #[test]

@@ -18,6 +18,8 @@ pub struct Environment {
     gave_random_values: Arc<AtomicBool>,
     /// Whether a program read what could have come in parts.
     read_whole_messages: Arc<AtomicBool>,
+    /// Whether a thread locked one mutex so often that it had to let others go on.
+    relocks: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -138,6 +140,16 @@ impl Environment {
     /// Whether a program read several bytes of a connection at once, which could have come in parts.
     pub fn read_whole_messages(&self) -> bool {
         self.read_whole_messages.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a thread locked one mutex so often that it had to let others go on.
+    pub(crate) fn note_relocks(&self) {
+        self.relocks.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a thread locked one mutex so often that it had to let others go on.
+    pub fn relocks(&self) -> bool {
+        self.relocks.load(Ordering::Relaxed)
     }
 
     /// What did not happen with peers, a sentence each.

@@ -115,7 +115,8 @@ pub use everypath_shim_abi::{quiet, syscalls};
 pub use everypath_perturb::{BadRules, Budget, Direction, Multiplicities, Rules};
 pub use everypath_shim_abi::{
     ANY_CODE, Backend, Choice, Crossing, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH,
-    MAX_LOOKS, MAX_OUTPUT, MAX_PORTS, Outcome, Restart, STANDARD_INPUT, Setup, TIMEOUT, TimeMode,
+    MAX_LOOKS, MAX_OUTPUT, MAX_PORTS, MAX_RELOCKS, Outcome, Restart, STANDARD_INPUT, Setup,
+    TIMEOUT, TimeMode,
 };
 
 /// The generator behind sampled schedules, as traces name it.

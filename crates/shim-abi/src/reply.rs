@@ -76,6 +76,8 @@ pub struct Counters {
     pub overdue: u64,
     /// How often a program read more than one byte of a connection that could have come in parts.
     pub whole: u64,
+    /// How often a thread that locked one mutex again and again had to let others go on.
+    pub relocks: u64,
     /// How often the program was given random values.
     pub random: u64,
     /// The most steps that a sampled execution had.

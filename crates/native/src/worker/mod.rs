@@ -419,6 +419,9 @@ impl Worker {
                 if self.counters().overdue > 0 {
                     self.outside.note_overdue_answer();
                 }
+                if self.counters().relocks > 0 {
+                    self.outside.note_relocks();
+                }
                 if self.counters().whole > 0 {
                     self.outside.note_whole_message();
                 }

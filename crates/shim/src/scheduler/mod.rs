@@ -18,13 +18,15 @@ mod pct;
 mod pos;
 mod priorities;
 pub(crate) mod quiet;
+mod relocking;
 mod replay;
 mod spinning;
 
 pub(crate) use alternatives::choose_of;
 pub(crate) use everypath_vkernel::host::{LAST, PEERS, Woken};
 pub(crate) use exits::begin_to_exit;
-pub(crate) use spinning::{before_locking, give_way, note_look, skips, spin};
+pub(crate) use relocking::before_locking;
+pub(crate) use spinning::{give_way, note_look, skips, spin};
 
 use crate::backend;
 use crate::cancel;
@@ -106,6 +108,7 @@ pub(crate) fn follow(order: BatchEntry) {
 pub(crate) fn begin() {
     [&COMPARED_FROM, &CLOCK_READ].into_iter().for_each(|counter| counter.set(0));
     quiet::begin();
+    relocking::begin();
     match POLICY.get() {
         Policy::Random | Policy::First => {}
         Policy::Pct => pct::begin(),
@@ -356,6 +359,7 @@ extern "C" fn decide() -> *const Context {
 /// Chooses the next thread, and takes its step as far as the thread does not do that itself.
 pub(crate) fn next(state: &'static State) -> Result<&'static Thread, Ending> {
     cycles::look(state)?;
+    relocking::look(state);
     let (choice, alternatives) = choose(state)?;
     take(state, choice, alternatives)?;
     cycles::note(choice.thread);

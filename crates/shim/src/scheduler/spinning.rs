@@ -28,8 +28,6 @@ const GOES_ON: u16 = 2;
 /// standard library pause a hundred times and then wait for a futex: where they are not known, that
 /// is not explored, since it makes them no other locks.
 const MAX_PAUSES: u16 = 90;
-/// So often in a row a thread may lock the same mutex.
-const MAX_RELOCKS: u64 = 200;
 
 /// So often a thread lets others go first before it counts as spinning.
 const PATIENT_YIELDS: u16 = 3;
@@ -123,27 +121,6 @@ pub(crate) fn note_look(thread: &Thread, operand: usize, found: u64) {
     let [first, second, third, _] = thread.looks.get();
     if ![first, second, third].contains(&look) {
         thread.looks.set([look, first, second, third]);
-    }
-}
-
-/// A thread that is about to lock a mutex stands back if it has locked it again and again while
-/// nobody else has moved: it may do so to look at what the mutex protects. Not inlined: what it looks
-/// at would stay on the stack of the thread, and become part of its state.
-#[inline(never)]
-pub(crate) fn before_locking(mutex: usize) {
-    // States are told apart by what a thread has counted, and whoever matches them needs no bound.
-    if setup().canonical {
-        return;
-    }
-    let thread = state().current();
-    let [last, switches, times] = thread.relocked.get();
-    let now = [mutex as u64, super::SWITCHES.get()];
-    let times = if [last, switches] == now { times + 1 } else { 1 };
-    thread.relocked.set([now[0], now[1], times]);
-    if times > MAX_RELOCKS {
-        thread.relocked.set([0; 3]);
-        // Not a yield: it must not go on because all that others could do sleeps.
-        stand_back(Operation::Pause, Object::NONE);
     }
 }
 
