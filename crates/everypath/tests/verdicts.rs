@@ -79,6 +79,28 @@ fn spins_give_up() {
     }
 }
 
+/// The fourth look in a row that found nothing waited for others, so nobody gave up after seven.
+#[test]
+fn who_looks_at_sockets_in_vain_gives_up() {
+    let programs = programs(&["looks_at_sockets.c"]);
+    for how in ["", "poll", "epoll"] {
+        for strategy in ["", "--reduction none", "--state-matching", "--strategy random"] {
+            for looks in [1, 4, 7, 20] {
+                let arguments = format!("{strategy} -- ./looks_at_sockets {looks} {how}");
+                // That nobody else moves for so long is rare.
+                if strategy == "--strategy random" && looks > 7 {
+                    continue;
+                }
+                let (code, result) = programs.check(&arguments);
+                assert_eq!((code, verdict(&result)), (1, "violated"), "{arguments}: {result}");
+            }
+        }
+    }
+    let (code, result) = programs.check("-- ./looks_at_sockets 200");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+    assert_eq!(result["coverage"]["looks_in_vain"], 64, "{result}");
+}
+
 /// A search bounds how many spins of an execution give up; a sample does not.
 #[test]
 fn as_many_spins_give_up_as_allowed() {

@@ -219,6 +219,14 @@ impl Scheduler for Worker {
         scheduler::stand_back(operation, object);
     }
 
+    fn insists(&self) -> Option<bool> {
+        scheduler::insists()
+    }
+
+    fn leave_out_unfair(&self) {
+        scheduler::leave_out_unfair();
+    }
+
     fn wait(&self, waiting: Waiting, object: Footprint, deadline: Option<u64>) -> Woken {
         scheduler::wait(waiting, object, deadline)
     }

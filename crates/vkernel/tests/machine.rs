@@ -316,6 +316,12 @@ impl Scheduler for Machine {
 
     fn stand_back(&self, _operation: Operation, _object: abi::Object) {}
 
+    fn insists(&self) -> Option<bool> {
+        None
+    }
+
+    fn leave_out_unfair(&self) {}
+
     fn wait(&self, waiting: Waiting, _object: abi::Object, deadline: Option<u64>) -> Woken {
         assert_eq!(waiting, Waiting::Network);
         let me = self.current.get();

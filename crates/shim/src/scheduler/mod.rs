@@ -26,7 +26,7 @@ pub(crate) use alternatives::choose_of;
 pub(crate) use everypath_vkernel::host::{LAST, PEERS, Woken};
 pub(crate) use exits::begin_to_exit;
 pub(crate) use relocking::before_locking;
-pub(crate) use spinning::{give_way, note_look, skips, spin};
+pub(crate) use spinning::{give_way, insists, leave_out_unfair, note_look, skips, spin};
 
 use crate::backend;
 use crate::cancel;

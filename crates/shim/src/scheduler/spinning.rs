@@ -75,9 +75,7 @@ fn is_skipped(thread: &Thread, is_pause: bool) -> bool {
     }
     // It spins for ever. As a state it is that of a thread that waits, and a sample has no use for
     // executions that do not end; a search would explore the same once more.
-    if POLICY.get() == Policy::First && !setup().canonical {
-        or_end(Err(Ending { outcome: Outcome::SleepSetBlocked, detail: 0 }));
-    }
+    leave_out_unfair();
     thread.spin.set(WAITS);
     false
 }
@@ -91,11 +89,22 @@ pub(super) fn outcomes(state: &State) -> u32 {
 
 /// Decides, once, whether a thread goes on or waits for others; it can wait only if there are any.
 fn decides_to_go_on(thread: &'static Thread) -> bool {
-    let state = state();
-    let is_free = !state.is_lonely() && state.exclusive.get() == 0 && controller::is_running();
-    if thread.spin.get() != UNDECIDED || !is_free || setup().spins == 0 {
+    if thread.spin.get() != UNDECIDED || !is_free(state()) {
         return false;
     }
+    let goes_on = chooses_to_go_on(thread);
+    thread.spin.set(if goes_on { GOES_ON } else { WAITS });
+    goes_on
+}
+
+/// Whether there are others that a thread could wait for, and whether it may go on all the same.
+fn is_free(state: &State) -> bool {
+    let is_free = !state.is_lonely() && state.exclusive.get() == 0 && controller::is_running();
+    is_free && setup().spins > 0
+}
+
+fn chooses_to_go_on(thread: &'static Thread) -> bool {
+    let state = state();
     thread.announce(Operation::Spin, Object::NONE);
     thread.idle_step.set(true);
     state.selectable.set(state.selectable.get() + 1);
@@ -103,8 +112,20 @@ fn decides_to_go_on(thread: &'static Thread) -> bool {
     state.selectable.set(state.selectable.get() - 1);
     let goes_on = thread.outcome.get() == INSISTS;
     state.insisted.set(state.insisted.get() + u16::from(goes_on));
-    thread.spin.set(if goes_on { GOES_ON } else { WAITS });
     goes_on
+}
+
+/// Whether a thread whose calls find nothing goes on at once, rather than let others move first: a
+/// choice, if there are others. Its calls are steps all the same.
+pub(crate) fn insists() -> Option<bool> {
+    is_free(state()).then(|| chooses_to_go_on(state().current()))
+}
+
+/// A thread has looked in vain as often as it may: in a search, the execution is unfair and left out.
+pub(crate) fn leave_out_unfair() {
+    if POLICY.get() == Policy::First && !setup().canonical {
+        or_end(Err(Ending { outcome: Outcome::SleepSetBlocked, detail: 0 }));
+    }
 }
 
 /// Whether a look at a place is left out because the thread goes on and has found the same there
