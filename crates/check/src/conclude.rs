@@ -21,7 +21,10 @@ pub(crate) fn conclude(
     program: &Program,
     (launch, explored): (&Launch, &Explored),
 ) -> Found {
-    let coverage = coverage(exploration, explored);
+    let coverage = match coverage(exploration, explored) {
+        Coverage::Exhaustive if launch.outside.relocks() => Coverage::BoundedLocks,
+        coverage => coverage,
+    };
     let Some(first) = explored.first.as_ref().or(explored.contradiction.as_ref()) else {
         return unless_doubted(config, exploration, explored, coverage);
     };

@@ -4,6 +4,7 @@ use crate::conclude::{armed, record, target, trace_of};
 use crate::exploration::Exploration;
 use crate::finding::{Confirmation, Found};
 use crate::joint::Named;
+use crate::launch::others_exit_code;
 use everypath_native::{
     Ending, Environment, Error, IdleMode, JointSearch, Launch, Names, Setup, Together, replay,
 };
@@ -66,8 +67,11 @@ fn unconfirmed(
     let Together { program, execution, script, is_stuck, .. } = together;
     let (name, launch) = &search.programs[*program];
     let idle = if *is_stuck { IdleMode::Violation } else { launch.setup.idle };
-    // Of the others, no exit code is wrong, so this one did not exit.
-    let setup = Setup { joint: true, idle, ..launch.setup };
+    let exit_code = match program {
+        0 => launch.setup.exit_code,
+        _ => launch.setup.others_exit_code,
+    };
+    let setup = Setup { joint: true, idle, exit_code, ..launch.setup };
     let Some(outside) = Environment::recorded(script) else {
         return Found::inconclusive("what the programs did cannot be repeated".into());
     };
@@ -97,7 +101,7 @@ fn unconfirmed(
     };
     let violation = Violation { message, ..violation };
     let idle = is_stuck.then_some(IdleName::Violation).or(config.idle);
-    let config = CheckConfig { idle, ..alone(config, &programs[*program]) };
+    let config = CheckConfig { idle, ..alone(config, &programs[*program], *program == 0) };
     let mut target = armed(target(&config, &programs[*program].program), &launch);
     if let Target::Native { script: recorded, .. } = &mut target {
         recorded.clone_from(script);
@@ -106,8 +110,9 @@ fn unconfirmed(
 }
 
 /// A check of one program by itself, in the same sandbox: what the others did is in the trace.
-fn alone(config: &CheckConfig, named: &Named) -> CheckConfig {
+fn alone(config: &CheckConfig, named: &Named, is_first: bool) -> CheckConfig {
     let races = races(config);
+    let exit_code = if is_first { config.exit_code } else { others_exit_code(config) };
     let config = config.clone();
     CheckConfig {
         program: named.program.path.clone(),
@@ -115,7 +120,7 @@ fn alone(config: &CheckConfig, named: &Named) -> CheckConfig {
         folder: config.folder,
         environment: config.environment,
         file: config.file,
-        exit_code: config.exit_code,
+        exit_code,
         expect_stdout: config.expect_stdout,
         oracle: config.oracle,
         time: config.time,

@@ -6,7 +6,8 @@ use crate::failure_file::{Emission, FailureFile};
 use crate::sample::Sample;
 use crate::stats::{CacheStats, JointStats};
 use everypath_native::{
-    CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, MAX_LOOKS, ProgramError,
+    CompanionError, Environment, Error, ExitCodes, Explored, JointExplored, MAX_LOOKS, MAX_RELOCKS,
+    ProgramError,
 };
 use everypath_trace::{Assumption, CheckConfig, Coverage, PeerAnswers, Trace, Verdict};
 use std::collections::BTreeMap;
@@ -185,6 +186,7 @@ impl Counted {
             );
             assumption("connection-faults", text)
         }));
+        self.assumptions.extend(outside.relocks().then(relock_assumption));
         self.assumptions.extend(datagram_assumption(config));
         self.assumptions.extend(outside.gave_random_values().then(|| {
             let (seed, streams) = (config.seed(), config.random.unwrap_or(1));
@@ -210,6 +212,14 @@ impl Counted {
 /// Something that a verdict rests on.
 pub(crate) fn assumption(id: &str, text: String) -> Assumption {
     Assumption { id: id.into(), text }
+}
+
+/// What a verdict rests on, if a thread locked one mutex again and again.
+pub(crate) fn relock_assumption() -> Assumption {
+    let text = format!(
+        "a thread locks the same mutex at most {MAX_RELOCKS} times in a row before others move that can"
+    );
+    assumption("repeated-locks", text)
 }
 
 /// What a verdict rests on, if anything was said about datagrams.
@@ -249,6 +259,8 @@ pub(crate) struct Found {
     pub(crate) verified: Option<u64>,
     /// How many executions were repeated with fresh peers, if not all of them were.
     pub(crate) with_fresh_peers: Option<u64>,
+    /// In how many random executions answers of peers came in parts, if that makes a difference.
+    pub(crate) in_parts: Option<u64>,
     /// Whether these said something else by chance or time, with which the program did the same.
     pub(crate) chance_in_answers: bool,
     /// What did not happen in a program that violates nothing, a sentence each.
@@ -288,6 +300,7 @@ impl Found {
             is_unconfirmed: false,
             verified: None,
             with_fresh_peers: None,
+            in_parts: None,
             chance_in_answers: false,
             did_not_happen: Vec::new(),
             never_exercised: None,

@@ -10,6 +10,7 @@ use crate::finding::{Counted, Early, Found, datagram_assumption, failed};
 use crate::host::Host;
 use crate::launch::{DEFAULT_STEPS, alone, open};
 use crate::observer::{Observer, Search};
+use crate::parts::assumption_of_whole;
 use crate::phases::{Watched, watched};
 use crate::sandbox::seen_from;
 use crate::stats::{JointStats, ProgramStats};
@@ -80,6 +81,8 @@ pub(crate) fn explore(
     }
     found.counted = Counted::jointly(explored, counted(&names, explored), run.seconds);
     found.counted.assumptions.extend(datagram_assumption(config));
+    let is_whole = explored.read_whole_messages;
+    found.counted.assumptions.extend(is_whole.then(|| assumption_of_whole(None, false)));
     Ok(found)
 }
 

@@ -7,12 +7,12 @@ use crate::host::Host;
 use crate::sandbox::{self, Sandbox};
 use everypath_native::peers::{Cache, Options};
 use everypath_native::{
-    Backend, Companion, CompanionError, Environment, Fault, Faults, IdleMode, Launch, Library,
-    Program, Races, Restart, Setup, TimeMode, leaders, partitions,
+    ANY_CODE, Backend, Companion, CompanionError, Environment, Fault, Faults, IdleMode, Launch,
+    Library, Program, Races, Restart, Setup, TimeMode, leaders, partitions,
 };
 use everypath_trace::{
-    CacheName, CheckConfig, Control, IdleName, PeerAnswers, PeerFailure, PeerTree, RacesName,
-    ReductionName, RestoreMethod, Strategy, ThreadBackend, TimeName,
+    CacheName, CheckConfig, Control, IdleName, OthersExit, PeerAnswers, PeerFailure, PeerTree,
+    RacesName, ReductionName, RestoreMethod, Strategy, ThreadBackend, TimeName,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -130,6 +130,18 @@ fn close(launch: &mut Launch, config: &CheckConfig) -> Result<(), CheckError> {
     Ok(())
 }
 
+/// The exit code that other programs must have; none after faults, unless one is asked for.
+pub(crate) fn others_exit_code(config: &CheckConfig) -> i32 {
+    match config.with_exit_code {
+        // What an implementation does to others is listed, whatever they make of it.
+        _ if config.emit.is_some() => ANY_CODE,
+        Some(OthersExit::Any) => ANY_CODE,
+        Some(OthersExit::Code(code)) => code.into(),
+        None if config.kill > 0 || config.partition.is_some() => ANY_CODE,
+        None => 0,
+    }
+}
+
 /// What is fixed when the program starts.
 fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
     Ok(Setup {
@@ -157,6 +169,7 @@ fn setup(config: &CheckConfig) -> Result<Setup, CheckError> {
         leaks: config.leaks,
         exits_wait: exits_wait(config),
         exit_code: config.exit_code,
+        others_exit_code: others_exit_code(config),
         kills: config.kill,
         spurious: config.spurious,
         early_timeouts: early_timeouts(config),

@@ -38,6 +38,7 @@ mod host;
 mod joint;
 mod launch;
 mod observer;
+mod parts;
 mod phases;
 mod refinement;
 mod replay;
@@ -67,5 +68,5 @@ pub use sample::{PctBound, Sample};
 pub use stats::{CacheStats, EndingCount, ExitCodesCount, JointStats, ProgramStats, Stats};
 pub use tests_of::{TestFunction, own_tests, tests_of};
 
-pub use everypath_native::{Compared, Error, Specification, Standing};
+pub use everypath_native::{Compared, Error, MAX_RELOCKS, Specification, Standing};
 pub use everypath_trace::{CheckConfig, Coverage, Trace, Verdict};

@@ -253,7 +253,8 @@ impl Report {
             notices: found.notices().to_vec(),
             violation: Counterexample::of(&found),
             violations: match (&found.trace, &found.emission) {
-                (Some(_), _) => found.counted.unexpected,
+                // One that was found after the search is not among those that it counted.
+                (Some(_), _) => found.counted.unexpected.max(1),
                 (None, Some(emission)) if !emission.is_judged => emission.failures.len() as u64,
                 (None, _) => 0,
             },

@@ -6,15 +6,18 @@ use crate::finding::{Counted, Early, Found, assumption, failed};
 use crate::host::Host;
 use crate::launch::{launch, open, open_only};
 use crate::observer::{Observer, Search};
+use crate::parts::{assumption_of_whole, with_parts};
 use crate::phases::{now, watched};
 use crate::sample_traces::with_sample_traces;
 use everypath_native::{
     CrossCheck, Error, Exhaustive, Explored, Launch, Repeated, Sampling, Setup, StateSpace,
-    repeat_with_fresh_peers, with_learnt_libraries, with_served_addresses,
+    coarsely, repeat_with_fresh_peers, with_learnt_libraries, with_served_addresses,
 };
 use everypath_perturb::Rules;
 use everypath_schedules::reduction::Reduction;
-use everypath_trace::{Assumption, CacheName, CheckConfig, Control, Coverage, Seconds, Verdict};
+use everypath_trace::{
+    Assumption, CacheName, CheckConfig, Control, Coverage, MemoryName, Seconds, Verdict,
+};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -90,6 +93,12 @@ fn explore_once(
         let (armed, control) = (Arc::clone(&explored.armed), control.clone());
         let mut launch = Launch { armed, control, ..launch.clone() };
         launch.setup.early_timeouts = launch.setup.early_timeouts.max(explored.early_timeouts);
+        let mut config = config.clone();
+        if explored.is_coarse {
+            launch = coarsely(&launch);
+            config.memory = Some(MemoryName::Off);
+        }
+        let config = &config;
         let found = conclude(config, exploration, &program, (&launch, explored));
         match &watched.stopped {
             Some(why)
@@ -102,6 +111,8 @@ fn explore_once(
             _ => {
                 let found = verified(config, &launch, found);
                 let found = repeated(config, (&launch, explored), watched.seconds, found);
+                let about = (&launch, explored);
+                let found = with_parts(config, &program, about, watched.seconds, found);
                 let found = unless_vacuous(config, &launch, found);
                 let found = with_unexercised(explored, found);
                 with_sample_traces(config, &program, &launch, found)
@@ -117,6 +128,10 @@ fn explore_once(
     let (repeated, chance) = (found.with_fresh_peers, found.chance_in_answers);
     let deterministic = |count| peers_are_deterministic(count, chance, config.cache);
     counted.assumptions.extend(repeated.map(deterministic));
+    let is_whole = found.verdict != Verdict::Violated && launch.outside.read_whole_messages();
+    counted
+        .assumptions
+        .extend(is_whole.then(|| assumption_of_whole(found.in_parts, !config.peer.is_empty())));
     found.counted = counted;
     Ok(found)
 }

@@ -44,7 +44,8 @@ fn assert_violates(programs: &Programs, with: &[&str], arguments: &str, what: (&
 
 /// The endings of all schedules: no execution ends with code 255, so every one is told.
 fn endings(programs: &Programs, with: &[&str], reduction: &str, program: &str) -> Vec<Value> {
-    let options = format!("--reduction {reduction} --keep-going --exit-code 255");
+    let codes = "--exit-code 255 --with-exit-code any";
+    let options = format!("--reduction {reduction} --keep-going {codes}");
     let result = check(programs, with, &format!("{options} -- {program}"));
     let endings = result["stats"]["endings"].as_array().unwrap();
     endings.iter().map(|ending| ending["ending"].clone()).collect()
@@ -333,8 +334,11 @@ fn nobody_at_a_port_refuses_and_a_second_listener_is_told() {
         "connect of times_ten_client to port 7000 was refused: no process ever listens there";
     assert_eq!(notices(&elsewhere), [refused]);
     let two = ["./times_ten_server 7000", "./times_ten_server 7000"];
+    // One of them cannot bind, and says so.
     let result = check(&programs, &two, "-- ./times_ten_client 7000");
-    assert_eq!(result["verdict"], "holds", "one of them cannot bind, and says so: {result}");
+    assert_eq!(result["violation"]["property"], "exit-code", "{result}");
+    let result = check(&programs, &two, "--with-exit-code any -- ./times_ten_client 7000");
+    assert_eq!(result["verdict"], "holds", "{result}");
     for server in ["times_ten_server 1", "times_ten_server 2"] {
         let notice = format!("bind of {server} to port 7000 failed with EADDRINUSE");
         assert!(notices(&result).contains(&notice), "{result}");
@@ -347,7 +351,9 @@ fn who_looks_a_few_times_finds_something_sooner_or_later_or_never() {
     let programs = Programs::new(&["../crates/everypath/tests/programs/talker.c"]);
     for (looks, connections) in [("k1 k1", "c7000 c7000"), ("k1 k1 k1", "c7000")] {
         let [reduced, plain] = ["dpor", "none"].map(|reduction| {
-            let options = format!("--reduction {reduction} --keep-going --exit-code 255");
+            let options = format!(
+                "--reduction {reduction} --keep-going --exit-code 255 --with-exit-code any"
+            );
             let client = format!("./talker % {connections}");
             let server = format!("{options} -- ./talker % l7000 a {looks}");
             let result = check(&programs, &[&client], &server);
@@ -408,7 +414,8 @@ fn endings_within(
     options: &str,
     (program, most): (&str, u64),
 ) -> Option<BTreeSet<String>> {
-    let limits = format!("--keep-going --exit-code 255 --max-executions {most}");
+    let limits =
+        format!("--keep-going --exit-code 255 --with-exit-code any --max-executions {most}");
     let result = check(programs, with, &format!("{options} {limits} -- {program}"));
     let ending = |ending: &Value| ending["ending"].as_str().unwrap().to_string();
     let endings = result["stats"]["endings"].as_array().unwrap().iter().map(ending).collect();
@@ -451,4 +458,37 @@ fn generated_systems_end_in_every_way_whatever_befalls_them() {
         compared += 1;
     }
     assert!(compared >= 6, "{compared}");
+}
+
+/// Each program of a system exits with a code of its own.
+#[test]
+fn exit_codes_of_all_programs_are_judged() {
+    let programs = Programs::new(&["../crates/everypath/tests/programs/exits.c"]);
+    // What the client sends, with which code it exits, and with what code each wrong one is told of.
+    for (options, client, wrong) in [
+        ("", "0 0", None),
+        ("", "5 0", Some("exits 2: the program exits with code 5 instead of 0")),
+        ("", "5 3", Some("the program exits with code 3 instead of 0")),
+        ("--exit-code 5", "5 5", Some("exits 2: the program exits with code 5 instead of 0")),
+        ("--with-exit-code 5", "5 0", None),
+        ("--with-exit-code 5", "0 0", Some("exits 2: the program exits with code 0 instead of 5")),
+        ("--with-exit-code any", "5 0", None),
+    ] {
+        for mode in ["", "--joint"] {
+            let arguments = format!("{mode} {options} -- ./exits 7001 {client}");
+            let result = check(&programs, &["./exits 7001"], &arguments);
+            let expected = wrong.map_or("holds", |_| "violated");
+            assert_eq!(result["verdict"], expected, "{arguments}: {result}");
+            let message = result["violation"]["message"].as_str();
+            // Which of two wrong ones comes first is for the schedule to say.
+            let is_either =
+                client == "5 3" && message.is_some_and(|text| text.contains("exits with"));
+            assert!(is_either || message == wrong, "{arguments}: {result}");
+        }
+    }
+    let output = programs.everypath("check --with './exits 7001' -- ./exits 7001 5 0");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("VIOLATED: exit-code of ./exits after"), "{text}");
+    let output = programs.everypath("replay everypath-trace.json");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
 }

@@ -29,12 +29,35 @@ fn executions(result: &(i32, Value)) -> u64 {
 #[test]
 fn one_fault_of_each_kind_breaks_who_believes_in_none() {
     let letters = letters();
-    assert_eq!(check(&letters, "", "1 3").0, 0);
     for fault in FAULTS {
         let (code, result) = check(&letters, &format!("--tcp-faults {fault}"), "1 3");
         assert_eq!(code, 1, "{fault}: {result}");
     }
     assert_eq!(check(&letters, "--chunks", "1 3").0, 1);
+}
+
+#[test]
+fn answers_in_parts_are_sampled_and_said() {
+    let letters = letters();
+    let assumed = |result: &Value| {
+        let all = result["assumptions"].as_array().unwrap();
+        all.iter().any(|assumption| assumption["id"] == "whole-answers")
+    };
+    // Natively it gets one letter, two or three.
+    let (code, result) = check(&letters, "", "1 3");
+    assert_eq!(
+        (code, &result["violation"]["property"]),
+        (1, &Value::from("exit-code")),
+        "{result}"
+    );
+    // Who reads on holds, and the verdict says what it rests on, unless nothing was divided or all was.
+    for (options, arguments, is_assumed) in
+        [("", "1 3 careful", true), ("", "1 1 careful", false), ("--chunks", "1 3 careful", false)]
+    {
+        let result = check(&letters, options, arguments);
+        assert!(executions(&result) >= 1);
+        assert_eq!(assumed(&result.1), is_assumed, "{options} {arguments}: {}", result.1);
+    }
 }
 
 #[test]

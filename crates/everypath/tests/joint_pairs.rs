@@ -58,7 +58,8 @@ impl Dice {
 
 /// Checks a program together with another one.
 fn check(programs: &Programs, options: &str, other: &str, command: &str) -> Value {
-    programs.check(&format!("--time any {options} --with '{other}' -- {command}")).1
+    let options = format!("--time any --with-exit-code any {options}");
+    programs.check(&format!("{options} --with '{other}' -- {command}")).1
 }
 
 /// The exit codes of both programs, in all combinations in which they end; each tells what all

@@ -79,7 +79,11 @@ fn compare(programs: &Programs, [peer, member]: [&str; 2], client: &str) -> Opti
     if looks.count() > 3 {
         return None;
     }
-    let closed = endings(programs, &format!("--with '{member}' -- {client}"), together)?;
+    let closed = endings(
+        programs,
+        &format!("--with-exit-code any --with '{member}' -- {client}"),
+        together,
+    )?;
     let peers = endings(programs, &format!("--peer '{peer}' -- {client}"), alone)?;
     assert_eq!(peers, closed, "{peer} | {client}");
     Some(closed.len())

@@ -79,6 +79,28 @@ fn spins_give_up() {
     }
 }
 
+/// The fourth look in a row that found nothing waited for others, so nobody gave up after seven.
+#[test]
+fn who_looks_at_sockets_in_vain_gives_up() {
+    let programs = programs(&["looks_at_sockets.c"]);
+    for how in ["", "poll", "epoll"] {
+        for strategy in ["", "--reduction none", "--state-matching", "--strategy random"] {
+            for looks in [1, 4, 7, 20] {
+                let arguments = format!("{strategy} -- ./looks_at_sockets {looks} {how}");
+                // That nobody else moves for so long is rare.
+                if strategy == "--strategy random" && looks > 7 {
+                    continue;
+                }
+                let (code, result) = programs.check(&arguments);
+                assert_eq!((code, verdict(&result)), (1, "violated"), "{arguments}: {result}");
+            }
+        }
+    }
+    let (code, result) = programs.check("-- ./looks_at_sockets 200");
+    assert_eq!((code, verdict(&result)), (0, "holds"), "{result}");
+    assert_eq!(result["coverage"]["looks_in_vain"], 64, "{result}");
+}
+
 /// A search bounds how many spins of an execution give up; a sample does not.
 #[test]
 fn as_many_spins_give_up_as_allowed() {
@@ -111,6 +133,25 @@ fn unfair_spins_end() {
     let said = programs.everypath("check -- ./spins exchange");
     let said = String::from_utf8_lossy(&said.stdout);
     assert!(said.contains("looks at most 64 times in vain before others move"), "{said}");
+}
+
+/// A thread that counts is in another state each time that it locks, and yet it has to let others go.
+#[test]
+fn a_search_is_bounded_by_locks_in_a_row() {
+    let programs = programs(&["counts.c"]);
+    for (arguments, expected, kind) in [
+        ("90 91", "holds", "exhaustive"),
+        ("500 100", "violated", "partial"),
+        ("500 300", "violated", "partial"),
+        ("500 450", "holds", "bounded"),
+    ] {
+        let (_, result) = programs.check(&format!("-- ./counts {arguments}"));
+        assert_eq!(verdict(&result), expected, "{arguments}: {result}");
+        assert_eq!(result["coverage"]["kind"], kind, "{arguments}: {result}");
+        let assumptions = result["assumptions"].as_array().unwrap();
+        let is_said = assumptions.iter().any(|each| each["id"] == "repeated-locks");
+        assert!(kind == "partial" || is_said == (kind == "bounded"), "{result}");
+    }
 }
 
 /// Blocks that were freed twice, addresses that were none and writes behind the end of a block went

@@ -8,9 +8,10 @@
 use crate::error::Error;
 use crate::execution::{Execution, Explored};
 use crate::launch::Launch;
-use crate::worker::Worker;
-use everypath_shim_abi::{Command, Outcome, Policy, Request};
+use crate::worker::{Modules, Worker};
+use everypath_shim_abi::{Command, Outcome, Policy, Request, Setup};
 use everypath_trace::Control;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Which sample a search is compared with.
@@ -30,6 +31,8 @@ const LEAST: u64 = 100;
 /// how many executions.
 const HELP: [(Policy, u64); 3] =
     [(Policy::Random, 500), (Policy::Pos, 20_000), (Policy::Pct, 2_000)];
+/// The sample in which memory accesses are no scheduling points.
+const COARSE: (Policy, u64) = (Policy::Pos, 20_000);
 /// The bug depth of the last.
 const PCT_DEPTH: u32 = 3;
 /// For each execution of the search, it has so many.
@@ -91,6 +94,25 @@ impl Comparison<'_> {
         Ok(false)
     }
 
+    /// The same with schedules in which memory accesses are no scheduling points, if they are in the
+    /// search: there are so many of them that a random schedule seldom preempts where it matters.
+    pub(crate) fn help_coarsely(&self, explored: &mut Explored) -> Result<bool, Error> {
+        if !self.launch.setup.memory {
+            return Ok(false);
+        }
+        let launch = coarsely(self.launch);
+        let mut worker = Worker::start(&launch, &Modules::default())?;
+        let (policy, size) = COARSE;
+        let (executions, steps) = (explored.executions, explored.steps);
+        let mut sampled = Explored { executions, steps, ..Explored::default() };
+        let comparison = Comparison { launch: &launch, ..*self };
+        if let Some(execution) = comparison.sample(size, policy, &mut worker, &mut sampled)? {
+            explored.keep(execution);
+            explored.is_coarse = true;
+        }
+        Ok(explored.is_coarse)
+    }
+
     /// Samples executions until one ends as the search has found none to end.
     fn sample(
         &self,
@@ -124,6 +146,12 @@ impl Comparison<'_> {
         }
         Ok(None)
     }
+}
+
+/// A launch in which memory accesses are not seen, and so are no scheduling points.
+pub fn coarsely(launch: &Launch) -> Launch {
+    let setup = Setup { memory: false, ..launch.setup };
+    Launch { setup, armed: Arc::default(), ..launch.clone() }
 }
 
 /// Whether a search that found no violation would have found such an end of an execution.

@@ -16,6 +16,10 @@ pub struct Environment {
     cache: Cache,
     /// Whether a program was given random values.
     gave_random_values: Arc<AtomicBool>,
+    /// Whether a program read what could have come in parts.
+    read_whole_messages: Arc<AtomicBool>,
+    /// Whether a thread locked one mutex so often that it had to let others go on.
+    relocks: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -126,6 +130,26 @@ impl Environment {
     /// Whether a program was given random values.
     pub fn gave_random_values(&self) -> bool {
         self.gave_random_values.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a program read what could have come in parts.
+    pub(crate) fn note_whole_message(&self) {
+        self.read_whole_messages.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a program read several bytes of a connection at once, which could have come in parts.
+    pub fn read_whole_messages(&self) -> bool {
+        self.read_whole_messages.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a thread locked one mutex so often that it had to let others go on.
+    pub(crate) fn note_relocks(&self) {
+        self.relocks.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a thread locked one mutex so often that it had to let others go on.
+    pub fn relocks(&self) -> bool {
+        self.relocks.load(Ordering::Relaxed)
     }
 
     /// What did not happen with peers, a sentence each.

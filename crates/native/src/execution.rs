@@ -45,6 +45,8 @@ pub struct Explored {
     pub unexpected: u64,
     /// The one of them with the smallest number that was not only too long, if there is one.
     pub first: Option<Execution>,
+    /// Whether that was met by a sample in which memory accesses were no scheduling points.
+    pub is_coarse: bool,
     /// How many ended in each way other than expected.
     pub endings: BTreeMap<String, u64>,
     /// How many of these had each combination of exit codes; only in closed systems.
@@ -225,7 +227,9 @@ impl Execution {
         let panic = |of: &Execution| Panic::first_of(of).map(|panic| panic.place);
         self.outcome == other.outcome
             && match self.outcome {
-                Outcome::Exited => self.detail == other.detail && panic(self) == panic(other),
+                Outcome::Exited | Outcome::OtherExited => {
+                    self.detail == other.detail && panic(self) == panic(other)
+                }
                 Outcome::Panicked | Outcome::Aborted => panic(self) == panic(other),
                 Outcome::Signalled => {
                     self.detail == other.detail && instruction(self) == instruction(other)

@@ -1,6 +1,6 @@
 //! Exhaustive search: every schedule of a program, up to equivalence.
 
-use crate::cross_check::{Comparison, CrossCheck};
+use crate::cross_check::{Comparison, CrossCheck, coarsely};
 use crate::error::Error;
 use crate::execution::{Execution, Explored, is_final};
 use crate::launch::Launch;
@@ -51,7 +51,10 @@ pub fn explore(exhaustive: &Exhaustive, control: &Control) -> Result<Explored, E
             continue;
         }
         if again.is_unnecessary() || is_found {
-            let Launch { armed, setup, .. } = exhaustive.launch;
+            let Launch { armed, setup, .. } = match explored.is_coarse {
+                true => coarsely(&exhaustive.launch),
+                false => exhaustive.launch,
+            };
             let early_timeouts = setup.early_timeouts;
             return Ok(Explored { armed, early_timeouts, ..explored });
         }
@@ -170,8 +173,10 @@ impl<'a> Searching<'a> {
         {
             self.help = None;
             let mut worker = team.extra_worker().map_err(Stop::Failed)?;
-            if !help.help(&mut worker, explored).map_err(Stop::Failed)? {
-                drop(worker);
+            let is_helped = help.help_coarsely(explored).map_err(Stop::Failed)?
+                || help.help(&mut worker, explored).map_err(Stop::Failed)?;
+            drop(worker);
+            if !is_helped {
                 finished = self.run(&mut search, team, explored, &mut cut);
             }
         }

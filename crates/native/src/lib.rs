@@ -84,7 +84,7 @@ pub use absence::absences;
 pub use closed::{Companion, CompanionError, ExitCodes, MAX_COMPANIONS, generates_code, in_words};
 pub use compare::compare;
 pub use critical_step::explain;
-pub use cross_check::CrossCheck;
+pub use cross_check::{CrossCheck, coarsely};
 pub use describe::{Ending, Names, SourceLines, too_long};
 pub use diverse::{Diverse, diverse};
 pub use environment::Environment;
@@ -118,8 +118,9 @@ pub use everypath_shim_abi::{quiet, syscalls};
 
 pub use everypath_perturb::{BadRules, Budget, Direction, Multiplicities, Rules};
 pub use everypath_shim_abi::{
-    Backend, Choice, Crossing, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH, MAX_LOOKS,
-    MAX_OUTPUT, MAX_PORTS, Outcome, Restart, STANDARD_INPUT, Setup, TIMEOUT, TimeMode,
+    ANY_CODE, Backend, Choice, Crossing, Datagrams, Event, Fault, Faults, IdleMode, MAX_DEPTH,
+    MAX_LOOKS, MAX_OUTPUT, MAX_PORTS, MAX_RELOCKS, Outcome, Restart, STANDARD_INPUT, Setup,
+    TIMEOUT, TimeMode,
 };
 
 /// The generator behind sampled schedules, as traces name it.

@@ -95,8 +95,10 @@ pub(crate) fn decide(execution: &Execution, setup: &Setup) -> Decision {
         Outcome::Unaccepted => Property::Output,
         Outcome::Abandoned | Outcome::Quiet => return Decision::Expected,
         // A panic that was caught is no reason for another code.
-        Outcome::Exited if execution.detail == PANICKED && panicked() => Property::Panic,
-        Outcome::Exited => Property::ExitCode,
+        Outcome::Exited | Outcome::OtherExited if execution.detail == PANICKED && panicked() => {
+            Property::Panic
+        }
+        Outcome::Exited | Outcome::OtherExited => Property::ExitCode,
         Outcome::Signalled => Property::Crash,
         Outcome::Aborted if panicked() => Property::Panic,
         Outcome::Aborted => Property::Abort,

@@ -114,11 +114,16 @@ fn target(trace: &Trace) -> String {
 }
 
 /// The program that a message about a closed system begins with, if it is not the checked one.
-fn culprit<'a>(others: &'a [String], message: &str) -> Option<&'a str> {
+fn culprit<'a>(others: &'a [String], message: &'a str) -> Option<&'a str> {
     let programs = others.iter().filter_map(|command| command.split_whitespace().next());
     programs.into_iter().find(|program| {
         let name = program.rsplit('/').next().unwrap_or(program);
-        message.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "))
+        // Of several with the same command, each has a number.
+        let numbered = |rest: &'a str| match rest.strip_prefix(' ') {
+            Some(rest) => rest.trim_start_matches(|c: char| c.is_ascii_digit()),
+            None => rest,
+        };
+        message.strip_prefix(name).is_some_and(|rest| numbered(rest).starts_with(": "))
     })
 }
 

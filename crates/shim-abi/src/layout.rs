@@ -26,7 +26,7 @@ layout! {
     Datagrams: 416 bytes, aligned to 4;
     Command: 72 bytes, aligned to 8;
     Reply: 608 bytes, aligned to 16;
-    Counters: 96 bytes, aligned to 8;
+    Counters: 112 bytes, aligned to 8;
     BatchEntry: 12 bytes, aligned to 4;
     Record: 12 bytes, aligned to 4;
     Notice: 4 bytes, aligned to 2;

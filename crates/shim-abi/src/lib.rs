@@ -98,8 +98,8 @@ pub use inventory::{ModuleEntry, ThreadEntry};
 pub use libc_functions::{LIBC_FUNCTIONS, accesses_no_memory};
 pub use limits::{
     EVENT, MAX_ACCEPTED, MAX_ALTERNATIVES, MAX_BATCH, MAX_DEPTH, MAX_EVENTS, MAX_LIBRARIES,
-    MAX_LOOKS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_STARTS,
-    MAX_TEXT, MAX_THREADS, NOTES, OUTPUTS, OWN_OUTPUTS, SYSTEM_LENGTH,
+    MAX_LOOKS, MAX_MODULES, MAX_OUTPUT, MAX_PATCHES, MAX_PORTS, MAX_PROCESSES, MAX_RELOCKS,
+    MAX_STARTS, MAX_TEXT, MAX_THREADS, NOTES, OUTPUTS, OWN_OUTPUTS, SYSTEM_LENGTH,
 };
 pub use log::{LogEntry, LogKind, MAX_FRAMES, MAX_LOG};
 pub use message_event::{MessageEvent, MessageEventKind};
@@ -121,7 +121,7 @@ pub use payload::{
 pub use random::Splitmix;
 pub use region::{Apart, Output, Region, VERSION};
 pub use reply::{Counters, Reply, text};
-pub use setup::{Backend, IdleMode, MAX_SERVED, Restart, Setup, TimeMode};
+pub use setup::{ANY_CODE, Backend, IdleMode, MAX_SERVED, Restart, Setup, TimeMode};
 pub use untrusted::Untrusted;
 pub use upcall::{
     Endpoint, Glance, Grant, Granted, JointRequest, MAX_ADDRESS, MAX_MESSAGE, PeerRequest, Senders,

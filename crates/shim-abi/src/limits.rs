@@ -20,6 +20,8 @@ pub const MAX_BATCH: usize = 64;
 pub const MAX_DEPTH: usize = 32;
 /// How often in a row a thread may look in vain before others must move: a bound of fairness.
 pub const MAX_LOOKS: u16 = 64;
+/// So often in a row a thread locks the same mutex before others move that can.
+pub const MAX_RELOCKS: u64 = 200;
 /// How many output streams each process has of its own: standard output and standard error.
 pub const OWN_OUTPUTS: usize = 2;
 /// How many output streams there are: these, notes, and what passes between sockets.

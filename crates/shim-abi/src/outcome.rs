@@ -7,6 +7,8 @@ pub enum Outcome {
     None,
     /// The process ended; `detail` is its exit code.
     Exited,
+    /// Another program of a closed system ended as it should not; `detail` is its exit code.
+    OtherExited,
     /// A signal ended it; `detail` is the signal, `address` where it hit.
     Signalled,
     /// It called `abort`.

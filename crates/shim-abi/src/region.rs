@@ -12,7 +12,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes whenever the layout or the meaning of anything here does.
-pub const VERSION: u32 = 18;
+pub const VERSION: u32 = 19;
 /// One captured stream.
 #[derive(Debug)]
 #[repr(C)]

@@ -74,6 +74,10 @@ pub struct Counters {
     pub cache_hits: u64,
     /// Answers of peers that were not late once more because they had been often enough.
     pub overdue: u64,
+    /// How often a program read more than one byte of a connection that could have come in parts.
+    pub whole: u64,
+    /// How often a thread that locked one mutex again and again had to let others go on.
+    pub relocks: u64,
     /// How often the program was given random values.
     pub random: u64,
     /// The most steps that a sampled execution had.

@@ -115,6 +115,8 @@ pub struct Setup {
     pub heap_stop: u32,
     /// The exit code that counts as success.
     pub exit_code: i32,
+    /// The same of the other programs of a closed system; [`ANY_CODE`] if any does.
+    pub others_exit_code: i32,
     /// How many steps an execution may have.
     pub max_steps: u32,
     /// Which process of a system this is.
@@ -151,7 +153,15 @@ pub struct Setup {
 /// How many addresses [`Setup::served`] has.
 pub const MAX_SERVED: usize = 16;
 
+/// No exit code: any counts as success.
+pub const ANY_CODE: i32 = -1;
+
 impl Setup {
+    /// Whether another program of a closed system may exit with this code.
+    pub fn others_may_exit_with(&self, code: i32) -> bool {
+        matches!(self.others_exit_code, ANY_CODE) || self.others_exit_code == code
+    }
+
     /// How many threads each process may have: the numbers of its threads follow each other.
     pub fn threads_each(&self) -> usize {
         MAX_THREADS / usize::from(self.processes).next_power_of_two().min(MAX_PROCESSES)

@@ -2,9 +2,16 @@
 
 use crate::multi_process;
 use crate::region::setup;
-use crate::state::{Ending, State, Status, Thread};
+use crate::state::{Ending, State, Status, Thread, state};
 use crate::worker::KERNEL;
 use everypath_shim_abi::{IdleMode, OperationKind, Outcome, Waiting};
+
+/// The exit code of the program that is checked, if it has ended as it should not.
+pub(crate) fn failed_before() -> Option<i32> {
+    let state = state();
+    let is_over = !state.threads().any(|thread| is_alive_in(thread, multi_process::FIRST));
+    Some(state.exit_code.get()).filter(|&code| is_over && code != setup().exit_code)
+}
 
 /// How an execution ends in which nothing has happened for long but that time passes, if every process
 /// waits for clients, or the program that is checked has ended as expected; none if it goes on.

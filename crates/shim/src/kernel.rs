@@ -210,6 +210,14 @@ impl Scheduler for Worker {
         scheduler::stand_back(operation, object);
     }
 
+    fn insists(&self) -> Option<bool> {
+        scheduler::insists()
+    }
+
+    fn leave_out_unfair(&self) {
+        scheduler::leave_out_unfair();
+    }
+
     fn wait(&self, waiting: Waiting, object: Footprint, deadline: Option<u64>) -> Woken {
         scheduler::wait(waiting, object, deadline)
     }
@@ -409,6 +417,10 @@ impl Environment for Worker {
 
     fn count_random(&self) {
         count(|counters| counters.random += 1);
+    }
+
+    fn count_whole(&self) {
+        count(|counters| counters.whole += 1);
     }
 
     fn note_sent(&self) {

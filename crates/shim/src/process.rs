@@ -3,6 +3,7 @@
 use crate::descriptors;
 use crate::ending::ended;
 use crate::fail::stop;
+use crate::idle;
 use crate::libc;
 use crate::multi_process;
 use crate::scheduler::{point, reschedule, withdraw};
@@ -25,9 +26,14 @@ pub(crate) fn finish(code: i32) -> ! {
     match unseen {
         Some(thread) if is_expected => ended(Outcome::Panicked, i32::from(thread.number.get())),
         // Others go on, and may yet do what nobody expects.
-        _ if multi_process::is_one_of_several() && !is_panic(code) => {
+        _ if multi_process::is_one_of_several() => {
             if multi_process::is_first() {
                 state().exit_code.set(code);
+            } else if is_failure(code) {
+                match idle::failed_before() {
+                    Some(code) => ended(Outcome::Exited, code),
+                    None => ended(Outcome::OtherExited, code),
+                }
             }
             leave()
         }
@@ -58,10 +64,11 @@ fn leave() -> ! {
     unreachable!("a thread of a process that has ended is never chosen")
 }
 
-/// Whether a process that is not the one to be checked ends as Rust's programs do that panic.
-fn is_panic(code: i32) -> bool {
+/// Whether a process that is not the one to be checked ends as it should not: as Rust's programs do
+/// that panic, or with another code than expected.
+fn is_failure(code: i32) -> bool {
     const PANICKED: i32 = 101;
-    !multi_process::is_first() && code == PANICKED
+    code == PANICKED || !crate::region::setup().others_may_exit_with(code)
 }
 
 /// Interposes libc's function.

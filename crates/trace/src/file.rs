@@ -320,7 +320,7 @@ for path in sys.argv[2:]:
             "oracle": "grep -q x", "refines": "arq", "idle": "ok", "file": ["a.txt:b.txt"], "library": ["2:/lib/x.so"], "stdin": "in.txt", "strategy": "pct",
             "reduction": "source-dpor", "memory": "on", "races": "explore", "suppress-races": ["queue.c"], "state-matching": true, "preemptions": 2, "spins": 3, "early-timeouts": 2,
             "pct-depth": 4, "seed": 9, "time": "any", "keep-going": true, "verify": true,
-            "backend": "threads", "restart": "tracked", "with": ["./client"], "symmetric": true,
+            "backend": "threads", "restart": "tracked", "with": ["./client"], "with-exit-code": "3", "symmetric": true,
             "joint": true, "emit": "f.json", "reference": "./right", "against": "g.json",
             "peer": ["./peer 1"], "peer-ready": 80, "peer-patience": 2.5, "peer-quiet": 0.25, "peer-connections": 7,
             "cache": "linear", "peer-tree": "destination",

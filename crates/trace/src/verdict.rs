@@ -42,6 +42,8 @@ pub enum Coverage {
     },
     /// Every behaviour until nothing but time passes.
     BoundedIdle,
+    /// Every behaviour in which no thread locks one mutex very often while others could move.
+    BoundedLocks,
     /// Some behaviours, chosen at random.
     Sampled,
     /// Some behaviours only: the exploration stopped early.
@@ -55,7 +57,8 @@ impl Coverage {
             Coverage::Exhaustive => "exhaustive",
             Coverage::Bounded { .. }
             | Coverage::BoundedPreemptions { .. }
-            | Coverage::BoundedIdle => "bounded",
+            | Coverage::BoundedIdle
+            | Coverage::BoundedLocks => "bounded",
             Coverage::Sampled => "sampled",
             Coverage::Partial => "partial",
         }

@@ -4,7 +4,9 @@ use crate::fd_table::{self, Kind, NONBLOCK};
 use crate::host::{Host, LAST, Thread, Woken};
 use crate::state::Want;
 use crate::{arrival, errno, peer_time, udp_clients, wants};
-use everypath_shim_abi::{Object, Operation, OperationKind, PackedOperation, TimeMode, Waiting};
+use everypath_shim_abi::{
+    MAX_LOOKS, Object, Operation, OperationKind, PackedOperation, TimeMode, Waiting,
+};
 
 /// A call on an object, as the scheduler sees it.
 #[derive(Clone, Copy, Debug)]
@@ -209,9 +211,25 @@ pub(crate) const PATIENT_LOOKS: u16 = 3;
 /// A thread that looks again and again without waiting lets others move first. The first looks are
 /// no reason: what it does next may depend on its being first.
 fn looked_in_vain(k: &impl Host, thread: &impl Thread, call: Call) {
-    let looks = thread.task().vain_looks.get();
-    thread.task().vain_looks.set(looks.saturating_add(1));
-    if looks >= PATIENT_LOOKS {
+    const WAITS: u16 = PATIENT_LOOKS + 1;
+    const GOES_ON: u16 = WAITS + 1;
+    const LAST_LOOK: u16 = GOES_ON + MAX_LOOKS;
+    let looks = &thread.task().vain_looks;
+    let before = looks.get();
+    match before {
+        PATIENT_LOOKS => match k.insists() {
+            Some(true) => looks.set(GOES_ON),
+            Some(false) => looks.set(WAITS),
+            None => {}
+        },
+        LAST_LOOK => {
+            k.leave_out_unfair();
+            looks.set(WAITS);
+        }
+        WAITS => {}
+        fewer => looks.set(fewer + 1),
+    }
+    if matches!(looks.get(), PATIENT_LOOKS | WAITS) && before >= PATIENT_LOOKS {
         k.stand_back(Operation::Yield, call.touches);
     }
 }

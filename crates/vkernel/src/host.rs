@@ -212,6 +212,13 @@ pub trait Scheduler {
     /// A point at which the thread only wants others to move.
     fn stand_back(&self, operation: Operation, object: abi::Object);
 
+    /// Whether the thread, which has looked for something in vain, goes on at once rather than let
+    /// others move first: a choice, if there are others.
+    fn insists(&self) -> Option<bool>;
+
+    /// The thread has looked in vain as often as it may.
+    fn leave_out_unfair(&self);
+
     /// Blocks the thread until another grants it what it waits for, or its deadline passes.
     fn wait(&self, waiting: Waiting, object: abi::Object, deadline: Option<u64>) -> Woken;
 
@@ -382,6 +389,9 @@ pub trait Environment {
 
     /// Counts an answer of a peer that cannot be late any longer.
     fn count_overdue(&self);
+
+    /// Counts a read of several bytes that could have come in parts.
+    fn count_whole(&self);
 
     /// Adds to the log of messages.
     fn log(&self, bytes: &[u8]);

@@ -321,6 +321,9 @@ pub(crate) fn receive(
             }
         }
     });
+    if received > 1 && flags & PEEK == 0 && !all && may_come_in_parts(k, socket) {
+        k.count_whole();
+    }
     k.current().task().transfer.set(Transfer::default());
     fd_table::release(k, description);
     match outcome {
@@ -328,6 +331,14 @@ pub(crate) fn receive(
         _ if received > 0 => Ok(received as isize),
         Ok(Err(error)) => Err(error),
         Err(unfinished) => Err(failed(unfinished)),
+    }
+}
+
+/// Whether a network can divide what arrives on a connection, and no such division is explored.
+fn may_come_in_parts(k: &impl Host, socket: &Object) -> bool {
+    match peer::is_remote(socket) {
+        true => !k.setup().faults.chunks,
+        false => k.is_one_of_several() && socket.kind.get() == Kind::Stream && !is_unix(socket),
     }
 }
 

@@ -401,6 +401,12 @@ impl Scheduler for Machine {
 
     fn stand_back(&self, _operation: Operation, _object: abi::Object) {}
 
+    fn insists(&self) -> Option<bool> {
+        None
+    }
+
+    fn leave_out_unfair(&self) {}
+
     fn wait(&self, waiting: Waiting, object: abi::Object, deadline: Option<u64>) -> Woken {
         let me = self.current.get();
         self.threads[me].waiting.set((waiting, object));
@@ -624,6 +630,8 @@ impl Environment for Machine {
     fn count_random(&self) {}
 
     fn count_overdue(&self) {}
+
+    fn count_whole(&self) {}
 
     fn log(&self, _bytes: &[u8]) {}
 }

@@ -44,6 +44,12 @@ impl Names<'_> {
                     || Violation { property: property.name().into(), ..Violation::default() };
                 return execution.judgement.clone().unwrap_or_else(unnamed);
             }
+            Property::ExitCode if execution.outcome == Outcome::OtherExited => {
+                let process = self.replayed.system.process_of(execution.thread);
+                let (code, expected) = (execution.detail, setup.others_exit_code);
+                let process = process.unwrap_or("another program");
+                format!("{process}: the program exits with code {code} instead of {expected}")
+            }
             Property::ExitCode => {
                 let (code, expected) = (execution.detail, setup.exit_code);
                 format!("the program exits with code {code} instead of {expected}")

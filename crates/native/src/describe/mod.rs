@@ -241,7 +241,10 @@ impl<'a> Names<'a> {
     /// Of each step, whether it is not the program's own. A thread that has panicked unwinds.
     fn runtime(&self) -> Vec<bool> {
         let Execution { events, outcome, .. } = &self.replayed.execution;
-        let may_unwind = matches!(outcome, Outcome::Panicked | Outcome::Exited | Outcome::Aborted);
+        let may_unwind = matches!(
+            outcome,
+            Outcome::Panicked | Outcome::Exited | Outcome::OtherExited | Outcome::Aborted
+        );
         let mut unwinding = BTreeSet::new();
         let is_runtime = |(event, place): (&Event, &Place)| {
             if may_unwind && place.origin == StepOrigin::Panic {

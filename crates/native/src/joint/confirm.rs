@@ -62,6 +62,10 @@ pub(super) fn confirm(
     let waits = |outcome| matches!(outcome, Outcome::Deadlock | Outcome::Idle);
     let is_same = match own.outcome {
         end if claim.is_stuck || waits(end) => waits(execution.outcome),
+        Outcome::Exited if claim.program > 0 => {
+            (execution.outcome, execution.detail) == (Outcome::OtherExited, own.detail)
+                && system.owner(execution.thread) == claim.program
+        }
         Outcome::Exited => (execution.outcome, execution.detail) == (own.outcome, own.detail),
         end => execution.outcome == end && system.owner(execution.thread) == claim.program,
     };

@@ -229,9 +229,10 @@ impl Judge<'_> {
 
     /// Whether a program fails, whatever the others do after that.
     fn fails(&self, program: usize, end: End, waits: Waits) -> bool {
-        let expected = self.search.programs[program].1.setup.exit_code;
+        let setup = &self.search.programs[program].1.setup;
         match end.outcome {
-            Outcome::Exited => program == 0 && end.detail != expected,
+            Outcome::Exited if program == 0 => end.detail != setup.exit_code,
+            Outcome::Exited => !setup.others_may_exit_with(end.detail),
             // A request that waits for nothing outside cannot be unblocked from there.
             Outcome::Deadlock | Outcome::Idle => waits == Waits::Nobody,
             _ => true,

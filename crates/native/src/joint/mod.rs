@@ -37,7 +37,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug)]
 pub struct JointSearch {
     /// The programs, each with a name for people. How the first one ends is what is checked; of the
-    /// others, only that they do not crash.
+    /// others, that they do not crash, and their exit codes if any is wrong.
     pub programs: Vec<(String, Launch)>,
     /// What is left out because it can make no difference.
     pub reduction: Reduction,
@@ -152,6 +152,8 @@ pub struct JointExplored {
     pub unsummarised: Vec<String>,
     /// Whether a thread has spun.
     pub spins: bool,
+    /// Whether a program read several bytes of a connection at once.
+    pub read_whole_messages: bool,
 }
 
 /// Histories that were found to happen together and are not as they should be.
@@ -281,6 +283,8 @@ fn explore_once(
     if unarmed.is_empty() {
         exploration.conclude();
     }
+    exploration.explored.read_whole_messages =
+        exploration.outsides.iter().any(Environment::read_whole_messages);
     Ok((exploration.explored, unarmed))
 }
 

@@ -344,6 +344,12 @@ impl Worker {
                 if self.counters().overdue > 0 {
                     self.outside.note_overdue_answer();
                 }
+                if self.counters().relocks > 0 {
+                    self.outside.note_relocks();
+                }
+                if self.counters().whole > 0 {
+                    self.outside.note_whole_message();
+                }
                 if self.counters().random > 0 {
                     self.outside.note_random_values();
                 }

@@ -52,14 +52,8 @@ fn compare(state: &State, step: u64) -> Result<(), Ending> {
         MOVED.iter().for_each(|half| half.set(0));
         return Ok(());
     }
-    // Time, and what other processes and machines do, may end it. Threads of which none does anything
-    // but look are known to spin by the rounds that they take.
-    let is_closed = state.deadlines.get() == 0
-        && state.idle_rounds.get() <= MAX_ROUNDS
-        && CLOCK_READ.get() < since
-        && !setup().has_peers
-        && !multi_process::is_one_of_several();
-    if now != threads || compared >= MAX_COMPARED || !is_closed || !all_have_moved(state) {
+    let may_repeat = compared < MAX_COMPARED && is_closed(state, since);
+    if now != threads || !may_repeat || !all_have_moved(state) {
         return Ok(());
     }
     EARLIER[4].set(compared + 1);
@@ -68,6 +62,17 @@ fn compare(state: &State, step: u64) -> Result<(), Ending> {
         true => Err(Ending { outcome: Outcome::Livelock, detail: 0 }),
         false => Ok(()),
     }
+}
+
+/// Whether nothing but the steps of threads changes the state, as far as is known since a step: not
+/// time, nor what other processes and machines do. Threads of which none does anything but look are
+/// known to spin by the rounds that they take.
+pub(super) fn is_closed(state: &State, since: u64) -> bool {
+    state.deadlines.get() == 0
+        && state.idle_rounds.get() <= MAX_ROUNDS
+        && CLOCK_READ.get() < since
+        && !setup().has_peers
+        && !multi_process::is_one_of_several()
 }
 
 /// Whether each thread that can run has taken a step since the earlier state.

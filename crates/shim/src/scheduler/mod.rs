@@ -19,14 +19,16 @@ mod pos;
 mod priorities;
 pub(crate) mod quiet;
 mod random;
+mod relocking;
 mod replay;
 mod spinning;
 mod strategy;
 
 pub(crate) use everypath_vkernel::host::{LAST, PEERS, Woken};
 pub(crate) use exits::begin_to_exit;
+pub(crate) use relocking::before_locking;
 pub(crate) use spinning::{
-    LOOKS, before_locking, give_way, note_in_vain, note_look, skips, spin, times_in_vain,
+    LOOKS, give_way, insists, leave_out_unfair, note_in_vain, note_look, skips, spin, times_in_vain,
 };
 
 use crate::above::Above;
@@ -93,6 +95,7 @@ pub(crate) fn follow(order: BatchEntry) {
 pub(crate) fn begin() {
     [&COMPARED_FROM, &CLOCK_READ].into_iter().for_each(|counter| counter.set(0));
     quiet::begin();
+    relocking::begin();
     strategy::of(POLICY.get()).begin();
 }
 
@@ -356,6 +359,7 @@ extern "C" fn decide() -> *const Context {
 /// Chooses the next thread, and takes its step as far as the thread does not do that itself.
 pub(crate) fn next(state: &'static State) -> Result<&'static Thread, Ending> {
     cycles::look(state)?;
+    relocking::look(state);
     let (choice, alternatives) = choose(state)?;
     take(state, choice, alternatives)?;
     cycles::note(choice.thread);

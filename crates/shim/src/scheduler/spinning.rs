@@ -29,8 +29,6 @@ const GOES_ON: u16 = 2;
 /// standard library pause a hundred times and then wait for a futex: where they are not known, that
 /// is not explored, since it makes them no other locks.
 const MAX_PAUSES: u16 = 90;
-/// So often in a row a thread may lock the same mutex.
-const MAX_RELOCKS: u64 = 200;
 
 /// So often a thread lets others go first before it counts as spinning.
 const PATIENT_YIELDS: u16 = 3;
@@ -77,9 +75,7 @@ fn is_skipped(thread: &Thread, is_pause: bool) -> bool {
         return true;
     }
     // It spins for ever. As a state it is that of a thread that waits.
-    if strategy::of(POLICY.get()).leaves_out_unfair() && !setup().canonical {
-        or_end(Err(Ending { outcome: Outcome::SleepSetBlocked, detail: 0 }));
-    }
+    leave_out_unfair();
     thread.spin.set(WAITS);
     false
 }
@@ -93,11 +89,22 @@ pub(super) fn outcomes(state: &State) -> u32 {
 
 /// Decides, once, whether a thread goes on or waits for others; it can wait only if there are any.
 fn decides_to_go_on(thread: &'static Thread) -> bool {
-    let state = state();
-    let is_free = !state.is_lonely() && state.exclusive.get() == 0 && ending::is_running();
-    if thread.spin.get() != UNDECIDED || !is_free || setup().spins == 0 {
+    if thread.spin.get() != UNDECIDED || !is_free(state()) {
         return false;
     }
+    let goes_on = chooses_to_go_on(thread);
+    thread.spin.set(if goes_on { GOES_ON } else { WAITS });
+    goes_on
+}
+
+/// Whether there are others that a thread could wait for, and whether it may go on all the same.
+fn is_free(state: &State) -> bool {
+    let is_free = !state.is_lonely() && state.exclusive.get() == 0 && ending::is_running();
+    is_free && setup().spins > 0
+}
+
+fn chooses_to_go_on(thread: &'static Thread) -> bool {
+    let state = state();
     thread.announce(Operation::Spin, Object::NONE);
     thread.idle_step.set(true);
     state.selectable.set(state.selectable.get() + 1);
@@ -105,8 +112,20 @@ fn decides_to_go_on(thread: &'static Thread) -> bool {
     state.selectable.set(state.selectable.get() - 1);
     let goes_on = thread.outcome.get() == INSISTS;
     state.insisted.set(state.insisted.get() + u16::from(goes_on));
-    thread.spin.set(if goes_on { GOES_ON } else { WAITS });
     goes_on
+}
+
+/// Whether a thread whose calls find nothing goes on at once, rather than let others move first: a
+/// choice, if there are others. Its calls are steps all the same.
+pub(crate) fn insists() -> Option<bool> {
+    is_free(state()).then(|| chooses_to_go_on(state().current()))
+}
+
+/// A thread has looked in vain as often as it may: in a search, the execution is unfair and left out.
+pub(crate) fn leave_out_unfair() {
+    if strategy::of(POLICY.get()).leaves_out_unfair() && !setup().canonical {
+        or_end(Err(Ending { outcome: Outcome::SleepSetBlocked, detail: 0 }));
+    }
 }
 
 /// Whether a look at a place is left out because the thread goes on and has found the same there
@@ -123,27 +142,6 @@ pub(crate) fn note_look(thread: &Thread, operand: usize, found: u64) {
     let [first, second, third, _] = thread.looks.get();
     if ![first, second, third].contains(&look) {
         thread.looks.set([look, first, second, third]);
-    }
-}
-
-/// A thread that is about to lock a mutex stands back if it has locked it again and again while
-/// nobody else has moved: it may do so to look at what the mutex protects. Not inlined: what it looks
-/// at would stay on the stack of the thread, and become part of its state.
-#[inline(never)]
-pub(crate) fn before_locking(mutex: usize) {
-    // States are told apart by what a thread has counted, and whoever matches them needs no bound.
-    if setup().canonical {
-        return;
-    }
-    let thread = state().current();
-    let [last, switches, times] = thread.relocked.get();
-    let now = [mutex as u64, super::SWITCHES.get()];
-    let times = if [last, switches] == now { times + 1 } else { 1 };
-    thread.relocked.set([now[0], now[1], times]);
-    if times > MAX_RELOCKS {
-        thread.relocked.set([0; 3]);
-        // Not a yield: it must not go on because all that others could do sleeps.
-        stand_back(Operation::Pause, Object::NONE);
     }
 }
 

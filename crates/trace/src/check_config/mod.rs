@@ -13,7 +13,7 @@ pub use choices::{
     RestoreMethod, Strategy, ThreadBackend, TimeName,
 };
 pub use udp::{UdpAtPort, UdpRules};
-pub use values::{BadValue, ByteSize, FilePlacement, Partition, Seconds, TcpFaults};
+pub use values::{BadValue, ByteSize, FilePlacement, OthersExit, Partition, Seconds, TcpFaults};
 
 #[cfg(feature = "file")]
 pub(crate) use sparse::sparse;
@@ -180,6 +180,12 @@ pub struct CheckConfig {
     /// Another program under control: all of them form a closed system (repeatable)
     #[cfg_attr(feature = "clap", arg(long, value_name = "COMMAND", help_heading = "Network"))]
     pub with: Vec<String>,
+
+    /// The exit code that counts as success of programs that are named by --with: a number, or any
+    /// [default: 0; any with --kill and --partition]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", requires = "with"))]
+    #[cfg_attr(feature = "clap", arg(help_heading = "Network"))]
+    pub with_exit_code: Option<OthersExit>,
 
     /// Programs with the same command are symmetric: explore only one of the orders in which they
     /// begin to use the network

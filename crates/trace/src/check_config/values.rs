@@ -45,7 +45,7 @@ macro_rules! text_in_files {
     )*};
 }
 
-text_in_files!(TcpFaults, Partition, FilePlacement, super::UdpAtPort);
+text_in_files!(TcpFaults, Partition, OthersExit, FilePlacement, super::UdpAtPort);
 
 /// A number of seconds above 0 that makes sense as a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,6 +213,40 @@ impl fmt::Display for Partition {
         let pairs: Vec<String> =
             self.pairs.iter().map(|(one, other)| format!("{one}:{other}")).collect();
         write!(f, "{}={}", pairs.join(","), self.most)
+    }
+}
+
+/// The exit code that counts as success of other programs under control: `0`, or `any`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "file", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "file", serde(try_from = "String", into = "String"))]
+pub enum OthersExit {
+    /// Any code.
+    Any,
+    /// This one.
+    Code(u8),
+}
+
+impl FromStr for OthersExit {
+    type Err = BadValue;
+
+    fn from_str(text: &str) -> Result<Self, BadValue> {
+        match text {
+            "any" => Ok(OthersExit::Any),
+            text => text
+                .parse()
+                .map(OthersExit::Code)
+                .map_err(|_| BadValue::new("expected an exit code from 0 to 255, or any")),
+        }
+    }
+}
+
+impl fmt::Display for OthersExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OthersExit::Any => f.write_str("any"),
+            OthersExit::Code(code) => code.fmt(f),
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::commands::replay_command;
 use everypath_check::{
-    Counterexample, Coverage, Emission, Finding, FindingKind, JointStats, PctBound, ProgramStats,
-    Remaining, Report, Sample, Verdict,
+    Counterexample, Coverage, Emission, Finding, FindingKind, JointStats, MAX_RELOCKS, PctBound,
+    ProgramStats, Remaining, Report, Sample, Verdict,
 };
 use everypath_report::{grouped, native, percent};
 use serde::Serialize;
@@ -64,6 +64,10 @@ fn beginning(report: &Report) -> String {
                 Coverage::BoundedIdle => {
                     (": until only time passes".into(), "every such schedule".into())
                 }
+                Coverage::BoundedLocks => (
+                    format!(": at most {MAX_RELOCKS} locks in a row"),
+                    "every such schedule".into(),
+                ),
                 Coverage::Sampled | Coverage::Partial => {
                     (String::new(), format!("all {} sampled schedules", grouped(stats.executions)))
                 }
