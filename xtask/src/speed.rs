@@ -1,5 +1,6 @@
 //! `cargo xtask speed`: how fast results can be looked at, as a table: writing a page of 5,000 steps,
-//! stepping through it in a browser, and what it costs an exploration that somebody watches it.
+//! stepping through it in a browser, answers of `everypath serve`, and what it costs an exploration that
+//! somebody watches it.
 //! [docs/performance.md](../../docs/performance.md) has the figures.
 
 #![expect(clippy::print_stdout, reason = "a table is what it is for")]
@@ -7,7 +8,8 @@
 use crate::browser::Browser;
 use anyhow::{Context, Result, ensure};
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::Path;
@@ -53,6 +55,7 @@ pub(crate) fn speed(root: &Path, everypath: &Path) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
     page(folder, everypath)?;
+    served(folder, everypath)?;
     compile(&root.join("programs/buffer.c"), &folder.join("buffer"))?;
     println!("\n| exploration | CPU s, unwatched | CPU s, watched | answers | cost |");
     println!("|---|--:|--:|--:|--:|");
@@ -113,6 +116,49 @@ fn page(folder: &Path, everypath: &Path) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Asks the server of the folder with that trace for everything that its page asks for.
+fn served(folder: &Path, everypath: &Path) -> Result<()> {
+    let mut server = Command::new(everypath)
+        .args(["serve", "."])
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot run everypath serve")?;
+    let said = server.stdout.take().context("a pipe")?;
+    let answers = BufReader::new(said).lines().next().context("no address")?.map(|line| {
+        let address = line.trim_start_matches("Serving at http://");
+        let (host, token) = address.split_once('/').context("no address")?;
+        println!("| `everypath serve` | |\n|---|--:|");
+        for (path, what) in [
+            ("api/results", "list of results"),
+            ("api/running", "running explorations"),
+            ("api/models", "models"),
+            ("trace?file=./everypath-trace.json", "page of the trace"),
+        ] {
+            let times = (0..ROUNDS).map(|_| fetched(host, &format!("/{token}{path}")));
+            let times: Vec<f64> = times.collect::<Result<_>>()?;
+            let (first, most) = (times[0], times.iter().copied().fold(0.0, f64::max));
+            let half = median(times);
+            println!("| {what}: first, median, slowest | {first:.1}, {half:.1}, {most:.1} ms |");
+        }
+        Ok(())
+    });
+    server.kill()?;
+    server.wait()?;
+    answers?
+}
+
+/// How many milliseconds a page takes to arrive.
+fn fetched(host: &str, path: &str) -> Result<f64> {
+    let began = now();
+    let mut stream = TcpStream::connect(host)?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    ensure!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {:?}", answer.get(..40));
+    Ok(began.elapsed().as_secs_f64() * 1000.0)
 }
 
 fn compile(source: &Path, program: &Path) -> Result<()> {

@@ -3,14 +3,11 @@
 //! A test that fails ends with libtest's exit code 101, which a check takes for a violation.
 
 use crate::error::CheckError;
-use everypath_trace::CheckConfig;
+use everypath_trace::{CHECKED_TEST, CheckConfig};
 use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-/// A variable of a test that is checked, by which it knows that it is.
-const CHECKED: &str = "EVERYPATH_CHECKED_TEST";
 
 /// libtest runs a test on a thread of its own, and waits for it at a channel: thousands of schedules that
 /// have nothing to do with the test. If the thread cannot be created, it runs the test itself.
@@ -23,14 +20,22 @@ pub struct TestFunction {
     pub name: String,
     /// The binary that contains it.
     pub binary: PathBuf,
+    /// What the binary is built from, such as `lib counter` or `test latch`; empty if that is not known.
+    pub target: String,
+    /// The folder of its package, in which cargo runs it; `None` is the current one.
+    pub folder: Option<PathBuf>,
 }
 
 impl TestFunction {
     /// The check of this test: the configuration may be changed before it is run.
     pub fn config(&self) -> CheckConfig {
         let words = [&self.name, "--exact", "--test-threads", "1", "--nocapture"];
+        let mut environment = vec![(CHECKED_TEST.into(), self.name.clone())];
+        let package = self.folder.as_ref().map(|folder| folder.display().to_string());
+        environment.extend(package.map(|folder| ("CARGO_MANIFEST_DIR".into(), folder)));
         CheckConfig {
-            environment: vec![(CHECKED.into(), self.name.clone())],
+            environment,
+            folder: self.folder.clone(),
             refuse_threads: LIBTEST_THREADS,
             ..CheckConfig::new(&self.binary).arguments(words)
         }
@@ -43,12 +48,12 @@ impl TestFunction {
 /// In a test that is checked itself there are none, so the one that calls this may be among them.
 #[expect(clippy::disallowed_methods, reason = "a test knows from it that it is checked")]
 pub fn own_tests() -> Result<Vec<TestFunction>, CheckError> {
-    if std::env::var_os(CHECKED).is_some() {
+    if std::env::var_os(CHECKED_TEST).is_some() {
         return Ok(Vec::new());
     }
     let binary = std::env::current_exe();
     let binary = binary.map_err(|error| not_listed(Path::new("this program"), &error))?;
-    listed(&binary)
+    listed(&Built { binary, target: String::new(), folder: None })
 }
 
 /// The tests of a crate, without those that are ignored: `cargo test --no-run` builds them, in a folder
@@ -73,16 +78,35 @@ pub fn tests_of(
         return Err(CheckError::options("cargo test --no-run failed: mend what it says above"));
     }
     let messages = String::from_utf8_lossy(&output.stdout).into_owned();
-    let binary = |line: &str| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let is_test = message["profile"]["test"] == true;
-        message["executable"].as_str().filter(|_| is_test).map(PathBuf::from)
-    };
     let mut tests = Vec::new();
-    for binary in messages.lines().filter_map(binary) {
-        tests.extend(listed(&binary)?);
+    for built in messages.lines().filter_map(Built::of) {
+        tests.extend(listed(&built)?);
     }
     Ok(tests)
+}
+
+/// A test binary that cargo has built.
+struct Built {
+    binary: PathBuf,
+    target: String,
+    folder: Option<PathBuf>,
+}
+
+impl Built {
+    /// What a message of cargo says of one.
+    fn of(line: &str) -> Option<Self> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_test = message["profile"]["test"] == true;
+        let binary = message["executable"].as_str().filter(|_| is_test)?.into();
+        let target = &message["target"];
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let manifest = message["manifest_path"].as_str().map(Path::new);
+        Some(Built {
+            binary,
+            target: format!("{} {}", word(&target["kind"][0]), word(&target["name"])),
+            folder: manifest.and_then(Path::parent).map(Into::into),
+        })
+    }
 }
 
 fn not_listed(binary: &Path, error: &io::Error) -> CheckError {
@@ -90,7 +114,8 @@ fn not_listed(binary: &Path, error: &io::Error) -> CheckError {
 }
 
 /// The tests of a binary, without those that are ignored.
-fn listed(binary: &Path) -> Result<Vec<TestFunction>, CheckError> {
+fn listed(built: &Built) -> Result<Vec<TestFunction>, CheckError> {
+    let Built { binary, target, folder } = built;
     let list = |more: &[&str]| -> Result<Vec<String>, CheckError> {
         let output = Command::new(binary)
             .args(["--list", "--format", "terse"])
@@ -102,5 +127,11 @@ fn listed(binary: &Path) -> Result<Vec<TestFunction>, CheckError> {
     };
     let ignored = list(&["--ignored"])?;
     let names = list(&[])?.into_iter().filter(|name| !ignored.contains(name));
-    Ok(names.map(|name| TestFunction { name, binary: binary.into() }).collect())
+    let test = |name| TestFunction {
+        name,
+        binary: binary.clone(),
+        target: target.clone(),
+        folder: folder.clone(),
+    };
+    Ok(names.map(test).collect())
 }

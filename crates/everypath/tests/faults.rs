@@ -71,6 +71,8 @@ fn a_reset_is_named_as_such() {
     let reset = text("--tcp-faults reset=1");
     assert!(reset.contains("the connection is reset (ECONNRESET)"), "{reset}");
     assert!(!reset.contains("a short read"), "{reset}");
+    let chart = reset.split("Sent and received:").nth(1).expect("there is a chart");
+    assert!(chart.contains("|  connection reset (thread 1)"), "{chart}");
     assert!(text("--chunks").contains("a short read"));
 }
 

@@ -61,6 +61,8 @@ fn traces_are_written_for_viewers() {
         programs.everypath("show everypath-trace.json --perfetto t.perfetto --shiviz t.log");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(output.stdout.is_empty());
+    let output = programs.everypath("show everypath-trace.json --itf t.itf.json");
+    assert_eq!(output.status.code(), Some(2), "it has no states: {output:?}");
     let log = read(&programs, "t.log");
     assert!(log.contains("main {\"main\":1}"), "{log}");
     let bytes = fs::read(programs.folder.path().join("t.perfetto")).unwrap();
@@ -299,6 +301,40 @@ fn the_tests_of_a_crate_are_checked() {
     }
 }
 
+/// Tests of one name in two binaries, whose package is elsewhere: each has its own trace, and runs in the
+/// folder of the package.
+#[test]
+fn tests_of_one_name_are_told_apart() {
+    let programs = Programs::new(&[]);
+    let package = programs.folder.path().join("package");
+    fs::create_dir_all(package.join("src")).unwrap();
+    fs::create_dir(package.join("tests")).unwrap();
+    let manifest = "[package]\nname = \"twice\"\nversion = \"0.1.0\"\n[workspace]\n";
+    fs::write(package.join("Cargo.toml"), manifest).unwrap();
+    let source =
+        "#[test] fn reads() { std::fs::read(\"Cargo.toml\").unwrap(); panic!(\"NAME\"); }\n";
+    fs::write(package.join("src/lib.rs"), source.replace("NAME", "\\u{1b}[2Jinside")).unwrap();
+    fs::write(package.join("tests/outside.rs"), source.replace("NAME", "outside")).unwrap();
+    let output = programs.everypath("test --folder package --traces traces --max-seconds 60");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "lib twice:\nVIOLATED",
+        "test outside:\nVIOLATED",
+        "[2Jinside",
+        "everypath show traces/lib-twice-reads.json",
+        "everypath show traces/test-outside-reads.json",
+        "2 tests: 0 hold, 2 violated",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains('\u{1b}'), "{said}");
+    let shown = programs.everypath("show traces/test-outside-reads.json");
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let heading = "VIOLATED: panic of test reads of outside ";
+    assert!(shown.starts_with(heading), "{shown}");
+}
+
 /// The library lists them, too, and a check of one needs no more than its configuration.
 #[test]
 fn the_tests_of_a_crate_are_listed() {
@@ -306,16 +342,19 @@ fn the_tests_of_a_crate_are_listed() {
     fs::create_dir(folder.path().join("src")).unwrap();
     let manifest = "[package]\nname = \"few\"\nversion = \"0.1.0\"\n[workspace]\n";
     fs::write(folder.path().join("Cargo.toml"), manifest).unwrap();
-    let source = "#[test] fn passes() {}\nmod inner { #[test] fn fails() { panic!(\"no\"); } }\n";
+    let source = "#[test] fn passes() {}\nmod inner { #[test] fn fails() { panic!(\"no\"); } }\n\
+                  #[test] fn reads() { std::fs::read(\"Cargo.toml\").unwrap(); }\n";
     fs::write(folder.path().join("src/lib.rs"), source).unwrap();
     let tests = everypath_check::tests_of(folder.path(), &["--lib"]).unwrap();
     let names: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
-    assert_eq!(names, ["inner::fails", "passes"]);
+    assert_eq!(names, ["inner::fails", "passes", "reads"]);
+    assert_eq!(tests[0].target, "lib few");
     let verdict = |at: usize| {
         let report = everypath_check::Check::new(tests[at].config()).run(&mut ()).unwrap();
         report.verdict.to_string()
     };
-    assert_eq!([verdict(0), verdict(1)], ["violated", "holds"]);
+    let verdicts = [verdict(0), verdict(1), verdict(2)];
+    assert_eq!(verdicts, ["violated", "holds", "holds"], "they run in the folder of their package");
     // The threads of libtest are no part of a test's schedules.
     let report = everypath_check::Check::new(tests[1].config()).run(&mut ()).unwrap();
     assert_eq!((report.stats.executions, report.stats.events), (1, 0));

@@ -1,7 +1,7 @@
 //! Files and standard output.
 
 use crate::usage::Usage;
-use everypath_report::{CheckResult, annotations, junit, sarif};
+use everypath_report::{CheckResult, annotations, junit, printable, sarif};
 use everypath_trace::Verdict;
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
@@ -29,6 +29,7 @@ pub fn print_or_fail(text: &str) -> Result<(), Usage> {
 /// Writes the report of a check. If nobody wants to read it, that there is no verdict is still said on
 /// standard error, with the reason.
 pub fn report(text: &str, quiet: bool, verdict: Verdict) {
+    let text = &printable(text);
     match (quiet, verdict) {
         (false, _) => print(&coloured(text, verdict)),
         (true, Verdict::Inconclusive) => {
@@ -64,13 +65,13 @@ fn coloured(text: &str, verdict: Verdict) -> String {
 /// Writes a message to standard error.
 pub fn error(message: &str) {
     // Nothing can be said about a standard error that cannot be written to.
-    let _ = writeln!(io::stderr(), "error: {message}");
+    let _ = writeln!(io::stderr(), "error: {}", printable(message));
 }
 
 /// Writes a warning to standard error.
 pub fn warning(message: &str) {
     // As above.
-    let _ = writeln!(io::stderr(), "warning: {message}");
+    let _ = writeln!(io::stderr(), "warning: {}", printable(message));
 }
 
 /// Where the JSON result goes.

@@ -1,7 +1,7 @@
 //! Sequence diagrams as text for Mermaid and PlantUML.
 
 use crate::expansion::Expanded;
-use crate::timeline::{Fate, Timeline, action, content, location, shortened};
+use crate::timeline::{Fate, Timeline, content, location, shortened};
 use everypath_trace::Trace;
 use std::fmt::Write;
 
@@ -89,24 +89,11 @@ impl Language {
     fn step(&self, out: &mut String, timeline: &Timeline<'_>, step: usize) {
         let of = &timeline.trace.steps[step];
         let lane = timeline.lane_of[step];
-        let mut words = shortened(&action(of), QUOTED);
+        let mut words = shortened(&timeline.action(of), QUOTED);
         if let Some(place) = location(of) {
             let _ = write!(words, ", {}", shortened(&place, QUOTED / 2));
         }
-        let mut marks = Vec::new();
-        if timeline.critical() == Some(step) {
-            marks.push("critical step".into());
-        }
-        if timeline.race().contains(&step) {
-            marks.push("racing".into());
-        }
-        if of.preempts {
-            marks.push("preemption".into());
-        }
-        if of.timeout {
-            marks.push("time-out".into());
-        }
-        marks.extend(of.fault.iter().map(|fault| format!("fault: {}", crate::text::plain(fault))));
+        let marks = timeline.marks(step);
         if !marks.is_empty() {
             let _ = write!(words, " ({})", marks.join(", "));
         }
@@ -119,7 +106,7 @@ impl Language {
 
     /// The messages that arrive in a step, or are sent in it and never arrive.
     fn messages(&self, out: &mut String, timeline: &Timeline<'_>, step: usize) {
-        for flight in timeline.flights.iter().filter(|flight| flight.to.step == step) {
+        for flight in timeline.flights_at(step).filter(|flight| flight.to.step == step) {
             let before = (0..=flight.from.step).rev().find_map(|step| timeline.number(step));
             let sent = before.map_or("the beginning".into(), |number| number.to_string());
             let (sign, note) = match flight.fate {

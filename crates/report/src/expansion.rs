@@ -120,10 +120,9 @@ fn added(trace: &Trace, step: usize, deed: &Deed<'_>) -> TraceStep {
     let process = format!("{}: ", own.process);
     // The last actor of that process, or else of all, that took a step before.
     let before = trace.steps[..step.min(trace.steps.len())].iter().rev();
-    let candidates: Vec<&str> =
-        before.chain(&trace.steps).map(|step| step.actor.as_str()).collect();
-    let actor = candidates.iter().find(|actor| actor.starts_with(&process));
-    let actor = actor.or(candidates.first()).map_or("main", |actor| *actor);
+    let mut candidates = before.chain(&trace.steps).map(|step| step.actor.as_str());
+    let nearest = candidates.clone().next().unwrap_or("main");
+    let actor = candidates.find(|actor| actor.starts_with(&process)).unwrap_or(nearest);
     let text = match sends {
         true => format!("sends {} to {}", content(message, 40), party_name(&message.to, false)),
         false => {

@@ -1,7 +1,7 @@
 //! The happens-before order of a trace as a graph, for Graphviz.
 
 use crate::expansion::Expanded;
-use crate::timeline::{Fate, Timeline, action, content, location, shortened};
+use crate::timeline::{Fate, Timeline, content, location, shortened};
 use everypath_trace::Trace;
 use std::fmt::Write;
 
@@ -41,9 +41,11 @@ pub fn dot(trace: &Trace) -> String {
 fn node(out: &mut String, timeline: &Timeline<'_>, step: usize) {
     let of = &timeline.trace.steps[step];
     let place = location(of).map(|place| format!("\n{}", shortened(&place, 40)));
-    let words = shortened(&action(of), 60);
+    let words = shortened(&timeline.action(of), 60);
     let number = timeline.number(step).map(|number| format!("{number}. ")).unwrap_or_default();
-    let label = format!("{number}{words}{}", place.unwrap_or_default());
+    let marks = timeline.marks(step);
+    let marks = if marks.is_empty() { String::new() } else { format!("\n({})", marks.join(", ")) };
+    let label = format!("{number}{words}{}{marks}", place.unwrap_or_default());
     let mark = match () {
         () if timeline.critical() == Some(step) => ", color=red, penwidth=2",
         () if timeline.race().contains(&step) => ", color=orange, penwidth=2",
@@ -119,8 +121,8 @@ mod tests {
         for line in [
             "        s1 -> s2 -> s3 -> s4 [style=bold];",
             "    s11 -> s13 [style=dashed];",
-            "        s11 [label=\"11. locks mutex forks[2]\\nphilosophers.c:18\", color=red, \
-             penwidth=2];",
+            "        s11 [label=\"11. locks mutex forks[2]\\nphilosophers.c:18\\n(critical step, racing)\", \
+             color=red, penwidth=2];",
         ] {
             assert!(graph.lines().any(|found| found == line), "{line}\n{graph}");
         }

@@ -72,7 +72,7 @@ fn identifier(part: &str) -> String {
     name
 }
 
-/// A state; a part that is described in several lines is a list of them.
+/// A state; a part that is described in several lines has all of them.
 fn state(
     index: usize,
     (lines, action, actor): (&[Line], &str, &str),
@@ -94,8 +94,23 @@ fn state(
 mod tests {
     use super::*;
 
-    #[test]
-    fn parts_become_variables_and_a_loop_its_first_state() {
+    #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+    struct State {
+        node_1: String,
+        action_: String,
+        action: String,
+        actor: String,
+    }
+
+    impl State {
+        fn new((node_1, action_, action, actor): (&str, &str, &str, &str)) -> Self {
+            let [node_1, action_, action, actor] = [node_1, action_, action, actor].map(Into::into);
+            State { node_1, action_, action, actor }
+        }
+    }
+
+    /// Two steps of a model, which goes round for ever.
+    fn lasso() -> Trace {
         let step = |event: &str, text: &str| everypath_trace::TraceStep {
             step: everypath_trace::Step::default(),
             actor: "node 1".into(),
@@ -105,7 +120,7 @@ mod tests {
             fingerprint: Some("1".into()),
             ..everypath_trace::TraceStep::default()
         };
-        let trace = Trace {
+        Trace {
             target: Target::Model { name: "m".into(), config: everypath_trace::Config::new(1) },
             search: everypath_trace::SearchRecord::default(),
             violation: everypath_trace::Violation {
@@ -117,7 +132,28 @@ mod tests {
             steps: vec![step("send", "z"), step("back", "x")],
             repeats_from: Some(1),
             ..Trace::default()
-        };
+        }
+    }
+
+    /// The reader of the crate `itf`, which others wrote.
+    #[test]
+    fn the_reader_of_others_reads_it() {
+        let text = itf(&lasso());
+        let read = ::itf::trace_from_str::<State>(&text).unwrap();
+        assert_eq!(read.meta.format.as_deref(), Some("ITF"));
+        assert_eq!(read.meta.description.as_deref(), Some("p: no"));
+        assert_eq!(read.loop_index, Some(0));
+        assert_eq!(read.vars, ["node_1", "action_", "action", "actor"]);
+        let states: Vec<State> = read.states.iter().map(|state| state.value.clone()).collect();
+        let expected =
+            [("x", "y", "init", ""), ("z", "", "send", "node 1"), ("x", "", "back", "node 1")];
+        assert_eq!(states, expected.map(State::new));
+        assert_eq!(read.states[2].meta.index, Some(2));
+    }
+
+    #[test]
+    fn parts_become_variables_and_a_loop_its_first_state() {
+        let trace = lasso();
         let file: Value = serde_json::from_str(&itf(&trace)).unwrap();
         assert_eq!(file["#meta"]["format"], "ITF");
         assert_eq!(file["loop"], 0);

@@ -40,5 +40,7 @@ pub use page::html;
 pub use plot::{
     Caption, Curve, Curves, Distribution, Replications, Swept, SweptCurve, significant,
 };
-pub use text::{built, grouped, heading, memory_reached, percent, quoted, text, time_reached};
+pub use text::{
+    built, grouped, heading, memory_reached, percent, plain, printable, quoted, text, time_reached,
+};
 pub use timeline::shortened;

@@ -37,13 +37,15 @@ pub fn text(trace: &Trace, replay: &str, path: &str, shown: usize) -> String {
         explain(&mut out, explanation);
         push(&mut out, format_args!(""));
     }
-    push(&mut out, format_args!("At the end:"));
     let end = end(trace, &out);
-    let width = end.iter().map(|(part, _)| part.chars().count()).max().unwrap_or(0);
-    for (part, text) in end {
-        push(&mut out, format_args!("  {part:width$}  {text}"));
+    if !end.is_empty() {
+        push(&mut out, format_args!("At the end:"));
+        let width = end.iter().map(|(part, _)| part.chars().count()).max().unwrap_or(0);
+        for (part, text) in end {
+            push(&mut out, format_args!("  {part:width$}  {text}"));
+        }
+        push(&mut out, format_args!(""));
     }
-    push(&mut out, format_args!(""));
     if let Some(shuffle) = &trace.search.shuffle {
         let strategy = plain(&trace.search.strategy);
         let found = if trace.is_passing() { "Drawn" } else { "Found" };

@@ -48,9 +48,7 @@ impl Replications<'_> {
         let half = self.ci95.unwrap_or(0.0);
         let interval = [self.mean - half, self.mean + half];
         let values = self.values.iter().flatten().copied().chain(interval);
-        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+        let (low, high) = range(values).unwrap_or_default();
         let air = (high - low) * 0.08;
         match (low, high) {
             (0.0, 0.0) => (0.0, 1.0),
@@ -165,14 +163,8 @@ impl Curves<'_> {
     pub fn plot(&self, caption: &Caption<'_>) -> String {
         let mut frame = Frame::new(caption);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
-        let range = |values: &mut dyn Iterator<Item = f64>| {
-            let range = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-                (low.min(value), high.max(value))
-            });
-            if range.0 > range.1 { (0.0, 1.0) } else { range }
-        };
-        let (first, last) = range(&mut points().map(|point| point.0));
-        let (low, high) = range(&mut points().map(|point| point.1.log10()));
+        let (first, last) = range(points().map(|point| point.0)).unwrap_or((0.0, 1.0));
+        let (low, high) = range(points().map(|point| point.1.log10())).unwrap_or((0.0, 1.0));
         let x = Scale::new((first - 0.5, last + 0.5), (LEFT, RIGHT));
         let y = Scale::new((low.floor(), high.ceil().max(low.floor() + 1.0)), (BOTTOM, TOP));
         frame.powers_of_ten(&y);
@@ -219,21 +211,10 @@ impl Swept<'_> {
     pub fn plot(&self, caption: &Caption<'_>) -> String {
         let mut frame = Frame::new(caption);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
-        let range = |values: &mut dyn Iterator<Item = f64>| {
-            let range = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-                (low.min(value), high.max(value))
-            });
-            let air = (range.1 - range.0) * 0.06;
-            match range {
-                (low, high) if low > high => (0.0, 1.0),
-                (low, high) if low == high => (low - 0.5, high + 0.5),
-                (low, high) => (low - air, high + air),
-            }
-        };
-        let (low, high) = range(&mut points().flat_map(|at| [at.1 - at.2, at.1 + at.2]));
+        let (low, high) = airy(range(points().flat_map(|at| [at.1 - at.2, at.1 + at.2])));
         // What is never negative needs no air below zero.
         let positive = points().all(|at| at.1 - at.2 >= 0.0);
-        let x = Scale::new(range(&mut points().map(|at| at.0)), (LEFT, RIGHT));
+        let x = Scale::new(airy(range(points().map(|at| at.0))), (LEFT, RIGHT));
         let y = Scale::new((if positive { low.max(0.0) } else { low }, high), (BOTTOM, TOP));
         frame.axes(&x, &y, 0.0);
         frame.names(self.below, caption.unit);
@@ -258,6 +239,24 @@ impl Swept<'_> {
             frame.label(&curve.name, (left + 16.0, 83.5), "start", 12);
         }
         frame.svg.finish()
+    }
+}
+
+/// The smallest and the largest of some values; none of no values.
+fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let pairs = values.map(|value| (value, value));
+    pairs.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+}
+
+/// A range with some air around it, so that nothing touches the frame.
+fn airy(range: Option<(f64, f64)>) -> (f64, f64) {
+    match range {
+        None => (0.0, 1.0),
+        Some((low, high)) if low == high => (low - 0.5, high + 0.5),
+        Some((low, high)) => {
+            let air = (high - low) * 0.06;
+            (low - air, high + air)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A counterexample of a protocol model as text.
 
 use everypath_trace::{Config, Line, Target, Trace};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The verdict in one line, as [`text()`] begins.
@@ -106,7 +107,8 @@ fn target(trace: &Trace) -> String {
             format!("{} with {}", plain(name), plain(&config.bugs.join(", ")))
         }
         Target::Native { config, .. } => {
-            let checked = || config.program.to_string_lossy().into_owned();
+            let program = || config.program.to_string_lossy().into_owned();
+            let checked = || config.test().unwrap_or_else(program);
             plain(&culprit(&config.with, &trace.violation.message).map_or_else(checked, Into::into))
         }
         Target::Unconfigured { program } => plain(program),
@@ -167,13 +169,32 @@ fn search(trace: &Trace) -> String {
     text
 }
 
-/// The text without characters that a terminal would act on.
-pub(crate) fn plain(text: &str) -> String {
-    // Directional overrides make text look like another.
-    let is_trick = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-    };
+/// Whether a terminal would act on a character, or readers be deceived: directional overrides make text
+/// look like another.
+fn is_trick(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+}
+
+/// The lines of a text as [`plain`] has them, for what is put together from files and programs.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_layout = |c: char| matches!(c, '\n' | '\t');
+    if !text.contains(|c: char| is_trick(c) && !is_layout(c)) {
+        return text.into();
+    }
+    let parts = text.split_inclusive(is_layout).map(|part| match part.strip_suffix(is_layout) {
+        Some(before) => plain(before) + &part[before.len()..],
+        None => plain(part),
+    });
+    parts.collect::<String>().into()
+}
+
+/// The text in one line, without characters that a terminal would act on.
+pub fn plain(text: &str) -> String {
+    // Nearly all texts are like that.
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        return text.into();
+    }
     text.chars()
         .flat_map(|c| {
             let escape = is_trick(c).then(|| c.escape_default());
@@ -268,6 +289,13 @@ mod tests {
         let text = text(&trace("\u{1b}[2J\u{7}gone"), "replay", "t.json");
         assert!(text.contains("\\u{1b}[2J\\u{7}gone"), "{text}");
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+    }
+
+    #[test]
+    fn lines_are_kept_and_what_is_in_them_is_escaped() {
+        assert_eq!(printable("a\n\tb"), "a\n\tb");
+        assert_eq!(printable("\u{1b}[2Ja\n\rb\n"), "\\u{1b}[2Ja\n\\rb\n");
+        assert_eq!(printable("x\u{202e}y"), "x\\u{202e}y");
     }
 
     #[test]

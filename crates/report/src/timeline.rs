@@ -6,8 +6,8 @@
 
 use crate::expansion::Expanded;
 use crate::text::plain;
-use everypath_trace::{Message, Party, Trace, TraceStep};
-use std::collections::BTreeSet;
+use everypath_trace::{Message, Party, Target, Trace, TraceStep};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// If there are more sockets outside than this, those of a process are one lane.
 const MOST_OUTSIDE: usize = 4;
@@ -21,6 +21,10 @@ pub(crate) struct Timeline<'a> {
     /// The lane of each step.
     pub(crate) lane_of: Vec<usize>,
     pub(crate) flights: Vec<Flight<'a>>,
+    /// Of each step, the numbers of the flights that begin or end in it.
+    flights_of: Vec<Vec<usize>>,
+    /// The number of each lane, by whether it is outside, and its name.
+    known: BTreeMap<(bool, String), usize>,
 }
 
 /// A vertical line of a chart.
@@ -82,12 +86,45 @@ impl Fate {
 impl<'a> Timeline<'a> {
     pub(crate) fn of(expanded: &'a Expanded<'_>) -> Self {
         let (trace, numbers) = (expanded.trace.as_ref(), expanded.numbers.as_slice());
-        let mut lanes: Vec<Lane> = Vec::new();
-        let lane_of: Vec<usize> =
-            trace.steps.iter().map(|step| lane(&mut lanes, plain(&step.actor), false)).collect();
-        let mut timeline = Timeline { trace, numbers, lanes, lane_of, flights: Vec::new() };
+        let mut timeline = Timeline {
+            trace,
+            numbers,
+            lanes: Vec::new(),
+            lane_of: Vec::new(),
+            flights: Vec::new(),
+            flights_of: vec![Vec::new(); trace.steps.len()],
+            known: BTreeMap::new(),
+        };
+        for step in &trace.steps {
+            let lane = timeline.lane(plain(&step.actor), false);
+            timeline.lane_of.push(lane);
+        }
         timeline.add_flights();
+        for (number, flight) in timeline.flights.iter().enumerate() {
+            let (from, to) = (flight.from.step, flight.to.step);
+            for step in [Some(from), Some(to).filter(|to| *to != from)].into_iter().flatten() {
+                if let Some(of) = timeline.flights_of.get_mut(step) {
+                    of.push(number);
+                }
+            }
+        }
         timeline
+    }
+
+    /// The number of a lane, which is added if it is new.
+    fn lane(&mut self, name: String, is_outside: bool) -> usize {
+        let fresh = self.lanes.len();
+        let number = *self.known.entry((is_outside, name.clone())).or_insert(fresh);
+        if number == fresh {
+            self.lanes.push(Lane { name, is_outside });
+        }
+        number
+    }
+
+    /// The flights that begin or end in a step.
+    pub(crate) fn flights_at(&self, step: usize) -> impl Iterator<Item = &Flight<'a>> {
+        let numbers = self.flights_of.get(step).into_iter().flatten();
+        numbers.map(|&number| &self.flights[number])
     }
 
     fn add_flights(&mut self) {
@@ -95,13 +132,14 @@ impl<'a> Timeline<'a> {
         let parties = messages.iter().flat_map(|message| [&message.from, &message.to]);
         let outside: BTreeSet<&Party> = parties.filter(|party| party.outside).collect();
         let is_merged = outside.len() > MOST_OUTSIDE;
+        let ways = Ways::of(messages);
         for (number, message) in messages.iter().enumerate() {
             let from = self.point(&message.from, message.sent.step, is_merged);
             let arrivals = message.arrivals.iter().enumerate();
             let mut ends: Vec<(usize, Fate)> = arrivals
                 .map(|(copies, at)| {
                     let fate = match copies {
-                        0 if is_overtaken(message, at.order, messages) => Fate::Late,
+                        0 if ways.is_overtaken(message, at.order) => Fate::Late,
                         0 => Fate::Arrives,
                         _ => Fate::Again,
                     };
@@ -133,7 +171,7 @@ impl<'a> Timeline<'a> {
     }
 
     fn lane_of_party(&mut self, party: &Party, is_merged: bool) -> usize {
-        lane(&mut self.lanes, party_name(party, is_merged), true)
+        self.lane(party_name(party, is_merged), true)
     }
 
     /// The lane that a message was going to: that of whoever received or sent something at the same
@@ -163,8 +201,7 @@ impl<'a> Timeline<'a> {
 
     /// The lane of an actor by its name.
     pub(crate) fn actor(&self, name: &str) -> Option<usize> {
-        let name = plain(name);
-        self.lanes.iter().position(|lane| lane.name == name && !lane.is_outside)
+        self.known.get(&(false, plain(name))).copied()
     }
 
     /// The number of a step, counted from 0, as people know it.
@@ -174,23 +211,37 @@ impl<'a> Timeline<'a> {
 
     /// The number of the critical step, counted from 0.
     pub(crate) fn critical(&self) -> Option<usize> {
-        self.trace.explanation.as_ref()?.critical_step.checked_sub(1)
+        let step = self.trace.explanation.as_ref()?.critical_step.checked_sub(1)?;
+        (step < self.trace.steps.len()).then_some(step)
+    }
+
+    /// What a step does, without the place that [`location`] gives; of a model, with its event.
+    pub(crate) fn action(&self, step: &TraceStep) -> String {
+        match &self.trace.target {
+            Target::Model { .. } => format!("{}: {}", plain(&step.event), action(step)),
+            Target::Native { .. } | Target::Unconfigured { .. } => action(step),
+        }
+    }
+
+    /// What is special about a step, in words.
+    pub(crate) fn marks(&self, step: usize) -> Vec<String> {
+        let of = &self.trace.steps[step];
+        let known = [
+            (self.critical() == Some(step), "critical step"),
+            (self.race().contains(&step), "racing"),
+            (of.preempts, "preemption"),
+            (of.timeout, "time-out"),
+        ];
+        let marks = known.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words.into());
+        marks.chain(of.fault.iter().map(|fault| format!("fault: {}", plain(fault)))).collect()
     }
 
     /// The steps of the racing pair that the trace has, counted from 0.
     pub(crate) fn race(&self) -> Vec<usize> {
         let race = self.trace.explanation.iter().flat_map(|known| &known.race);
-        race.filter_map(|step| step.number?.checked_sub(1)).collect()
+        let steps = race.filter_map(|step| step.number?.checked_sub(1));
+        steps.filter(|&step| step < self.trace.steps.len()).collect()
     }
-}
-
-/// The number of a lane, which is added if it is new.
-fn lane(lanes: &mut Vec<Lane>, name: String, is_outside: bool) -> usize {
-    let known = lanes.iter().position(|lane| lane.name == name && lane.is_outside == is_outside);
-    known.unwrap_or_else(|| {
-        lanes.push(Lane { name, is_outside });
-        lanes.len() - 1
-    })
 }
 
 /// The name of a party; if its sockets are merged, without the address.
@@ -202,13 +253,38 @@ pub(crate) fn party_name(party: &Party, is_merged: bool) -> String {
     }
 }
 
-/// Whether something that was sent later on the same way arrived before.
-fn is_overtaken(message: &Message, order: usize, all: &[Message]) -> bool {
-    all.iter().any(|other| {
-        (&other.from, &other.to) == (&message.from, &message.to)
-            && other.sent.order > message.sent.order
-            && other.arrivals.iter().any(|arrival| arrival.order < order)
-    })
+/// What was sent from one party to another, to find out what was overtaken.
+pub(crate) struct Ways<'a> {
+    /// In the order of sending: when each was sent, and when it or a later one first arrived.
+    sent: BTreeMap<(&'a Party, &'a Party), Vec<(usize, usize)>>,
+}
+
+impl<'a> Ways<'a> {
+    pub(crate) fn of(messages: &'a [Message]) -> Self {
+        let mut sent: BTreeMap<_, Vec<(usize, usize)>> = BTreeMap::new();
+        for message in messages {
+            let arrives = message.arrivals.iter().map(|at| at.order).min().unwrap_or(usize::MAX);
+            sent.entry((&message.from, &message.to))
+                .or_default()
+                .push((message.sent.order, arrives));
+        }
+        for way in sent.values_mut() {
+            way.sort_unstable();
+            let mut first = usize::MAX;
+            for (_, arrives) in way.iter_mut().rev() {
+                first = first.min(*arrives);
+                *arrives = first;
+            }
+        }
+        Ways { sent }
+    }
+
+    /// Whether something that was sent later on the same way arrived before a moment.
+    pub(crate) fn is_overtaken(&self, message: &Message, order: usize) -> bool {
+        let Some(way) = self.sent.get(&(&message.from, &message.to)) else { return false };
+        let later = way.partition_point(|(sent, _)| *sent <= message.sent.order);
+        way.get(later).is_some_and(|(_, first)| *first < order)
+    }
 }
 
 /// Where a step was made: file and line of its innermost frame.
@@ -219,7 +295,7 @@ pub(crate) fn location(step: &TraceStep) -> Option<String> {
 }
 
 /// What a step does, without the place that [`location`] gives.
-pub(crate) fn action(step: &TraceStep) -> String {
+fn action(step: &TraceStep) -> String {
     let text = plain(&step.text);
     let frame = step.stack.first();
     let place = frame.and_then(|frame| {

@@ -25,9 +25,9 @@ mod verdict;
 pub mod file;
 
 pub use check_config::{
-    BadValue, ByteSize, CacheName, CheckConfig, FilePlacement, IdleName, MemoryName, OthersExit,
-    Partition, PeerAnswers, PeerFailure, PeerTree, RacesName, ReductionName, RestoreMethod,
-    Seconds, Strategy, TcpFaults, ThreadBackend, TimeName, UdpAtPort, UdpRules,
+    BadValue, ByteSize, CHECKED_TEST, CacheName, CheckConfig, FilePlacement, IdleName, MemoryName,
+    OthersExit, Partition, PeerAnswers, PeerFailure, PeerTree, RacesName, ReductionName,
+    RestoreMethod, Seconds, Strategy, TcpFaults, ThreadBackend, TimeName, UdpAtPort, UdpRules,
 };
 pub use control::{Control, Progress};
 pub use message::{Message, Moment, Party};

@@ -14,9 +14,11 @@ const get = async (path) => (await fetch(path)).json();
 const number = (value) => Number(value).toLocaleString("en");
 
 function result(it) {
+  if (it.kind === "unreadable") return el("div", { class: "card" }, el("b", { class: "inconclusive" }, "UNREADABLE"), it.reason, el("span", { class: "file" }, it.file));
   const verdict = el("b", { class: it.verdict || "" }, String(it.verdict || "").toUpperCase());
   const words = it.kind === "trace" ? `${it.steps} steps, ${it.messages} messages` : [it.coverage, it.executions ? `${number(it.executions)} executions` : null, it.states ? `${number(it.states)} states` : null, it.reason].filter(Boolean).join(", ");
-  const title = it.kind === "trace" ? it.title : [verdict, it.title];
+  const said = it.kind === "trace" ? it.title.replace(/^VIOLATED: /, "") : it.property ? `${it.property} of ${it.title}` : it.title;
+  const title = it.kind === "trace" && it.verdict !== "violated" ? said : [verdict, said];
   const parts = [title, el("span", { class: "file" }, `${it.file} · ${words}`)].flat();
   return it.kind === "trace" ? el("a", { class: "card trace", href: `trace?file=${encodeURIComponent(it.file)}` }, ...parts) : el("div", { class: "card" }, ...parts);
 }
@@ -39,7 +41,7 @@ async function running() {
     const unit = it.executions ? "executions" : "states";
     const facts = [[number(work), unit], [number(Math.max(0, Math.round(rate))), `${unit}/s`], [number(it.events), "steps"]];
     if (it.depth) facts.push([number(it.depth), "depth"]);
-    if (it.frontier) facts.push([number(it.frontier), it.executions ? "at least left" : "in the frontier"], [`${((100 * work) / (work + it.frontier)).toFixed(1)} %`, "explored at most"]);
+    if (it.frontier) facts.push([number(it.frontier), it.executions ? "at least left" : "in the frontier"], [`${(Math.floor((1000 * work) / (work + it.frontier)) / 10).toFixed(1)} %`, "explored at most"]);
     return el("div", { class: "card" }, el("span", { class: "file" }, `everypath ${it.command} · ${Math.round(it.seconds)} s`), el("div", { class: "numbers" }, facts.map(([value, name]) => el("span", {}, el("b", {}, value), name))));
   };
   byId("running").replaceChildren(...(found.length ? found.map(card) : [el("p", { class: "quiet" }, "Nothing runs.")]));

@@ -1,11 +1,15 @@
 //! The traces and results in folders.
 
-use everypath_trace::{Trace, file};
+use everypath_report::plain;
+use everypath_trace::Trace;
+use everypath_trace::file::{self, ReadError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Files that are larger are not looked at.
 const MAX_SIZE: u64 = 256 << 20;
@@ -30,22 +34,68 @@ pub(crate) fn files(named: &[PathBuf]) -> BTreeMap<String, PathBuf> {
     found
 }
 
+/// What there is to say of files. A page asks for that every other second, and files are large: each is
+/// read once, and again if it changes.
+#[derive(Default)]
+pub(crate) struct Known {
+    files: Mutex<BTreeMap<PathBuf, (Stamp, Option<Value>)>>,
+}
+
+/// What changes with a file: its number, its size, and when it was modified.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp(u64, u64, (i64, i64));
+
+impl Stamp {
+    fn of(about: &Metadata) -> Self {
+        Stamp(about.ino(), about.size(), (about.mtime(), about.mtime_nsec()))
+    }
+}
+
+impl Known {
+    /// What there is to say of the traces and results among what was named, the newest first.
+    pub(crate) fn about(&self, named: &[PathBuf]) -> Vec<Value> {
+        let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = BTreeMap::new();
+        let mut found = Vec::new();
+        for (name, path) in files(named) {
+            let Ok(stamp) = fs::metadata(&path).map(|about| Stamp::of(&about)) else { continue };
+            let old = known.remove(&path).filter(|(of, _)| *of == stamp);
+            let (_, said) = old.unwrap_or_else(|| (stamp, about(&name, &path)));
+            found.extend(said.clone().map(|said| (stamp.2, said)));
+            now.insert(path, (stamp, said));
+        }
+        *known = now;
+        // Those of one time stay in the order of their names.
+        found.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
+        found.into_iter().map(|(_, said)| said).collect()
+    }
+}
+
 /// What there is to say of a file; none if it is neither a trace nor a result.
-pub(crate) fn about(name: &str, path: &Path) -> Option<Value> {
+fn about(name: &str, path: &Path) -> Option<Value> {
     let bytes = read(path).ok()?;
-    if let Ok(trace) = file::from_bytes(&bytes) {
-        return Some(json!({
-            "file": name, "kind": "trace", "title": everypath_report::heading(&trace),
-            "verdict": if trace.is_passing() { "holds" } else { "violated" }, "property": trace.violation.property,
-            "steps": trace.steps.len(), "messages": trace.messages.len(),
-        }));
+    match file::from_bytes(&bytes) {
+        Ok(trace) => {
+            return Some(json!({
+                "file": name, "kind": "trace", "title": everypath_report::heading(&trace),
+                "verdict": if trace.is_passing() { "holds" } else { "violated" },
+                "property": trace.violation.property,
+                "steps": trace.steps.len(), "messages": trace.messages.len(),
+            }));
+        }
+        Err(ReadError::Foreign { .. }) => {}
+        Err(error) => {
+            let reason = plain(&error.to_string());
+            return Some(json!({ "file": name, "kind": "unreadable", "reason": reason }));
+        }
     }
     let result: Value = serde_json::from_slice(&bytes).ok()?;
     (result["tool"] == "everypath").then(|| {
         json!({
-            "file": name, "kind": "result", "title": result["target"],
-            "verdict": result["verdict"], "coverage": result["coverage"]["kind"],
-            "reason": result["reason"], "executions": result["stats"]["executions"],
+            "file": name, "kind": "result", "title": result["target"].as_str().map(plain),
+            "verdict": result["verdict"], "property": result["violation"]["property"].as_str().map(plain),
+            "coverage": result["coverage"]["kind"],
+            "reason": result["reason"].as_str().map(plain), "executions": result["stats"]["executions"],
             "states": result["stats"]["states"], "seconds": result["stats"]["seconds"],
         })
     })
@@ -54,7 +104,7 @@ pub(crate) fn about(name: &str, path: &Path) -> Option<Value> {
 /// The trace in a file, or why there is none.
 pub(crate) fn trace(path: &Path) -> Result<Trace, String> {
     let bytes = read(path).map_err(|error| error.to_string())?;
-    file::from_bytes(&bytes).map_err(|error| error.to_string())
+    file::from_bytes(&bytes).map_err(|error| plain(&error.to_string()))
 }
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {

@@ -6,13 +6,16 @@ use crate::output::OutputFile;
 use crate::usage::Usage;
 use crate::{HOLDS, output};
 use everypath_report::{dot, html, itf, mermaid, perfetto, plantuml, quoted, shiviz, svg, text};
-use everypath_trace::Trace;
+use everypath_trace::{Target, Trace};
 use std::path::Path;
 
 /// Shows a trace in every form that is asked for; as text if none is.
 pub(crate) fn run(args: &ShowArgs) -> Result<u8, Usage> {
     let ShowArgs { trace: path, forms } = args;
     let trace = read_trace(path)?;
+    if forms.itf.is_some() && !matches!(trace.target, Target::Model { .. }) {
+        return Err(Usage::new("--itf is for traces of models: ITF has states, not schedules"));
+    }
     let words = text(&trace, &replay_command(), &path.display().to_string());
     let files = files(forms)?;
     for (form, file) in &files {

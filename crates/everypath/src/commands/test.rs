@@ -8,10 +8,11 @@ use crate::usage::Usage;
 use crate::{HOLDS, INCONCLUSIVE, VIOLATED};
 use clap::ValueEnum;
 use everypath_check::{TestFunction, tests_of};
-use everypath_report::{CheckResult, grouped, junit};
+use everypath_report::{CheckResult, grouped, junit, plain};
 use everypath_trace::Verdict;
 use serde::Serialize;
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What became of one test.
@@ -19,6 +20,7 @@ use std::process::{Command, Stdio};
 struct Checked {
     test: String,
     binary: String,
+    target: String,
     verdict: String,
     coverage: String,
     executions: u64,
@@ -38,9 +40,16 @@ pub(crate) fn run(args: &TestArgs) -> Result<u8, Usage> {
     let folder = args.folder.clone().unwrap_or_else(|| ".".into());
     let tests = tests_of(&folder, &args.cargo).map_err(|error| Usage::new(error.to_string()))?;
     let filter = args.filter.as_deref().unwrap_or_default();
-    let mut checked = Vec::new();
-    for test in tests.iter().filter(|test| test.name.contains(filter)) {
-        let result = check(args, test)?;
+    let chosen: Vec<&TestFunction> =
+        tests.iter().filter(|test| test.name.contains(filter)).collect();
+    let has_several = chosen.iter().any(|test| test.binary != chosen[0].binary);
+    let mut checked: Vec<Checked> = Vec::new();
+    for (at, test) in chosen.iter().enumerate() {
+        if has_several && (at == 0 || chosen[at - 1].binary != test.binary) {
+            output::print(&format!("{}:\n", everypath_report::shortened(&test.target, 78)));
+        }
+        let is_named_twice = chosen.iter().filter(|other| other.name == test.name).count() > 1;
+        let result = check(args, test, &trace_file(args, test, is_named_twice))?;
         output::print(&row(&result));
         checked.push(result);
     }
@@ -75,20 +84,28 @@ fn result(test: &Checked) -> CheckResult<'_> {
     }
 }
 
-/// Checks one test in a process of its own, so that a defect in one leaves the others alone.
-fn check(args: &TestArgs, test: &TestFunction) -> Result<Checked, Usage> {
-    let TestFunction { name, binary } = test;
+/// Where the counterexample of a test is written: tests of several binaries may have one name.
+fn trace_file(args: &TestArgs, test: &TestFunction, is_named_twice: bool) -> PathBuf {
+    let name =
+        if is_named_twice { format!("{}-{}", test.target, test.name) } else { test.name.clone() };
+    let harmless = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
+    args.traces.join(format!("{}.json", name.chars().map(harmless).collect::<String>()))
+}
+
+/// Checks one test in a process of its own, so that a defect in one leaves the others alone; in the folder
+/// in which cargo runs it.
+fn check(args: &TestArgs, test: &TestFunction, trace: &Path) -> Result<Checked, Usage> {
+    let TestFunction { name, binary, target, folder } = test;
     let own = std::env::current_exe()
         .map_err(|error| Usage::new(format!("cannot find this program: {error}")))?;
-    let harmless = |c: char| if c.is_alphanumeric() { c } else { '-' };
-    std::fs::create_dir_all(&args.traces).map_err(|error| {
-        Usage::new(format!("cannot write into {}: {error}", args.traces.display()))
-    })?;
-    let trace =
-        args.traces.join(format!("{}.json", name.chars().map(harmless).collect::<String>()));
+    let cannot_write =
+        |error| Usage::new(format!("cannot write into {}: {error}", args.traces.display()));
+    std::fs::create_dir_all(&args.traces).map_err(cannot_write)?;
     let mut command = Command::new(own);
+    command.current_dir(folder.as_deref().unwrap_or(Path::new(".")));
     command.args(["check", "--quiet", "--json", "-", "--max-seconds"]);
-    command.arg(f64::from(args.max_seconds).to_string()).arg("--trace").arg(&trace);
+    let absolute = std::path::absolute(trace).map_err(cannot_write)?;
+    command.arg(f64::from(args.max_seconds).to_string()).arg("--trace").arg(absolute);
     if let Some(time) = args.time.to_possible_value() {
         command.args(["--time", time.get_name()]);
     }
@@ -126,6 +143,7 @@ fn check(args: &TestArgs, test: &TestFunction) -> Result<Checked, Usage> {
     Ok(Checked {
         test: name.clone(),
         binary: binary.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        target: target.clone(),
         verdict: kind.to_string(),
         coverage: text(&result["coverage"]["kind"]),
         executions: result["stats"]["executions"].as_u64().unwrap_or(0),
@@ -144,7 +162,7 @@ fn row(test: &Checked) -> String {
         format!("{:13}{name:44} {executions:>10} executions\n", test.verdict.to_uppercase());
     if !test.text.is_empty() {
         let text: String = test.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        line += &format!("    {}\n", everypath_report::shortened(&text, 76));
+        line += &format!("    {}\n", everypath_report::shortened(&plain(&text), 76));
     }
     if let Some(trace) = &test.trace {
         line += &format!("    everypath show {}\n", everypath_report::quoted(trace));

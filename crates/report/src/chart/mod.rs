@@ -5,7 +5,8 @@
 mod table;
 
 use crate::text::plain;
-use everypath_trace::{Message, Moment, Party, Trace};
+use crate::timeline::Ways;
+use everypath_trace::{Message, Moment, Party, Trace, TraceStep};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// If there are more sockets than this, those of a program are one lifeline.
@@ -16,7 +17,20 @@ const MOST_SOCKETS: usize = 6;
 pub struct Chart {
     lifelines: Vec<String>,
     arrows: Vec<Arrow>,
+    faults: Vec<Fault>,
 }
+
+/// A fault that is not what became of one message: a reset, a crash, a call that was interrupted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fault {
+    /// The row that it stands before.
+    before: usize,
+    step: usize,
+    words: String,
+}
+
+/// Faults that are noted beside the message that had them.
+const OF_MESSAGES: [&str; 3] = ["loss", "duplication", "reordering"];
 
 /// A message that goes from one lifeline to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +123,7 @@ impl Chart {
         let mut lifelines = Vec::new();
         let rows = Rows::of(messages);
         let mut arrows = Vec::new();
+        let ways = Ways::of(messages);
         for message in messages {
             let from = lifeline(&mut lifelines, &message.from, is_merged);
             let to = lifeline(&mut lifelines, &message.to, is_merged);
@@ -118,11 +133,37 @@ impl Chart {
                 is_whole: message.kept == message.length,
             };
             let begins = rows.place(message.sent);
-            for end in rows.ends(message, messages) {
+            for end in rows.ends(message, &ways) {
                 arrows.push(Arrow { from, to, content: content.clone(), begins, end });
             }
         }
-        Some(Chart { lifelines, arrows })
+        let faults = faults(trace, &arrows);
+        Some(Chart { lifelines, arrows, faults })
+    }
+}
+
+fn faults(trace: &Trace, arrows: &[Arrow]) -> Vec<Fault> {
+    let places: Vec<Place> = arrows.iter().flat_map(Arrow::places).collect();
+    let fault = |(step, of): (usize, &TraceStep)| {
+        let name = of.fault.as_ref().filter(|name| !OF_MESSAGES.contains(&name.as_str()))?;
+        let rows = places.iter().filter(|place| place.step <= step).map(|place| place.row + 1);
+        Some(Fault {
+            before: rows.max().unwrap_or(0),
+            step,
+            words: format!("{} ({})", plain(name), plain(&of.actor)),
+        })
+    };
+    (1..).zip(&trace.steps).filter_map(fault).collect()
+}
+
+impl Arrow {
+    /// Where it begins, and where it arrives.
+    fn places(&self) -> impl Iterator<Item = Place> {
+        let arrives = match self.end {
+            End::Arrives { at, .. } => Some(at),
+            End::Lost | End::Unread => None,
+        };
+        [self.begins].into_iter().chain(arrives)
     }
 }
 
@@ -173,21 +214,14 @@ impl Rows {
     }
 
     /// What becomes of a message: each of its arrivals, or that it has none.
-    fn ends(&self, message: &Message, all: &[Message]) -> Vec<End> {
-        let is_overtaken = |at: Moment| {
-            all.iter().any(|other| {
-                (&other.from, &other.to) == (&message.from, &message.to)
-                    && other.sent.order > message.sent.order
-                    && other.arrivals.iter().any(|arrival| arrival.order < at.order)
-            })
-        };
+    fn ends(&self, message: &Message, ways: &Ways<'_>) -> Vec<End> {
         if message.arrivals.is_empty() {
             return vec![if message.lost { End::Lost } else { End::Unread }];
         }
         let ends = message.arrivals.iter().enumerate().map(|(copies, &at)| End::Arrives {
             at: self.place(at),
             copies,
-            is_late: is_overtaken(at),
+            is_late: ways.is_overtaken(message, at.order),
         });
         ends.collect()
     }

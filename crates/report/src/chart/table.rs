@@ -1,6 +1,6 @@
 //! Sequence charts as plain text, one line per message.
 
-use super::{Arrow, Chart, End, Place, cut};
+use super::{Arrow, Chart, End, Fault, Place, cut};
 use std::fmt::Write;
 
 /// The least and the greatest distance between lifelines, and the width that is aimed at.
@@ -28,19 +28,35 @@ impl Chart {
         if hidden > 0 {
             let _ = writeln!(out, "{:MARGIN$}… {hidden} earlier", "");
         }
+        let first = lines.first().map_or(0, |line| line.place.row);
+        let shown = |fault: &&Fault| hidden == 0 || fault.before > first;
+        let mut faults = self.faults.iter().filter(shown).peekable();
         let mut before = 0;
-        for (line, number) in lines.iter().zip(hidden + 1..) {
+        let mut row = |number: &str, step: usize, drawn: &str, note: &str| {
             // What no other thread could come before is no step of its own.
-            let step = match line.place.step {
-                step if step == before => String::new(),
-                step => step.to_string(),
-            };
-            before = line.place.step;
-            let (drawn, note) = (self.drawn(line), line.note());
-            let row = format!("{number:>4}  {step:>4}  {drawn}  {note}");
+            let of = if step == before { String::new() } else { step.to_string() };
+            before = step;
+            let row = format!("{number:>4}  {of:>4}  {drawn}  {note}");
             let _ = writeln!(out, "{}", row.trim_end());
+        };
+        let blank: String = self.blank().into_iter().collect();
+        for (line, number) in lines.iter().zip(hidden + 1..) {
+            while let Some(fault) = faults.next_if(|fault| fault.before <= line.place.row) {
+                row("", fault.step, &blank, &fault.words);
+            }
+            row(&number.to_string(), line.place.step, &self.drawn(line), &line.note());
+        }
+        for fault in faults {
+            row("", fault.step, &blank, &fault.words);
         }
         out
+    }
+
+    /// The lifelines alone.
+    fn blank(&self) -> Vec<char> {
+        let mut cells = vec![' '; (self.lifelines.len() - 1) * self.distance() + 1];
+        cells.iter_mut().step_by(self.distance()).for_each(|cell| *cell = '|');
+        cells
     }
 
     fn distance(&self) -> usize {
@@ -83,8 +99,7 @@ impl Chart {
     fn drawn(&self, line: &Line<'_>) -> String {
         let distance = self.distance();
         let column = |lifeline: usize| lifeline * distance;
-        let mut cells = vec![' '; column(self.lifelines.len() - 1) + 1];
-        (0..self.lifelines.len()).for_each(|lifeline| cells[column(lifeline)] = '|');
+        let mut cells = self.blank();
         let Arrow { from, to, content, .. } = line.arrow;
         if from == to {
             let mark = match (line.begins, line.arrives) {

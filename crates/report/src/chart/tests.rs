@@ -88,6 +88,26 @@ fn only_the_last_rows_are_shown_if_there_are_many() {
     assert!(!text.contains("twice"), "{text}");
 }
 
+/// A reset connection, a crash: no message tells of them.
+#[test]
+fn faults_of_programs_stand_between_messages() {
+    let messages = vec![message("a", 0, &[1]), answer("b", 2, &[3])];
+    let step = trace(Vec::new()).steps.remove(0);
+    let mut trace = Trace { steps: vec![step; 50], ..trace(messages) };
+    trace.steps[24].fault = Some("connection reset".into());
+    trace.steps[39].fault = Some("reordering".into());
+    trace.steps[49].fault = Some("kill".into());
+    let expected = r#"line  step  client :1                                   server :2
+   1    20  |------------------- "a" ------------------>|
+        25  |                                           |  connection reset (node)
+   2    40  |<------------------ "b" -------------------|
+        50  |                                           |  kill (node)
+"#;
+    assert_eq!(of_messages(&trace).text(9), expected);
+    let last = of_messages(&trace).text(1);
+    assert!(!last.contains("reset") && last.contains("kill"), "{last}");
+}
+
 #[test]
 fn without_messages_there_is_no_chart() {
     assert_eq!(Chart::of_messages(&trace(vec![])), None);

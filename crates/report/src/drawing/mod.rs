@@ -8,7 +8,7 @@ mod layout;
 
 use crate::expansion::Expanded;
 use crate::svg::Svg;
-use crate::timeline::{Fate, Flight, Timeline, action, content, location, shortened};
+use crate::timeline::{Fate, Flight, Timeline, content, location, shortened};
 use everypath_trace::{SpanKind, Trace};
 use layout::{HEAD, Layout, ROW, Row};
 use std::collections::BTreeSet;
@@ -339,8 +339,10 @@ impl Drawing<'_> {
             svg.element("circle", &dot);
             let tags = self.tags(number);
             let room = WORDS_FIT.saturating_sub(tags.chars().count());
-            let text =
-                shortened(&format!("{} {}", self.timeline.lanes[lane].name, action(step)), room);
+            let text = shortened(
+                &format!("{} {}", self.timeline.lanes[lane].name, self.timeline.action(step)),
+                room,
+            );
             let class =
                 if tags.contains("critical") || tags.contains("fault") { "bad" } else { "" };
             svg.text(
@@ -356,27 +358,12 @@ impl Drawing<'_> {
 
     /// What is special about a step.
     fn tags(&self, number: usize) -> String {
-        let step = &self.timeline.trace.steps[number];
-        let mut tags = Vec::new();
-        if self.timeline.critical() == Some(number) {
-            tags.push("critical step".into());
-        }
-        if self.timeline.race().contains(&number) {
-            tags.push("racing".into());
-        }
-        if step.preempts {
-            tags.push("preemption".into());
-        }
-        if step.timeout {
-            tags.push("time-out".into());
-        }
-        tags.extend(step.fault.iter().map(|name| format!("fault: {}", crate::text::plain(name))));
-        tags.iter().map(|tag| format!("  [{tag}]")).collect()
+        self.timeline.marks(number).iter().map(|mark| format!("  [{mark}]")).collect()
     }
 
     /// The messages that a step sends and receives, and its source line.
     fn beside(&self, number: usize) -> String {
-        let flights = self.timeline.flights.iter();
+        let flights = self.timeline.flights_at(number);
         let mut parts: Vec<String> = Vec::new();
         let mut seen = Vec::new();
         for flight in flights {

@@ -21,7 +21,7 @@ pub fn annotations(result: &CheckResult<'_>) -> String {
 
 /// The text after an annotation.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    crate::printable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// The value of a property.

@@ -58,4 +58,6 @@ fn violation_lines(trace: &Trace) -> Vec<(&str, u32, &str)> {
 }
 
 #[cfg(test)]
+mod perfetto_ui;
+#[cfg(test)]
 mod tests;

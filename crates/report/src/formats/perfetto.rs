@@ -6,7 +6,7 @@
 
 use super::protobuf::Message;
 use crate::expansion::Expanded;
-use crate::timeline::{Timeline, action, content, location};
+use crate::timeline::{Timeline, content, location};
 use everypath_trace::{SpanKind, Trace};
 use std::collections::BTreeSet;
 
@@ -68,15 +68,16 @@ fn order_flow(step: usize) -> u64 {
 }
 
 fn steps(events: &mut Events, timeline: &Timeline<'_>) {
+    let before: BTreeSet<usize> =
+        timeline.trace.steps.iter().flat_map(|step| step.after.iter().copied()).collect();
     for (at, step) in timeline.trace.steps.iter().enumerate() {
         let lane = timeline.lane_of[at];
         let mut flows: Vec<u64> = step.after.iter().map(|&before| order_flow(before)).collect();
-        let others = timeline.trace.steps.iter().skip(at + 1);
-        if others.clone().any(|other| other.after.contains(&(at + 1))) {
+        if before.contains(&(at + 1)) {
             flows.push(order_flow(at + 1));
         }
         let mut notes: Vec<(&str, String)> = Vec::new();
-        for flight in &timeline.flights {
+        for flight in timeline.flights_at(at) {
             let sends = (flight.from.lane, flight.from.step) == (lane, at);
             let receives = (flight.to.lane, flight.to.step) == (lane, at) && flight.fate.arrives();
             if sends || receives {
@@ -97,7 +98,8 @@ fn steps(events: &mut Events, timeline: &Timeline<'_>) {
             () if step.preempts => "preemption",
             () => "step",
         };
-        let slice = Slice { track: lane_track(lane), name: action(step), category, flows, notes };
+        let slice =
+            Slice { track: lane_track(lane), name: timeline.action(step), category, flows, notes };
         events.slice(&slice, at as u64 * STEP, at as u64 * STEP + DRAWN);
     }
 }

@@ -4,7 +4,7 @@
 //! clock.
 
 use crate::expansion::Expanded;
-use crate::timeline::{Timeline, action, location};
+use crate::timeline::{Timeline, location};
 use everypath_trace::Trace;
 use serde_json::{Map, Value};
 
@@ -34,7 +34,7 @@ pub fn shiviz(trace: &Trace) -> String {
         let json: Map<String, Value> =
             known.map(|(host, count)| (host.clone(), Value::from(*count))).collect();
         let place = location(step).map(|place| format!(" ({place})")).unwrap_or_default();
-        let text = format!("{}{place}", action(step));
+        let text = format!("{}{place}", timeline.action(step));
         out += &format!("{text}\n{} {}\n", hosts[lane], Value::Object(json));
         clocks[lane].clone_from(&clock);
         after_step.push(clock);

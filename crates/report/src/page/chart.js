@@ -34,7 +34,7 @@ const chart = (() => {
     numbers = narrow() ? 30 : 44;
     const room = (list.clientWidth - numbers) * (narrow() ? 0.4 : 0.46);
     laneWidth = Math.max(narrow() ? 16 : 22, Math.min(flights.length ? 130 : narrow() ? 36 : 64, room / Math.max(1, data.lanes.length)));
-    height = narrow() ? 64 : 44;
+    height = narrow() ? 72 : 44;
     inner.style.height = `${rows.length * height}px`;
     const wanted = numbers + laneWidth * data.lanes.length + 160;
     inner.style.minWidth = wanted > list.clientWidth ? `${wanted}px` : "";
@@ -58,8 +58,8 @@ const chart = (() => {
     if (race.has(step)) found.push(["racing", "warn"]);
     if (it.preempts) found.push(["preemption", "warn"]);
     if (it.timeout) found.push(["time-out", "warn"]);
-    if (it.fault) found.push([`fault: ${it.fault}`, "bad"]);
-    return found.map(([text, kind]) => el("span", { class: `tag ${kind}` }, text));
+    if (it.fault) found.push([it.fault, "bad"]);
+    return found.map(([text, kind]) => el("span", { class: `tag ${kind}`, title: text }, text));
   }
 
   function row(at) {
@@ -147,7 +147,10 @@ const chart = (() => {
     // Of messages that are sent in one row between two lanes, the first has its content there.
     const labelled = new Set();
     for (const flight of flights) {
-      const [y1, y2] = [y(flight.from + 1), y(flight.to + 1)];
+      const row = y(flight.from + 1);
+      // What a process outside sends and nobody reads lies below the arrow to which it is an answer.
+      const aside = !flight.arrives && data.lanes[flight.fromLane].outside ? 10 : 0;
+      const [y1, y2] = [row + aside, y(flight.to + 1) + aside];
       if (!seen(y1, y2)) continue;
       const [x1, far] = [x(flight.fromLane), x(flight.toLane)];
       const stroke = flight.note === "lost" ? "var(--bad)" : flight.note === "late" || flight.note === "duplicate" ? "var(--warn)" : flight.arrives ? color(flight.fromLane) : "var(--dim)";
@@ -168,8 +171,8 @@ const chart = (() => {
         parts.push(draw("polygon", { points: `${tip.join(",")} ${wing(0.45)} ${wing(-0.45)}`, fill: stroke }));
       }
       const room = Math.floor((laneWidth - 14) / 6.8);
-      const gap = `${y1} ${far > x1 ? flight.fromLane : flight.fromLane - 1}`;
-      if (room >= 8 && flight.note !== "duplicate" && !labelled.has(gap)) {
+      const gap = `${row} ${far > x1 ? flight.fromLane : flight.fromLane - 1}`;
+      if (room >= 8 && !narrow() && flight.note !== "duplicate" && !labelled.has(gap)) {
         labelled.add(gap);
         const right = far > x1;
         parts.push(draw("text", { x: x1 + (right ? 9 : -9), y: y1 - top - 4, "text-anchor": right ? "start" : "end", fill: stroke }, [...quoted(flight.message, room)].slice(0, room).join("")));

@@ -3,7 +3,7 @@
 
 use crate::expansion::Expanded;
 use crate::text::{grouped, plain};
-use crate::timeline::{Flight, Timeline, action, location, party_name};
+use crate::timeline::{Flight, Timeline, location, party_name};
 use everypath_trace::{Frame, Line, Message, Span, SpanKind, Target, Trace};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ pub(super) fn json(trace: &Trace, title: &str, replay: &str) -> String {
         .zip(&timeline.lane_of)
         .map(|(step, &lane)| StepData {
             lane,
-            text: action(step),
+            text: timeline.action(step),
             place: location(step).unwrap_or_default(),
             event: plain(&step.event),
             object: step.object.as_deref().map(plain),
@@ -95,7 +95,7 @@ pub(super) fn json(trace: &Trace, title: &str, replay: &str) -> String {
         "target": target(trace),
         "facts": facts(recorded),
         "numbers": timeline.numbers,
-        "critical": trace.explanation.as_ref().map(|of| of.critical_step),
+        "critical": trace.explanation.as_ref().map(|_| timeline.critical().map_or(0, |at| at + 1)),
         "exact": trace.explanation.as_ref().is_some_and(|of| of.exact),
         "race": timeline.race().iter().map(|step| step + 1).collect::<Vec<_>>(),
         "rival": rival(trace),

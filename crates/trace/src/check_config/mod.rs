@@ -22,6 +22,9 @@ use everypath_perturb::{Budget, Direction, Multiplicities};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// A variable of a `#[test]` function that is checked, with its name: by it the test knows, and reports do.
+pub const CHECKED_TEST: &str = "EVERYPATH_CHECKED_TEST";
+
 /// A check of a native program. Its fields have the names of the options of `everypath check`, which
 /// are also the keys of a scenario file, and their documentation is the help text of the options.
 ///
@@ -433,13 +436,25 @@ impl CheckConfig {
         self.seed.unwrap_or(1)
     }
 
-    /// What is checked, as a command line: the programs with their arguments.
+    /// What is checked, as a command line: the programs with their arguments; of a test, its name.
     pub fn target(&self) -> String {
+        if let Some(test) = self.test() {
+            return test;
+        }
         let words = [self.program.as_os_str()];
         let words = words.into_iter().chain(self.arguments.iter().map(AsRef::as_ref));
         let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
         let commands = [words.join(" ")];
         commands.into_iter().chain(self.with.iter().cloned()).collect::<Vec<_>>().join(" with ")
+    }
+
+    /// The `#[test]` function that is checked, and what it is of.
+    pub fn test(&self) -> Option<String> {
+        let (_, test) = self.environment.iter().find(|(name, _)| name == CHECKED_TEST)?;
+        let binary = self.program.file_stem().unwrap_or_default().to_string_lossy();
+        // Cargo adds a hash to its name.
+        let name = binary.rsplit_once('-').map_or(binary.as_ref(), |(name, _)| name);
+        Some(format!("test {test} of {name}"))
     }
 
     /// Whether programs are explored one by one.

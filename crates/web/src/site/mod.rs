@@ -46,6 +46,12 @@ pub struct Site {
     pub models: Box<dyn Models>,
 }
 
+/// What requests share.
+struct Served {
+    site: Site,
+    known: results::Known,
+}
+
 #[derive(Deserialize)]
 struct Named {
     file: String,
@@ -79,7 +85,7 @@ impl Site {
         listener: TcpListener,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
-        let site = Arc::new(self);
+        let served = Arc::new(Served { site: self, known: results::Known::default() });
         let pages = Router::new()
             .route("/{token}/", get(page))
             .route("/{token}/page.css", get(style))
@@ -89,8 +95,8 @@ impl Site {
             .route("/{token}/api/running", get(live))
             .route("/{token}/api/models", get(models))
             .route("/{token}/api/model", post(model))
-            .layer(middleware::from_fn_with_state(Arc::clone(&site), guard))
-            .with_state(site);
+            .layer(middleware::from_fn_with_state(Arc::clone(&served), guard))
+            .with_state(served);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -117,8 +123,8 @@ fn is_allowed(site: &Site, request: &Request) -> bool {
 }
 
 /// Refuses whoever is not meant to ask, before anything else is looked at.
-async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    if !is_allowed(&site, &request) {
+async fn guard(State(served): State<Arc<Served>>, request: Request, next: Next) -> Response {
+    if !is_allowed(&served.site, &request) {
         let why = "this page needs the address that everypath serve printed\n";
         return (StatusCode::FORBIDDEN, why).into_response();
     }
@@ -152,43 +158,46 @@ async fn script() -> Response {
     typed("text/javascript; charset=utf-8", SCRIPT)
 }
 
-async fn list(State(site): State<Arc<Site>>) -> Response {
-    let files = results::files(&site.named);
-    let found = files.iter().filter_map(|(name, path)| results::about(name, path));
-    answer(&found.collect())
+async fn list(State(served): State<Arc<Served>>) -> Response {
+    // Files are read meanwhile, which other requests do not wait for.
+    let found = tokio::task::spawn_blocking(move || served.known.about(&served.site.named)).await;
+    answer(&json!(found.unwrap_or_default()))
 }
 
-async fn live(State(site): State<Arc<Site>>) -> Response {
-    let prefix = site.prefix.clone();
+async fn live(State(served): State<Arc<Served>>) -> Response {
+    let prefix = served.site.prefix.clone();
     // Others are asked, and may take their time.
     let found = tokio::task::spawn_blocking(move || running(&prefix)).await;
     answer(&json!(found.unwrap_or_default()))
 }
 
-/// A trace as a page. Only files that are listed can be named.
-async fn trace(State(site): State<Arc<Site>>, Query(Named { file }): Query<Named>) -> Response {
-    let files = results::files(&site.named);
-    let Some(path) = files.get(&file) else {
-        return (StatusCode::NOT_FOUND, "there is no such file among the results\n")
-            .into_response();
-    };
-    match results::trace(path) {
-        Ok(trace) => {
-            let words = everypath_report::text(&trace, &site.replay, &file);
-            let replay = format!("{} {}", site.replay, everypath_report::quoted(&file));
-            let page = everypath_report::html(&trace, &words, &replay);
-            typed("text/html; charset=utf-8", page)
-        }
-        Err(why) => (StatusCode::UNPROCESSABLE_ENTITY, format!("cannot read {file}: {why}\n"))
-            .into_response(),
+/// A trace as a page.
+async fn trace(State(served): State<Arc<Served>>, Query(named): Query<Named>) -> Response {
+    let page = tokio::task::spawn_blocking(move || written(&served.site, &named.file)).await;
+    match page.unwrap_or_else(|_| Err((StatusCode::INTERNAL_SERVER_ERROR, String::new()))) {
+        Ok(page) => typed("text/html; charset=utf-8", page),
+        Err(refused) => refused.into_response(),
     }
 }
 
-async fn models(State(site): State<Arc<Site>>) -> Response {
-    answer(&site.models.list())
+/// The page of a trace. Only files that are listed can be named.
+fn written(site: &Site, file: &str) -> Result<String, (StatusCode, String)> {
+    let files = results::files(&site.named);
+    let unknown = || (StatusCode::NOT_FOUND, "there is no such file among the results\n".into());
+    let path = files.get(file).ok_or_else(unknown)?;
+    let trace = results::trace(path).map_err(|why| {
+        (StatusCode::UNPROCESSABLE_ENTITY, format!("cannot read {file}: {why}\n"))
+    })?;
+    let words = everypath_report::text(&trace, &site.replay, file);
+    let replay = format!("{} {}", site.replay, everypath_report::quoted(file));
+    Ok(everypath_report::html(&trace, &words, &replay))
 }
 
-async fn model(State(site): State<Arc<Site>>, headers: HeaderMap, body: Bytes) -> Response {
+async fn models(State(served): State<Arc<Served>>) -> Response {
+    answer(&served.site.models.list())
+}
+
+async fn model(State(served): State<Arc<Served>>, headers: HeaderMap, body: Bytes) -> Response {
     // A form of another page could not say this.
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if kind != Some("application/json") {
@@ -198,7 +207,7 @@ async fn model(State(site): State<Arc<Site>>, headers: HeaderMap, body: Bytes) -
         Ok(asked) => asked,
         Err(error) => return (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
     };
-    match site.models.state(&asked.model, &asked.bugs, &asked.steps) {
+    match served.site.models.state(&asked.model, &asked.bugs, &asked.steps) {
         Ok(state) => answer(&state),
         Err(why) => (StatusCode::BAD_REQUEST, format!("{why}\n")).into_response(),
     }

@@ -1,10 +1,11 @@
 //! The server, asked by hand and by a browser.
 
 use super::*;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use xtask::browser::Browser;
@@ -114,10 +115,22 @@ fn only_the_page_itself_may_ask() {
 fn results_are_listed_and_only_those_are_opened() {
     let running = Running::start();
     let (token, host) = (&running.access.token, running.own_host());
-    let (_, list) = running.ask(&format!("/{token}/api/results"), &host);
-    let kinds: Vec<Value> = serde_json::from_str::<Vec<Value>>(&list).unwrap();
-    let kinds: Vec<&str> = kinds.iter().map(|it| it["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["result", "trace"], "what is cut off is neither");
+    let list = || -> Vec<(String, String)> {
+        let (_, list) = running.ask(&format!("/{token}/api/results"), &host);
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let listed: Vec<Value> = serde_json::from_str(&list).unwrap();
+        listed.iter().map(|it| (word(&it["kind"]), word(&it["reason"]))).collect()
+    };
+    let has = |kind: &str| list().iter().filter(|(known, _)| known == kind).count();
+    assert_eq!([has("result"), has("trace"), has("unreadable")], [1, 1, 1]);
+    let reasons = list().into_iter().map(|(_, reason)| reason).collect::<String>();
+    assert!(reasons.contains("cut off"), "{reasons}");
+    // What has changed is read again, and stands first.
+    let newest = running.folder.path().join("result.json");
+    let later = fs::metadata(&newest).unwrap().modified().unwrap() + Duration::from_secs(9);
+    fs::write(&newest, r#"{"tool": "everypath", "reason": "changed\u001b"}"#).unwrap();
+    File::options().append(true).open(&newest).unwrap().set_modified(later).unwrap();
+    assert_eq!(list()[0], ("result".into(), "changed\\u{1b}".into()));
     let open = |file: &str| running.ask(&format!("/{token}/trace?file={file}"), &host).0;
     let folder = running.folder.path().display();
     assert_eq!(open(&format!("{folder}/trace.json")), 200);

@@ -1,5 +1,6 @@
 //! The tools of the MCP server. Each runs this program again, as a person would, with bounded output.
 
+use everypath_report::printable;
 use everypath_trace::Trace;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -69,25 +70,26 @@ pub(super) fn call(parameters: &Value) -> Result<Value, String> {
             }
             words.extend(options);
             if let Some(trace) = given["trace"].as_str() {
-                words.extend(["--trace".into(), trace.into()]);
+                words.push(format!("--trace={trace}"));
             }
             words.extend(["--".into(), program.into()]);
             words.extend(strings(&given["arguments"])?);
             Ok(run(&words, folder))
         }
-        "replay" => Ok(run(&["replay".into(), trace()?.into()], folder)),
+        "replay" => Ok(run(&["replay".into(), "--".into(), trace()?.into()], folder)),
         "show" => {
             let form = given["form"].as_str().unwrap_or("text");
             if !["text", "mermaid", "plantuml", "dot"].contains(&form) {
                 return Err(format!("there is no form {form}"));
             }
-            Ok(run(&["show".into(), trace()?.into(), format!("--{form}")], folder))
+            let form = format!("--{form}");
+            Ok(run(&["show".into(), form, "--".into(), trace()?.into()], folder))
         }
         "explain" => {
             let path = Path::new(folder).join(trace()?);
             Ok(match crate::commands::read_trace(&path) {
-                Ok(trace) => said(&explanation(&trace), false),
-                Err(usage) => said(&usage.to_string(), true),
+                Ok(trace) => said(&printable(&explanation(&trace)), false),
+                Err(usage) => said(&printable(&usage.to_string()), true),
             })
         }
         name => Err(format!("there is no tool {name:?}: choose check, replay, explain or show")),
