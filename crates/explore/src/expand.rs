@@ -1,12 +1,13 @@
 //! Expanding states: every enabled step is taken, and its successor checked and encoded.
 
 use crate::costs::{Costs, Rhythm, Stopwatch};
+use crate::engine::{Part, Recent};
 use crate::frontier::Work;
 use crate::graph::{BEYOND, Baseline, Hint, NOWHERE, Origin};
 use crate::incremental::{Claims, Note, Past, Skip, Source};
 use crate::property::Kind;
 use crate::shuffle::shuffle;
-use crate::visited::{Rule, Shard};
+use crate::visited::{Rule, Shard, shard_of};
 use crate::{
     Canonical, Fingerprint, Property, Rank, Search, Step, System, fingerprint, panic_capture,
 };
@@ -136,6 +137,11 @@ pub struct Expansion {
     pub(crate) stale: Option<u16>,
     /// Whether the state has more steps, when they are taken one at a time.
     pub(crate) more: bool,
+    /// What was counted of a batch that several threads share, and the records that may lead to new
+    /// states, for each shard.
+    pub(crate) part: Part,
+    pub(crate) routes: Vec<Vec<u32>>,
+    pub(crate) recent: Recent,
     /// How many of the records count. Set when all threads have finished.
     pub(crate) end: usize,
     /// How many of the skips do, and up to which state of the batch.
@@ -210,6 +216,8 @@ impl Expansion {
         self.damaged = 0;
         self.stale = None;
         self.more = false;
+        self.part.clear();
+        self.routes.iter_mut().for_each(Vec::clear);
         self.end = 0;
         self.skips_end = 0;
         self.works_end = 0;
@@ -256,8 +264,8 @@ pub(crate) struct Job<'a> {
     /// Its number in the batch.
     pub(crate) index: u32,
     pub(crate) bytes: &'a [u8],
-    /// Where its successors will be looked up, if that is known.
-    pub(crate) shard: Option<&'a Shard>,
+    /// Where its successors will be looked up, if that is known: a power of two of them.
+    pub(crate) shards: &'a [Shard],
     /// The graph of an earlier search, and what is recorded of this one.
     pub(crate) past: Option<&'a Past<'a>>,
     /// What times a sample of the operations, if anything does.
@@ -279,7 +287,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// A thread's working states.
+/// A thread's working states; no two threads write to one cache line.
+#[repr(align(128))]
 pub(crate) struct Worker<S: System> {
     current: S::State,
     next: S::State,
@@ -566,8 +575,8 @@ impl<S: System> Worker<S> {
             let record = Record { work, choice, start, end: start, hash: 0, event, class };
             let arrival = Arrival { step, contains, hint, before };
             expansion.record(rules, state, &arrival, (record, job.past));
-            if let (Some(shard), Some(record)) = (job.shard, expansion.records.last()) {
-                shard.prefetch(record.hash);
+            if let (false, Some(record)) = (job.shards.is_empty(), expansion.records.last()) {
+                job.shards[shard_of(record.hash, job.shards.len())].prefetch(record.hash);
             }
         }
     }

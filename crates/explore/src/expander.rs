@@ -212,8 +212,8 @@ impl<S: System> Expand for Expander<'_, S> {
             if control.stopped() {
                 break;
             }
-            let (shard, past, watch) = (None, None, None);
-            worker.expand(rules, Job { work: &work, index, bytes, shard, past, watch });
+            let (shards, past, watch) = (&[][..], None, None);
+            worker.expand(rules, Job { work: &work, index, bytes, shards, past, watch });
         }
     }
 

@@ -20,10 +20,39 @@ pub(crate) struct Work {
 
 /// What a strategy is: which waiting state comes next.
 pub(crate) enum Frontier {
-    Queue(VecDeque<Work>),
+    Queue(Queue),
     Stack(Vec<Work>),
     /// The heap, which of equals comes first, and how many states were ever pushed.
     Ranked(BinaryHeap<Ranked>, Ties, i64),
+}
+
+/// States of two depths at the most: only their numbers are kept.
+#[derive(Default)]
+pub(crate) struct Queue {
+    nodes: VecDeque<u32>,
+    /// How many of them, at the front, have the smaller depth; and that depth.
+    left: usize,
+    depth: u32,
+}
+
+impl Queue {
+    /// Moves up to `width` states into `batch`, all of one depth.
+    fn take(&mut self, width: usize, batch: &mut Vec<Work>) {
+        if self.left == 0 {
+            self.left = self.nodes.len();
+            self.depth += 1;
+        }
+        let count = width.min(self.left);
+        self.left -= count;
+        // The initial state, of depth 0, is the first level.
+        let depth = self.depth - 1;
+        batch.extend(self.nodes.drain(..count).map(|node| Work {
+            node,
+            depth,
+            choice: 0,
+            from: 0,
+        }));
+    }
 }
 
 /// Ordered by rank, highest first; among equals by turn, highest first.
@@ -50,7 +79,7 @@ impl PartialOrd for Ranked {
 impl Frontier {
     pub(crate) fn new(order: SearchOrder, ties: Ties) -> Self {
         match order {
-            SearchOrder::Bfs => Frontier::Queue(VecDeque::new()),
+            SearchOrder::Bfs => Frontier::Queue(Queue::default()),
             SearchOrder::Dfs | SearchOrder::DfsRecursive => Frontier::Stack(Vec::new()),
             SearchOrder::Befs => Frontier::Ranked(BinaryHeap::new(), ties, 0),
         }
@@ -58,7 +87,7 @@ impl Frontier {
 
     pub(crate) fn len(&self) -> usize {
         match self {
-            Frontier::Queue(queue) => queue.len(),
+            Frontier::Queue(queue) => queue.nodes.len(),
             Frontier::Stack(stack) => stack.len(),
             Frontier::Ranked(heap, ..) => heap.len(),
         }
@@ -67,16 +96,22 @@ impl Frontier {
     /// How many bytes it takes, without those of ranks.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Frontier::Queue(queue) => queue.capacity() * size_of::<Work>(),
+            Frontier::Queue(queue) => queue.nodes.capacity() * size_of::<u32>(),
             Frontier::Stack(stack) => stack.capacity() * size_of::<Work>(),
             Frontier::Ranked(heap, ..) => heap.capacity() * size_of::<Ranked>(),
         }
     }
 
+    /// Adds states of the next depth to a queue.
+    pub(crate) fn extend(&mut self, nodes: &[u32]) {
+        let Frontier::Queue(queue) = self else { unreachable!("only a queue has levels") };
+        queue.nodes.extend(nodes);
+    }
+
     /// Adds a state; its rank matters to best-first search only.
     pub(crate) fn push(&mut self, work: Work, rank: &[i64]) {
         match self {
-            Frontier::Queue(queue) => queue.push_back(work),
+            Frontier::Queue(queue) => queue.nodes.push_back(work.node),
             Frontier::Stack(stack) => stack.push(work),
             Frontier::Ranked(heap, ties, arrivals) => {
                 *arrivals += 1;
@@ -96,15 +131,7 @@ impl Frontier {
     pub(crate) fn take(&mut self, width: usize, batch: &mut Vec<Work>) {
         batch.clear();
         match self {
-            Frontier::Queue(queue) => {
-                let depth = queue.front().map(|work| work.depth);
-                // Depths do not decrease along a queue.
-                let level = match queue.get(width.min(queue.len()).saturating_sub(1)) {
-                    Some(last) if Some(last.depth) == depth => width.min(queue.len()),
-                    _ => queue.partition_point(|work| Some(work.depth) == depth),
-                };
-                batch.extend(queue.drain(..level));
-            }
+            Frontier::Queue(queue) => queue.take(width, batch),
             Frontier::Stack(stack) => batch.extend(stack.pop()),
             Frontier::Ranked(heap, ..) => batch.extend(heap.pop().map(|ranked| ranked.work)),
         }

@@ -5,6 +5,7 @@
 //! length are kept for each. A block is freed when the last of its states is released.
 
 use prefetch_index::prefetch_index;
+use std::collections::VecDeque;
 
 /// Bytes in a block, unless one state needs more.
 const BLOCK: usize = 1 << 20;
@@ -32,9 +33,12 @@ enum Layout {
     Empty,
     /// All states have `len` bytes, `stride` apart, `1 << shift` of them in a block.
     Uniform { len: usize, stride: usize, shift: u32 },
-    /// Block number and offset, and length, of each state.
-    Varied(Vec<Place>),
+    /// Block number and offset, and length, of each state from the first that is not released on.
+    Varied { first: u32, places: VecDeque<Place> },
 }
+
+/// The block of a state that is released.
+const RELEASED: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
 struct Place {
@@ -52,7 +56,7 @@ impl States {
     /// How many bytes they take.
     pub(crate) fn bytes(&self) -> usize {
         let places = match &self.layout {
-            Layout::Varied(places) => places.capacity() * size_of::<Place>(),
+            Layout::Varied { places, .. } => places.capacity() * size_of::<Place>(),
             Layout::Empty | Layout::Uniform { .. } => 0,
         };
         self.blocks.iter().map(|block| block.bytes.capacity()).sum::<usize>() + places
@@ -81,7 +85,7 @@ impl States {
                 self.vary(number);
                 self.push_varied(bytes);
             }
-            Layout::Varied(_) => self.push_varied(bytes),
+            Layout::Varied { .. } => self.push_varied(bytes),
         }
         number
     }
@@ -94,8 +98,8 @@ impl States {
                 let at = (number & ((1 << shift) - 1)) as usize * stride;
                 &block.bytes[at..at + len]
             }
-            Layout::Varied(places) => {
-                let place = places[number as usize];
+            Layout::Varied { first, places } => {
+                let place = places[(number - first) as usize];
                 let at = place.grain as usize * GRAIN;
                 &self.blocks[place.block as usize].bytes[at..at + place.len as usize]
             }
@@ -110,9 +114,18 @@ impl States {
 
     /// Says that a state's bytes are not needed any more.
     pub(crate) fn release(&mut self, number: u32) {
-        let at = match &self.layout {
-            Layout::Uniform { shift, .. } => number >> shift,
-            Layout::Varied(places) => places[number as usize].block,
+        let at = match &mut self.layout {
+            Layout::Uniform { shift, .. } => number >> *shift,
+            Layout::Varied { first, places } => {
+                let place = &mut places[(number - *first) as usize];
+                let block = std::mem::replace(&mut place.block, RELEASED);
+                // They are mostly released in the order in which they were added.
+                while places.front().is_some_and(|place| place.block == RELEASED) {
+                    places.pop_front();
+                    *first += 1;
+                }
+                block
+            }
             Layout::Empty => unreachable!("no state was added"),
         } as usize;
         let current = at + 1 == self.blocks.len();
@@ -141,13 +154,15 @@ impl States {
             .last()
             .is_none_or(|block| block.bytes.len() + bytes.len() + GRAIN > BLOCK && block.live > 0);
         if full {
-            self.blocks.push(Block::default());
+            // The first block grows, since there may be few states; the others are full in the end.
+            let capacity = if self.blocks.is_empty() { 0 } else { BLOCK.max(bytes.len() + GRAIN) };
+            self.blocks.push(Block { bytes: Vec::with_capacity(capacity), live: 0 });
         }
         let block = self.blocks.len() - 1;
         let grain = self.blocks[block].bytes.len() / GRAIN;
         let place = Place { block: block as u32, grain: grain as u32, len: bytes.len() as u32 };
-        if let Layout::Varied(places) = &mut self.layout {
-            places.push(place);
+        if let Layout::Varied { places, .. } = &mut self.layout {
+            places.push_back(place);
         }
         self.append(bytes);
     }
@@ -162,7 +177,7 @@ impl States {
             grain: ((number & ((1 << shift) - 1)) as usize * stride / GRAIN) as u32,
             len: len as u32,
         });
-        self.layout = Layout::Varied(places.collect());
+        self.layout = Layout::Varied { first: 0, places: places.collect() };
     }
 }
 

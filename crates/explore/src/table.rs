@@ -122,6 +122,22 @@ impl<const EIGHTHS: usize> Table<EIGHTHS> {
     }
 }
 
+/// Above so many slots, a [`KeyTable`] grows by a quarter: what it takes is then close to what it needs.
+const LARGE: usize = 1 << 16;
+
+fn grown(slots: usize) -> usize {
+    if slots < LARGE { 2 * slots } else { slots + slots / 4 }
+}
+
+/// How many keys fit into a [`KeyTable`] of at most so many slots.
+pub(crate) fn most_keys(slots: usize) -> usize {
+    let mut most = 1 << START_BITS;
+    while grown(most) <= slots {
+        most = grown(most);
+    }
+    most / 8 * QUICK - 1
+}
+
 /// What a [`KeyTable`] stores: a fingerprint, or a whole state of at most eight bytes.
 pub(crate) trait Key: Copy + Eq + Default {
     /// Well-mixed bits of the key.
@@ -148,8 +164,6 @@ impl Key for u64 {
 /// Places follow the order of the mixed keys, so that growing the table is a walk through memory.
 pub(crate) struct KeyTable<K> {
     slots: Vec<K>,
-    /// How far a mixed key is shifted to give its place.
-    shift: u32,
     depths: Option<Vec<u32>>,
     len: usize,
     /// The depth of the key zero, which marks empty slots and is kept apart.
@@ -161,7 +175,6 @@ impl<K: Key> KeyTable<K> {
         let capacity = 1 << START_BITS;
         KeyTable {
             slots: vec![K::default(); capacity],
-            shift: 64 - START_BITS,
             depths: with_depths.then(|| vec![0; capacity]),
             len: 0,
             zero: None,
@@ -174,8 +187,15 @@ impl<K: Key> KeyTable<K> {
         self.slots.capacity() * size_of::<K>() + depths
     }
 
+    /// The first slot where `key` can be: as far into the table as the mixed key is into all numbers.
+    #[inline]
     fn home(&self, key: K) -> usize {
-        (key.mixed() >> self.shift) as usize
+        ((u128::from(key.mixed()) * self.slots.len() as u128) >> 64) as usize
+    }
+
+    #[inline]
+    fn next(&self, at: usize) -> usize {
+        if at + 1 == self.slots.len() { 0 } else { at + 1 }
     }
 
     /// Fetches the first slot where `key` can be into the cache, without waiting for it.
@@ -205,7 +225,7 @@ impl<K: Key> KeyTable<K> {
             if found == K::default() {
                 return Err(at);
             }
-            at = (at + 1) & (self.slots.len() - 1);
+            at = self.next(at);
         }
     }
 
@@ -226,36 +246,38 @@ impl<K: Key> KeyTable<K> {
     pub(crate) fn lower(&mut self, key: K, depth: u32) {
         if key == K::default() {
             self.zero = Some(depth);
-        } else if let Some(depths) = &mut self.depths {
-            let mut at = (key.mixed() >> self.shift) as usize;
-            while self.slots[at] != key {
-                at = (at + 1) & (self.slots.len() - 1);
-            }
+            return;
+        }
+        let mut at = self.home(key);
+        while self.slots[at] != key {
+            at = self.next(at);
+        }
+        if let Some(depths) = &mut self.depths {
             depths[at] = depth;
         }
     }
 
-    /// Doubles the table in place, so that there are never two of them in memory.
+    /// Enlarges the table in place, so that there are never two of them in memory.
     ///
-    /// The keys are gathered in order at the end of the enlarged table and reinserted from there.
-    /// A key that was at place p goes to place 2p + 1 at the most, and thus never to where a key
-    /// is that was not reinserted yet.
+    /// The keys are gathered in order at the end of the enlarged table and reinserted from there. If it
+    /// grows by a factor of f, a key that was at place p goes to a place before f(p + 1), and thus never
+    /// to where a key is that was not reinserted yet: there are as many places between that key and
+    /// the end of the table now as there were keys behind it then.
     #[cold]
     fn grow(&mut self) {
-        let old = self.slots.len();
         let (kept, wrapped) = self.gather();
-        self.slots.reserve_exact(old);
-        self.slots.resize(2 * old, K::default());
-        self.slots.copy_within(..kept, 2 * old - kept);
+        let (old, new) = (self.slots.len(), grown(self.slots.len()));
+        self.slots.reserve_exact(new - old);
+        self.slots.resize(new, K::default());
+        self.slots.copy_within(..kept, new - kept);
         if let Some(depths) = &mut self.depths {
-            depths.reserve_exact(old);
-            depths.resize(2 * old, 0);
-            depths.copy_within(..kept, 2 * old - kept);
+            depths.reserve_exact(new - old);
+            depths.resize(new, 0);
+            depths.copy_within(..kept, new - kept);
         }
-        self.shift -= 1;
         // Everything from `fresh` on is free, whatever it holds.
         let mut fresh = 0;
-        for from in 2 * old - kept..2 * old {
+        for from in new - kept..new {
             let key = self.slots[from];
             let depth = self.depths.as_ref().map_or(0, |depths| depths[from]);
             let mut at = self.home(key);

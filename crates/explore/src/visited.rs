@@ -63,6 +63,11 @@ impl Rule<'_> {
         matches!(self, Rule::Hash(_) | Rule::Packed(_))
     }
 
+    /// Whether one state stands for another only if they are equal.
+    pub(crate) fn is_equality(&self) -> bool {
+        !matches!(self, Rule::Relation(..))
+    }
+
     /// Whether states are known by their fingerprints alone.
     pub(crate) fn is_hash(&self) -> bool {
         matches!(self, Rule::Hash(_))
@@ -117,7 +122,8 @@ impl Rule<'_> {
     }
 }
 
-/// A part of the visited set with the bytes of its states.
+/// A part of the visited set with the bytes of its states; no two threads write to one cache line.
+#[repr(align(128))]
 pub(crate) struct Shard {
     /// The states: visited ones, and (adding current) those waiting. With fingerprints only the
     /// waiting ones are held.
@@ -130,6 +136,8 @@ pub(crate) struct Shard {
     /// What became of the states of the current batch, and how many were asked for.
     admissions: Vec<Admission>,
     asked: usize,
+    /// Where those of the states begin that each thread has generated.
+    starts: Vec<usize>,
     /// Some of the states that were pruned by others that simulate them.
     pub(crate) pruned: Sample,
 }
@@ -194,6 +202,7 @@ impl Shard {
             depths: own_depths.then(Vec::new),
             admissions: Vec::new(),
             asked: 0,
+            starts: Vec::new(),
             pruned: Sample::default(),
         }
     }
@@ -214,12 +223,38 @@ impl Shard {
     pub(crate) fn next_batch(&mut self) {
         self.admissions.clear();
         self.asked = 0;
+        self.starts.clear();
+    }
+
+    /// Goes on to the states that the next thread has generated.
+    pub(crate) fn next_expansion(&mut self) {
+        self.starts.push(self.admissions.len());
+    }
+
+    /// What became of the states that a thread has generated, and those after it.
+    pub(crate) fn outcomes(&self, expansion: usize) -> &[Admission] {
+        &self.admissions[self.starts[expansion]..]
     }
 
     /// Admits a state and remembers the outcome for [`Shard::next_admission`].
-    pub(crate) fn admit_in_batch(&mut self, rule: Rule<'_>, candidate: Candidate<'_>) {
+    pub(crate) fn admit_in_batch(&mut self, rule: Rule<'_>, candidate: Candidate<'_>) -> Admission {
         let admission = self.admit(rule, candidate);
         self.admissions.push(admission);
+        admission
+    }
+
+    /// Whether a state with this hash was visited; only asked where equality decides.
+    #[inline]
+    pub(crate) fn is_visited(&self, hash: u128, bytes: &[u8]) -> bool {
+        match &self.index {
+            Index::Packed(table) => table.find(hash as u64).is_ok(),
+            Index::Fingerprints(table) => table.find(hash).is_ok(),
+            Index::Exact(table) => {
+                let found = table.find(hash as u64, |number| self.states.get(number) == bytes);
+                matches!(found, Lookup::Found(_))
+            }
+            Index::Related { .. } => unreachable!("a relation is not equality"),
+        }
     }
 
     /// The outcomes of the batch, one after the other.
@@ -239,17 +274,20 @@ impl Shard {
         }
     }
 
-    /// Fetches the states that the look-ups of these hashes will compare, whose slots were
-    /// fetched before.
-    pub(crate) fn prefetch_states(&self, hashes: impl Iterator<Item = u128>) {
-        let guess = |table: &Table, hash| table.guess(hash as u64);
+    /// Fetches the state that the look-up of a hash will compare, whose slot was fetched before.
+    #[inline]
+    pub(crate) fn prefetch_state(&self, hash: u128) {
         match &self.index {
-            Index::Exact(table) => hashes
-                .filter_map(|hash| guess(table, hash))
-                .for_each(|number| self.states.prefetch(number)),
-            Index::Related { table, buckets, .. } => hashes
-                .filter_map(|hash| guess(table, hash))
-                .for_each(|bucket| self.states.prefetch(buckets.any(bucket))),
+            Index::Exact(table) => {
+                table
+                    .guess(hash as u64)
+                    .into_iter()
+                    .for_each(|number| self.states.prefetch(number));
+            }
+            Index::Related { table, buckets, .. } => {
+                let bucket = table.guess(hash as u64).into_iter();
+                bucket.for_each(|bucket| self.states.prefetch(buckets.any(bucket)));
+            }
             Index::Fingerprints(_) | Index::Packed(_) => {}
         }
     }

@@ -213,6 +213,33 @@ fn a_file_that_cannot_be_written_ends_the_search_and_is_no_verdict() {
     assert_eq!(graph.on_disk(&search, again).unwrap(), graph.in_memory(&search));
 }
 
+/// No room for a sorted run, for the merged one of several, for the next checkpoint: the one before is as
+/// good as it was.
+#[test]
+fn a_disk_that_is_full_while_spilling_or_at_a_checkpoint_is_no_verdict() {
+    let (graph, search) = large();
+    let graph = Drawn { nodes: 20_000, ..graph };
+    for name in ["run-0", "run-8", "manifest.new"] {
+        let folder = tempfile::tempdir().unwrap();
+        let obstacle = folder.path().join(name);
+        let placed = Mutex::new(Cell::new(false));
+        let due = || {
+            if !placed.lock().unwrap().replace(true) {
+                // Whoever writes to it hears that the device is full.
+                std::os::unix::fs::symlink("/dev/full", &obstacle).unwrap();
+            }
+            // A checkpoint removes what is not its own.
+            name == "manifest.new"
+        };
+        let ended = graph.on_disk(&search, Disk { due: &due, ..disk(folder.path(), 0) }).unwrap();
+        let Ended::Failed(why) = &ended.ended else { panic!("{name}: {:?}", ended.ended) };
+        assert!(why.contains(name.trim_end_matches(".new")), "{name}: {why}");
+        fs::remove_file(&obstacle).unwrap();
+        let again = Disk { resume: true, ..disk(folder.path(), 0) };
+        assert_eq!(graph.on_disk(&search, again).unwrap(), graph.in_memory(&search), "{name}");
+    }
+}
+
 #[test]
 fn a_folder_that_is_not_what_it_should_be_is_refused() {
     let (graph, search) = large();

@@ -424,6 +424,87 @@ fn any_number_of_threads_gives_the_same_result() {
     }
 }
 
+/// Counters whose bytes are of different lengths; one value of them panics.
+#[derive(Clone, Copy)]
+struct Uneven([u8; 4]);
+
+impl Canonical for Uneven {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        for count in self.0 {
+            bytes.push(count);
+            bytes.resize(bytes.len() + usize::from(count % 3), 0xaa);
+        }
+    }
+    fn read(&mut self, bytes: &mut &[u8]) {
+        for count in &mut self.0 {
+            *count = bytes[0];
+            *bytes = &bytes[1 + usize::from(*count % 3)..];
+        }
+    }
+}
+
+struct UnevenCounters;
+
+impl System for UnevenCounters {
+    type State = Uneven;
+
+    fn initial(&self) -> Uneven {
+        Uneven([0; 4])
+    }
+    fn enabled(&self, state: &Uneven, steps: &mut Vec<Step>) {
+        // Some states are dead ends.
+        let counts = state.0.iter().enumerate().filter(|(_, count)| **count < 10);
+        let counts = counts.filter(|_| state.0 != [4, 4, 3, 3]);
+        steps.extend(counts.map(|(actor, &count)| Step {
+            actor: actor as u16,
+            event: u16::from(count % 3),
+            param: 0,
+        }));
+    }
+    fn take(&self, state: &mut Uneven, step: Step) {
+        state.0[usize::from(step.actor)] += 1;
+        assert!(state.0 != [5, 6, 4, 2], "reached");
+    }
+}
+
+/// Bounds, filters, panics, dead ends and witnesses fall into the middle of what a thread has expanded.
+#[test]
+fn any_number_of_threads_gives_the_same_result_with_bounds_and_panics() {
+    let properties = [
+        Property::new("below", |state: &Uneven| match state.0 {
+            [7, 7, 2, ..] | [9, 9, ..] => Err("too high".into()),
+            _ => Ok(()),
+        }),
+        Property::sometimes("threes", |state: &Uneven| state.0 == [3; 4]),
+    ];
+    let plain = Search { order: SearchOrder::Bfs, ..Search::default() };
+    let searches = [
+        plain.clone(),
+        Search { max_depth: Some(22), ..plain.clone() },
+        Search { must_contain: Some(2), ..plain.clone() },
+        Search { disabled: vec![1], max_depth: Some(9), ..plain.clone() },
+        Search { max_states: Some(4000), ..plain.clone() },
+        Search { max_executions: Some(5000), ..plain.clone() },
+        Search { shuffle: Some(3), ..plain },
+    ];
+    for search in searches {
+        for visited in [VisitedKind::Equality, VisitedKind::Hash] {
+            for keep_going in [false, true] {
+                let run = |threads| {
+                    let search = Search { visited, keep_going, threads, ..search.clone() };
+                    let (system, properties) = (&UnevenCounters, &properties[..]);
+                    let task = Task { system, properties, rank: None, search: &search };
+                    explore(&task, &Control::default())
+                };
+                let one = run(1);
+                for threads in 2..6 {
+                    assert_eq!(run(threads), one, "{search:?} {visited} {keep_going} {threads}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_model_that_is_not_deterministic_is_found_out() {
     use std::sync::atomic::{AtomicU32, Ordering};

@@ -4,6 +4,7 @@ use super::level::Chunk;
 use super::store::{ROOT, Store};
 use super::tally::Tally;
 use super::{Disk, DiskError};
+use crate::engine::narrow;
 use crate::expander::{Expand, SuccessorKind, set_ends};
 use crate::{Control, Ended, Exploration, Limit, Progress, Search};
 use std::thread;
@@ -136,14 +137,8 @@ impl<'a> DiskSearch<'a> {
     /// How many states to take at once.
     fn width(&self) -> usize {
         let width = self.expanders.len() * CHUNK;
-        // Close to the limit go slowly, so that it is hit at the same place by any number of threads.
-        match self.search.max_states {
-            Some(limit) => {
-                let left = limit.saturating_sub(self.tally.counts.states);
-                width.min((left / 64) as usize).max(1)
-            }
-            None => width,
-        }
+        let counts = &self.tally.counts;
+        narrow(width, self.search, (counts.states, counts.executions()))
     }
 
     fn publish(&self) {

@@ -5,7 +5,7 @@ use super::log::Log;
 use super::manifest::{Kept, Manifest};
 use super::runs::Runs;
 use super::{Disk, DiskError};
-use crate::table::KeyTable;
+use crate::table::{KeyTable, most_keys};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -51,9 +51,7 @@ pub(super) struct Store {
 /// How many fingerprints fit. While they are sorted the table is gone, and sorting takes 24 bytes for
 /// each.
 fn most(memory: u64) -> u64 {
-    let slots = (memory / SLOT).clamp(FEWEST, 1 << 31);
-    // The table doubles when three quarters are taken.
-    (1 << slots.ilog2()) / 8 * 6 - 1
+    most_keys((memory / SLOT).clamp(FEWEST, 1 << 31) as usize) as u64
 }
 
 fn lock(folder: &Path) -> Result<File, DiskError> {

@@ -11,28 +11,30 @@
 //! [`Search::must_contain`] and the `shuffle` module.
 
 mod ending;
+mod together;
 
 use crate::confirm::confirm;
 use crate::costs::{Cost, Rhythm};
-use crate::expand::{BreachAt, Class, Expansion, Job, Record, Rules, Worker};
+use crate::expand::{BreachAt, Class, Expansion, Job, Rules, Worker};
 use crate::expander::set_ends;
 use crate::frontier::{Frontier, Work};
 use crate::graph::NOWHERE;
 use crate::incremental::{Increment, Incremental, Incremented, Past, Visit};
-use crate::parents::{Parents, ROOT};
+use crate::parents::{Parents, ROOT, node_of, place};
 use crate::table::MAX_BITS;
 use crate::visited::{Admission, Candidate, Rule, Shard, shard_of};
 use crate::{
     Add, Control, Counts, Ended, Exploration, Fingerprint, Found, Limit, PANIC, Progress, Property,
     PropertyKind, Rank, Search, SearchOrder, System, Ties, fingerprint, panic_capture,
 };
-use std::thread;
+pub(crate) use together::{Part, Recent};
+use together::{candidate, count_event};
 
 /// How many states one thread expands before their successors are looked up. Large enough to wait
 /// for many cache lines at once, small enough to stay in the first-level cache.
 const BATCH: usize = 64;
 /// How many states each of several threads expands at a time, and the fewest worth a thread.
-const THREAD_BATCH: usize = 4096;
+const THREAD_BATCH: usize = 16384;
 const THREAD_MINIMUM: usize = 128;
 
 /// How many batches are absorbed before one of them is timed, at first.
@@ -110,26 +112,18 @@ fn explore_with<S: System>(
     }
 }
 
-/// Counts an event of this number.
-#[inline]
-fn count_event(counts: &mut Vec<u64>, event: u16) {
-    match counts.get_mut(usize::from(event)) {
-        Some(count) => *count += 1,
-        None => {
-            counts.resize(usize::from(event) + 1, 0);
-            counts[usize::from(event)] = 1;
-        }
-    }
-}
-
 /// One violation of property `number` of `properties` (and panics).
 fn by_property(number: usize, properties: usize) -> Vec<u64> {
     (0..=properties).map(|i| u64::from(i == number)).collect()
 }
 
-/// The shard of a node, and its number there.
-fn place(shards: usize, node: u32) -> (usize, u32) {
-    (node as usize & (shards - 1), node >> shards.ilog2())
+/// How many states to take at once, of so many visited ones and paths that have come to their end. Close
+/// to a limit a search goes slowly, so that it is hit at the same place by any number of threads.
+pub(crate) fn narrow(width: usize, search: &Search, (states, executions): (u64, u64)) -> usize {
+    let states = search.max_states.map(|limit| limit.saturating_sub(states));
+    let executions = search.max_executions.map(|limit| limit.saturating_sub(executions));
+    let left = states.into_iter().chain(executions).min();
+    left.map_or(width, |left| width.min((left / 64) as usize).max(1))
 }
 
 /// When a generated state is shown to the visited set.
@@ -141,12 +135,6 @@ enum Admit {
     Now,
     /// With all others of its batch, by several threads: adding next.
     Together,
-}
-
-/// The successor of a record, as the visited set is shown it.
-fn candidate<'e>(expansion: &'e Expansion, record: &Record, depth: u32) -> Candidate<'e> {
-    let Record { start, end, hash, .. } = *record;
-    Candidate { buffer: &expansion.bytes, start, end, hash, depth, stored: None }
 }
 
 struct Engine<'a, S: System> {
@@ -206,7 +194,7 @@ impl<'a, S: System> Engine<'a, S> {
             control,
             shards: (0..shards).map(|_| Shard::new(rule, search.depth_matters())).collect(),
             frontier: Frontier::new(search.order, task.rank.map_or(Ties::Last, |rank| rank.ties)),
-            lineage: Parents::new(search.order),
+            lineage: Parents::new(search.order, shards),
             workers: (0..threads).map(|_| Worker::new(task.system)).collect(),
             batch: Vec::new(),
             counts: Counts { by_property: vec![0; task.properties.len() + 1], ..Counts::default() },
@@ -303,11 +291,7 @@ impl<'a, S: System> Engine<'a, S> {
             1 => BATCH,
             threads => threads * THREAD_BATCH,
         };
-        // Close to the limit go slowly, so that it is hit at the same place by any batch size.
-        match self.rules.search.max_states {
-            Some(limit) => width.min((limit.saturating_sub(self.visited()) / 64) as usize).max(1),
-            None => width,
-        }
+        narrow(width, self.rules.search, (self.visited(), self.counts.executions()))
     }
 
     fn publish(&self) {
@@ -396,7 +380,7 @@ impl<'a, S: System> Engine<'a, S> {
     }
 
     fn node(&self, shard: usize, number: u32) -> u32 {
-        number << self.shards.len().ilog2() | shard as u32
+        node_of(self.shards.len(), (shard, number))
     }
 
     /// The shard and the number there of a node.
@@ -452,33 +436,27 @@ impl<'a, S: System> Engine<'a, S> {
     /// Expands a batch; the first so many workers hold the results, in order.
     fn expand(&mut self, batch: &[Work]) -> usize {
         let threads = (batch.len() / THREAD_MINIMUM).clamp(1, self.workers.len());
-        let share = batch.len().div_ceil(threads);
+        if self.admission == Admit::Together || threads > 1 {
+            self.expand_together(batch, threads);
+            return threads;
+        }
         let (rules, shards, control) = (&self.rules, &self.shards, self.control);
         // What is timed may be all that is asked of a search without a graph.
         let watch = self.past.as_ref().and_then(|past| past.watch);
         let past = self.past.as_ref().filter(|past| past.active());
-        let shard = (self.admission == Admit::Now).then_some(&self.shards[0]);
-        let expand = |worker: &mut Worker<S>, from: usize, works: &[Work]| {
-            worker.clear();
-            for (index, work) in works.iter().enumerate() {
-                if control.stopped() {
-                    break;
-                }
-                let (at, number) = place(shards.len(), work.node);
-                let bytes = shards[at].states.get(number);
-                let index = (from + index) as u32;
-                worker.expand(rules, Job { work, index, bytes, shard, past, watch });
-            }
+        let prefetched = match self.admission {
+            Admit::Now => &shards[..1],
+            Admit::Later | Admit::Together => &[],
         };
-        if threads == 1 {
-            expand(&mut self.workers[0], 0, batch);
-        } else {
-            let shares = self.workers.iter_mut().zip(batch.chunks(share)).enumerate();
-            thread::scope(|scope| {
-                for (i, (worker, works)) in shares {
-                    scope.spawn(move || expand(worker, i * share, works));
-                }
-            });
+        let worker = &mut self.workers[0];
+        worker.clear();
+        for (index, work) in (0..).zip(batch) {
+            if control.stopped() {
+                break;
+            }
+            let (at, number) = place(shards.len(), work.node);
+            let bytes = shards[at].states.get(number);
+            worker.expand(rules, Job { work, index, bytes, shards: prefetched, past, watch });
         }
         threads
     }
@@ -493,13 +471,24 @@ impl<'a, S: System> Engine<'a, S> {
         set_ends(expansions, self.rules.search.keep_going);
         match self.admission {
             Admit::Later => {}
-            Admit::Now => self.shards[0].prefetch_states(results[0].expansion.hashes()),
+            Admit::Now if self.rules.rule.keeps_keys() => {}
+            Admit::Now => {
+                let hashes = results[0].expansion.hashes();
+                hashes.for_each(|hash| self.shards[0].prefetch_state(hash));
+            }
             Admit::Together => self.admit_all(batch, results),
+        }
+        let together = self.admission == Admit::Together && self.past.is_none();
+        if together {
+            self.count_all(results);
         }
         self.put_back(batch, results[0].expansion.more);
         for worker in &workers[..used] {
             self.keep_witnesses(batch, &worker.expansion);
-            self.count(batch, &worker.expansion, timed);
+            match together {
+                true => self.take_part(batch, &worker.expansion),
+                false => self.count(batch, &worker.expansion, timed),
+            }
             self.report_breaches(batch, &worker.expansion);
             if self.ended.is_some() {
                 break;
@@ -508,46 +497,13 @@ impl<'a, S: System> Engine<'a, S> {
         self.workers = workers;
     }
 
-    /// Shows all safe successors to the visited sets, a thread for each shard.
-    fn admit_all(&mut self, batch: &[Work], results: &[Worker<S>]) {
-        let (rule, shards) = (self.rules.rule, self.shards.len());
-        // The bytes and hashes are shared between threads, the working states are not.
-        let expansions: Vec<_> = results.iter().map(|worker| &worker.expansion).collect();
-        let admit = |own: usize, shard: &mut Shard| {
-            shard.next_batch();
-            for expansion in &expansions {
-                for records in expansion.records[..expansion.end].chunks(4 * BATCH) {
-                    let mine = records.iter().filter(|record| {
-                        record.class == Class::Safe && shard_of(record.hash, shards) == own
-                    });
-                    mine.clone().for_each(|record| shard.prefetch(record.hash));
-                    shard.prefetch_states(mine.clone().map(|record| record.hash));
-                    for record in mine {
-                        let depth = batch[record.work as usize].depth + 1;
-                        shard.admit_in_batch(rule, candidate(expansion, record, depth));
-                    }
-                }
-            }
-        };
-        if results.len() == 1 {
-            self.shards.iter_mut().enumerate().for_each(|(own, shard)| admit(own, shard));
-            return;
-        }
-        thread::scope(|scope| {
-            for (own, shard) in self.shards.iter_mut().enumerate() {
-                let admit = &admit;
-                scope.spawn(move || admit(own, shard));
-            }
-        });
-    }
-
     /// Puts a state back that has more steps to take, and lets go of the others where their
     /// bytes are not needed as visited states.
     fn put_back(&mut self, batch: &[Work], more: bool) {
         if self.rules.one_step && more {
             let work = Work { from: batch[0].from + 1, ..batch[0] };
             self.frontier.push(work, &[]);
-        } else if self.rules.rule.keeps_keys() {
+        } else if self.rules.rule.keeps_keys() && self.admission != Admit::Together {
             for work in batch {
                 let (shard, number) = self.place(work.node);
                 self.shards[shard].states.release(number);
@@ -557,8 +513,7 @@ impl<'a, S: System> Engine<'a, S> {
 
     /// Counts the records that count and adds the new states to the frontier.
     fn count(&mut self, batch: &[Work], expansion: &Expansion, timed: bool) {
-        let dead_ends = expansion.dead_ends.iter().filter(|&&work| work < expansion.works_end);
-        self.counts.dead_ends += dead_ends.count() as u64;
+        self.count_dead_ends(expansion);
         let records = &expansion.records[..expansion.end];
         // States are taken from the frontier with non-decreasing depth, or one at a time.
         let deepest = records.last().map_or(0, |record| batch[record.work as usize].depth + 1);
@@ -588,6 +543,10 @@ impl<'a, S: System> Engine<'a, S> {
             self.count_skips(batch, expansion);
         }
         self.counts.safe = self.counts.events - self.counts.unsafe_events;
+    }
+
+    fn count_dead_ends(&mut self, expansion: &Expansion) {
+        self.counts.dead_ends += expansion.dead_ends();
     }
 
     /// Counts the events that a graph made it unnecessary to execute.
