@@ -38,7 +38,7 @@ async function running() {
     const last = before.get(it.pid), work = it.executions || it.states;
     const rate = last && it.seconds > last.seconds ? (work - last.work) / (it.seconds - last.seconds) : work / Math.max(it.seconds, 0.001);
     before.set(it.pid, { work, seconds: it.seconds });
-    const unit = it.executions ? "executions" : "states";
+    const unit = it.executions || it.command.startsWith("check ") ? "executions" : "states";
     const facts = [[number(work), unit], [number(Math.max(0, Math.round(rate))), `${unit}/s`], [number(it.events), "steps"]];
     if (it.depth) facts.push([number(it.depth), "depth"]);
     if (it.frontier) facts.push([number(it.frontier), it.executions ? "at least left" : "in the frontier"], [`${(Math.floor((1000 * work) / (work + it.frontier)) / 10).toFixed(1)} %`, "explored at most"]);

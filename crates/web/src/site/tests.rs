@@ -15,7 +15,7 @@ struct Counter;
 
 impl Models for Counter {
     fn list(&self) -> Value {
-        json!([{ "name": "counter", "about": "counts", "bugs": ["twice"] }])
+        json!([{ "name": "counter", "about": "counts, and must never come to two, however often", "bugs": ["twice"] }])
     }
 
     fn state(&self, model: &str, bugs: &[String], steps: &[usize]) -> Result<Value, String> {
