@@ -145,7 +145,8 @@ fn empty_row(contender: &Contender) -> Row {
     Row {
         name: contender.name,
         exact: true,
-        several_processes: contender.parallel && matches!(contender.tool, Tool::Spin(_)),
+        several_processes: contender.parallel
+            && (matches!(contender.tool, Tool::Spin(_)) || contender.name.contains("timely")),
         samples: Vec::new(),
     }
 }

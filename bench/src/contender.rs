@@ -1,7 +1,7 @@
 //! What is compared: the list of rows and what a row reports.
 
 use crate::model::{Bounds, Expected};
-use crate::{limit, ours, spin, stateright};
+use crate::{limit, ours, scale, spin, stateright};
 use serde::{Deserialize, Serialize};
 
 /// What one run of a tool found.
@@ -81,6 +81,7 @@ pub fn all(cores: usize) -> Vec<Contender> {
     LIMIT
         .iter()
         .chain(&ours::ROWS)
+        .chain(&scale::ROWS)
         .chain(&stateright::ROWS)
         .chain(&spin::ROWS)
         .filter(|row| cores > 1 || !row.parallel)

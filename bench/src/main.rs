@@ -2,6 +2,7 @@
 //!
 //! - `model`: the common model, pure logic;
 //! - `limit`, `stateright`, `spin`, `ours`: the contenders;
+//! - `scale`: ours on all cores, on disk, and with several processes;
 //! - `contender`: the list of rows;
 //! - `measure`: time and memory of a child process;
 //! - `compare`: the rounds and the check of all counts;
@@ -21,6 +22,7 @@ mod native;
 mod natural;
 mod ours;
 mod protocols;
+mod scale;
 mod spin;
 mod stateright;
 mod table;
@@ -106,6 +108,19 @@ enum Child {
         #[arg(long)]
         quick: bool,
     },
+    /// Take part in a search by several processes
+    #[command(hide = true)]
+    Part {
+        /// The number of this process
+        process: usize,
+        /// How many there are
+        processes: usize,
+        /// Where their sockets are
+        folder: PathBuf,
+        /// Use the small model
+        #[arg(long)]
+        quick: bool,
+    },
     /// Run one tool in this process and print its counts as JSON
     #[command(hide = true)]
     Run {
@@ -122,6 +137,9 @@ fn main() -> ExitCode {
     let options = Options::parse();
     let result = match &options.child {
         Some(Child::Run { name, quick }) => run_child(name, *quick),
+        Some(Child::Part { process, processes, folder, quick }) => {
+            scale::part(folder, (*process, *processes), *quick).map(drop)
+        }
         Some(Child::Protocols) => protocols::run(),
         Some(Child::Native { quick, schedules }) => native::run(*quick, *schedules),
         Some(Child::Peers { quick }) => native::run_peers(*quick),
@@ -181,7 +199,7 @@ fn compare_all(options: &Options) -> Result<()> {
         let text = serde_json::to_string_pretty(&report)?;
         writeln!(file, "{text}").with_context(|| format!("failed to write {}", path.display()))?;
     }
-    print!("{}", report.markdown());
+    print!("{}{}", report.markdown(), scale::goals(&report));
     Ok(())
 }
 

@@ -8,10 +8,12 @@ use everypath_explore::{
     canonical, explore,
 };
 
-const BFS: SearchOrder = SearchOrder::Bfs;
+/// Breadth-first.
+pub const BFS: SearchOrder = SearchOrder::Bfs;
 const DFS: SearchOrder = SearchOrder::Dfs;
 const EXACT: VisitedKind = VisitedKind::Equality;
-const HASH: VisitedKind = VisitedKind::Hash;
+/// Fingerprints.
+pub const HASH: VisitedKind = VisitedKind::Hash;
 
 /// The rows: bfs and dfs, by equality and by hash, packed and natural, on one thread and (bfs,
 /// the one search that several threads share) on all cores.
@@ -27,7 +29,7 @@ pub const ROWS: [Contender; 8] = [
 ];
 
 /// Explores the model over [`Arq`], whose canonical bytes are its packed word.
-fn packed(
+pub fn packed(
     bounds: &Bounds,
     order: SearchOrder,
     visited: VisitedKind,
@@ -38,7 +40,7 @@ fn packed(
 }
 
 /// Explores the model over [`NaturalState`].
-fn natural(
+pub fn natural(
     bounds: &Bounds,
     order: SearchOrder,
     visited: VisitedKind,
@@ -48,15 +50,20 @@ fn natural(
     run(&Natural(*bounds), in_order, &Search { order, visited, threads, ..Search::default() })
 }
 
+/// What must hold.
+pub fn in_order<T: 'static>(in_order: fn(&T) -> bool) -> Property<T> {
+    Property::new("in order", move |state: &T| match in_order(state) {
+        true => Ok(()),
+        false => Err("messages arrive out of order".into()),
+    })
+}
+
 fn run<S: System<State: 'static>>(
     system: &S,
     in_order: fn(&S::State) -> bool,
     search: &Search,
 ) -> StateCounts {
-    let property = Property::new("in order", move |state: &S::State| match in_order(state) {
-        true => Ok(()),
-        false => Err("messages arrive out of order".into()),
-    });
+    let property = crate::ours::in_order(in_order);
     let task = Task { system, properties: &[property], rank: None, search };
     let result = explore(&task, &Control::default());
     assert_eq!(result.ended, Ended::Complete, "{:?}", result.found);

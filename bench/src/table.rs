@@ -66,13 +66,18 @@ impl Row {
         self.median(|sample| sample.cpu_seconds)
     }
 
+    /// Returns the median of the time on the clock.
+    pub fn wall(&self) -> f64 {
+        self.median(|sample| sample.wall_seconds)
+    }
+
     /// Formats the row; `reference` is the processor time that counts as 1.
     fn markdown(&self, baseline_rss: u64, reference: Option<f64>) -> String {
         let outcome = self.samples.last().map(|sample| sample.outcome);
         let states = outcome.map_or(0, |found| found.states);
         let transitions = outcome.and_then(|found| found.transitions);
         let cpu = self.cpu();
-        let wall = self.median(|sample| sample.wall_seconds);
+        let wall = self.wall();
         let memory = self.median(|sample| sample.peak_rss.saturating_sub(baseline_rss) as f64);
         format!(
             "| {}{} | {} | {} | {cpu:.2} | {wall:.2} | {} | {}{:.1} | {} |\n",

@@ -4,14 +4,14 @@
 use everypath_explore::{Cluster, ClusterError, Control};
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 use std::time::Duration;
 use timely::communication::allocator::zero_copy::stream::Stream;
 
 /// What a connection begins with, and the version of what follows.
-const MAGIC: &[u8; 8] = b"everydi1";
+const MAGIC: &[u8; 8] = b"everydi2";
 /// The longest description of a search that is read.
 const LONGEST: u32 = 1 << 24;
 /// How often something is tried again that depends on another process.
@@ -160,6 +160,7 @@ pub(crate) fn connect(
     cluster: &Cluster<'_>,
     control: &Control,
 ) -> Result<Vec<Option<Peer>>, ClusterError> {
+    known(&cluster.hosts)?;
     let address = &cluster.hosts[cluster.process];
     let listener = Listener::bind(address).map_err(|error| {
         ClusterError::Refused(format!(
@@ -176,6 +177,19 @@ pub(crate) fn connect(
     }
     meeting.await_others(&listener, &mut peers)?;
     Ok(peers)
+}
+
+/// Checks that the names of all hosts are known: those of machines that are only not up yet are.
+fn known(hosts: &[String]) -> Result<(), ClusterError> {
+    let names = hosts.iter().enumerate().filter(|(_, address)| !address.starts_with('/'));
+    for (process, address) in names {
+        if let Err(error) = address.to_socket_addrs() {
+            return Err(ClusterError::Refused(format!(
+                "process {process}: {address} is not known: {error}; correct the host file"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The others are being looked for.

@@ -6,14 +6,18 @@
 //! workers finish a level before any begins the next, which is how D. G. Murray et al., *Naiad: a timely
 //! dataflow system*, SOSP 2013, tracks progress; nothing of termination detection is ours.
 //!
-//! Where we depart: of the shortest ways to a state, the one counts whose last step comes from the
+//! Where we depart: a state that was sent lately is not sent again (`sent.rs`). And of the shortest ways to a state, the one counts whose last step comes from the
 //! parent with the least fingerprint, so that the counterexample is the same for any number of workers.
 
+mod gauges;
 mod handshake;
 mod message;
 mod partition;
 mod process;
 mod search;
+mod sent;
+#[cfg(test)]
+mod sizing;
 mod watch;
 
 pub use process::explore;

@@ -109,6 +109,14 @@ impl Partition {
         (first, std::mem::take(&mut self.next))
     }
 
+    /// How many bytes all of it takes, without what vectors and the table have in reserve.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        let each = size_of::<u128>() + size_of::<(u64, u32)>() + size_of::<u32>() + 1;
+        let waits = size_of::<u64>() + size_of::<usize>();
+        self.prints.len() * each + self.next.len() * waits + self.next.bytes.len()
+    }
+
     /// How many states were generated for the next level.
     pub(crate) fn waiting(&self) -> usize {
         self.next.len()

@@ -1,5 +1,6 @@
 //! One process of a search: its workers, its connections to the others, and what becomes of them.
 
+use crate::gauges::Gauges;
 use crate::handshake::connect;
 use crate::search;
 use crate::watch::watch;
@@ -44,6 +45,7 @@ pub fn explore(
 ) -> Result<Exploration, ClusterError> {
     let (sender, events) = channel();
     let mut watched = None;
+    let gauges = Gauges::new(cluster.threads, cluster.hosts.len());
     let (builders, others): (_, Box<dyn Any + Send>) = if cluster.hosts.len() == 1 {
         Config::Process(cluster.threads).try_build().map_err(ClusterError::Refused)?
     } else {
@@ -62,7 +64,8 @@ pub fn explore(
             // Nobody listens to it any more if the search is over.
             let _ = news.send(Event::Lost(why));
         };
-        watched = Some(watch(controls, cluster.patience, control, lost).map_err(failed)?);
+        watched =
+            Some(watch(controls, cluster.patience, (control, &gauges), lost).map_err(failed)?);
         let hooks = Hooks::default();
         let local = ProcessBuilder::new_typed_vector(
             cluster.threads,
@@ -79,7 +82,7 @@ pub fn explore(
         let (builders, guard) = connected.map_err(failed)?;
         (builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Box::new(guard))
     };
-    work((model, request), (builders, others), (sender, control.clone()))?;
+    work((model, request), (builders, others), (sender, control.clone(), gauges))?;
     let result = await_result(&events, cluster.threads);
     drop(watched);
     result
@@ -89,13 +92,13 @@ pub fn explore(
 fn work(
     (model, request): (Arc<dyn AnyModel>, Request),
     (builders, others): (Vec<AllocatorBuilder>, Box<dyn Any + Send>),
-    (sender, control): (Sender<Event>, Control),
+    (sender, control, gauges): (Sender<Event>, Control, Gauges),
 ) -> Result<(), ClusterError> {
     let results = Mutex::new(sender.clone());
     let guards = execute_from(builders, others, WorkerConfig::default(), move |worker| {
         let mut explored = None;
         model.with_expander(&request, &mut |mut expander| {
-            let how = (&request.search, &control);
+            let how = (&request.search, &control, &gauges);
             explored = Some(search::explore(worker, &mut *expander, how));
         });
         let sender = results.lock().expect("nobody panics while sending").clone();

@@ -1,7 +1,9 @@
 //! The search of one worker, level by level with all others.
 
+use crate::gauges::Gauges;
 use crate::message::{Back, Generated, Link, Message, Place, ROOT, Summary, Total, read, written};
 use crate::partition::{Partition, Waiting, key, owner};
+use crate::sent::Sent;
 use everypath_explore::expander::{Expand, SuccessorKind, set_ends};
 use everypath_explore::{
     Canonical, Control, Counts, Ended, Exploration, Limit, Progress, PropertyKind, Search,
@@ -126,8 +128,10 @@ struct WorkerSearch<'s, 'w> {
     expander: &'s mut dyn Expand,
     search: &'s Search,
     control: &'s Control,
+    gauges: &'s Gauges,
     post: Post<'w>,
     partition: Partition,
+    sent: Sent,
     counts: Counts,
     by_event: Vec<u64>,
     violations: Vec<Place>,
@@ -141,7 +145,7 @@ struct WorkerSearch<'s, 'w> {
 pub(crate) fn explore(
     worker: &mut Worker,
     expander: &mut dyn Expand,
-    (search, control): (&Search, &Control),
+    (search, control, gauges): (&Search, &Control, &Gauges),
 ) -> Exploration {
     let properties = expander.properties().len();
     let by_property = vec![0; properties + 1];
@@ -150,8 +154,10 @@ pub(crate) fn explore(
         expander,
         search,
         control,
+        gauges,
         post: Post::new(worker),
         partition,
+        sent: Sent::new(),
         counts: Counts { by_property, ..Counts::default() },
         by_event: Vec::new(),
         violations: Vec::new(),
@@ -243,13 +249,7 @@ impl WorkerSearch<'_, '_> {
         });
         let sum = |of: fn(&Summary) -> u64| heard.iter().map(of).sum::<u64>();
         let (states, fresh) = (sum(|summary| summary.states), sum(|summary| summary.fresh));
-        self.control.publish(Progress {
-            states,
-            events: self.counts.events * heard.len() as u64,
-            depth: u64::from(self.level) + 1,
-            frontier: fresh,
-            ..Progress::default()
-        });
+        self.publish(0);
         if !self.found.is_empty() && !self.search.keep_going {
             return Some(Ended::Violation);
         }
@@ -268,6 +268,19 @@ impl WorkerSearch<'_, '_> {
         Some(Ended::Limit(Limit::Executions(limit)))
     }
 
+    /// Says how far this worker has come, with so many states of its level left, and with it all.
+    fn publish(&self, left: usize) {
+        let progress = Progress {
+            states: self.partition.len() as u64,
+            events: self.counts.events,
+            depth: u64::from(self.level) + 1,
+            frontier: (left + self.partition.waiting()) as u64,
+            ..Progress::default()
+        };
+        self.gauges.set_worker(self.post.worker.index(), progress);
+        self.control.publish(self.gauges.all());
+    }
+
     /// Expands the states of a level that are here, of which the first has this number; how many it
     /// came to.
     fn expand(&mut self, first: usize, states: &Waiting) -> usize {
@@ -284,6 +297,7 @@ impl WorkerSearch<'_, '_> {
                 admit_all(&mut self.partition, &mut self.counts, &bytes);
             }
             at = end;
+            self.publish(states.len() - at);
         }
         at
     }
@@ -291,7 +305,7 @@ impl WorkerSearch<'_, '_> {
     /// Counts what came out of a chunk whose first state has this number, and sends the successors to
     /// those who have them.
     fn count(&mut self, first: usize) {
-        let WorkerSearch { expander, post, partition, counts, by_event, .. } = self;
+        let WorkerSearch { expander, post, partition, counts, by_event, sent, .. } = self;
         let (me, workers) = (post.worker.index(), post.worker.peers());
         let results = expander.results();
         counts.dead_ends += results.dead_ends();
@@ -317,7 +331,10 @@ impl WorkerSearch<'_, '_> {
                     let state = Generated { print, link, bytes };
                     match owner(print, workers) {
                         own if own == me => admit(partition, counts, &state),
-                        other => post.send(other, &state),
+                        other if sent.must_send(print, &link, self.level + 1) => {
+                            post.send(other, &state);
+                        }
+                        _ => counts.non_tree += 1,
                     }
                 }
             }

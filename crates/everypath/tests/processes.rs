@@ -2,16 +2,20 @@
 
 use serde_json::Value;
 use std::fs;
+use std::io::Read;
 use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
+const EVERYPATH: &str = env!("CARGO_BIN_EXE_everypath");
 const SEARCH: &str = "model aodv --topology ring --nodes 4 --max-depth 6";
 const BUG: &str = "model aodv --bug delete-route --max-depth 9";
 
 fn everypath(folder: &Path, arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_everypath"));
+    let mut command = Command::new(EVERYPATH);
     command.args(arguments.split(' ')).current_dir(folder).stdin(Stdio::null());
     for name in ["SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"] {
         command.env_remove(name);
@@ -123,6 +127,88 @@ fn a_process_that_is_killed_is_named() {
     }
 }
 
+/// A host that is stopped for a while only makes the search take longer.
+#[test]
+fn a_process_that_is_slow_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let search = SEARCH.replace("depth 6", "depth 7");
+    let (code, one) = run(folder.path(), &format!("{search} --visited hash"));
+    host_file(&folder, 2);
+    let search = format!("{search} --json - --quiet");
+    let [first, second] = [0, 1].map(|process| start(&folder, &search, process));
+    while progress(first.id()).is_none_or(|states| states < 1000) {
+        std::thread::yield_now();
+    }
+    signal(&second, "-STOP");
+    // The first one waits for it at the end of a level.
+    let mut seen = progress(first.id());
+    loop {
+        let now = progress(first.id());
+        if now.is_none() || now == seen {
+            break;
+        }
+        seen = now;
+    }
+    signal(&second, "-CONT");
+    let first = result(&first.wait_with_output().unwrap());
+    assert_eq!((first.0, &first.1["stats"]), (code, &one["stats"]));
+    assert_eq!(second.wait_with_output().unwrap().status.code(), Some(code));
+}
+
+/// A host that is not heard of any more, as when its network is gone, ends the search with its name.
+#[test]
+fn a_process_that_has_vanished_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    host_file(&folder, 2);
+    let search = format!("{} --host-timeout 2", SEARCH.replace("depth 6", "depth 40"));
+    let [first, mut second] = [0, 1].map(|process| start(&folder, &search, process));
+    while progress(first.id()).is_none_or(|states| states < 1000) {
+        std::thread::yield_now();
+    }
+    signal(&second, "-STOP");
+    let first = first.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&first.stdout);
+    assert_eq!(first.status.code(), Some(3), "{first:?}");
+    assert!(text.starts_with("INCONCLUSIVE: process 1 at 127.0.0.1:"), "{text}");
+    assert!(text.contains("is gone: nothing is heard of it any more"), "{text}");
+    second.kill().unwrap();
+    second.wait().unwrap();
+}
+
+fn signal(process: &Child, name: &str) {
+    assert!(
+        Command::new("kill").args([name, &process.id().to_string()]).status().unwrap().success()
+    );
+}
+
+/// How many states a process says that all have, to those who ask it for its progress.
+fn progress(id: u32) -> Option<u64> {
+    let address = SocketAddr::from_abstract_name(format!("everypath-progress-{id}")).unwrap();
+    let mut line = String::new();
+    UnixStream::connect_addr(&address).ok()?.read_to_string(&mut line).ok()?;
+    let line: Value = serde_json::from_str(&line).ok()?;
+    line["states"].as_u64()
+}
+
+/// One line for a search, however many processes make it: it has the states of all.
+#[test]
+fn progress_is_that_of_all_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let search = SEARCH.replace("depth 6", "depth 40");
+    let mut command = everypath(folder.path(), &format!("{search} --processes 2 --threads 1"));
+    let process = command.env("TMPDIR", folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+    while progress(process.id()).is_none_or(|states| states < 1000) {
+        std::thread::yield_now();
+    }
+    let names = fs::read_to_string("/proc/net/unix").unwrap();
+    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", process.id()));
+    for child in children.unwrap().split_whitespace() {
+        assert!(!names.contains(&format!("@everypath-progress-{child}")), "{child}: {names}");
+    }
+    signal(&process, "-INT");
+    assert_eq!(process.wait_with_output().unwrap().status.code(), Some(3));
+}
+
 /// How much time of the processor a process has taken.
 fn ticks(id: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
@@ -178,6 +264,40 @@ fn processes_that_search_something_else_are_refused() {
     }
 }
 
+/// Another build may have another model, other threads make other partitions, other host files other
+/// processes.
+#[test]
+fn processes_that_are_not_alike_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("another");
+    // Written by another process: nobody who is started at the same time holds it open.
+    let script = "cp \"$0\" another && echo another build >> another";
+    let mut shell = Command::new("sh");
+    assert!(shell.args(["-c", script, EVERYPATH]).current_dir(&folder).status().unwrap().success());
+    for (other, options, why) in [
+        (program.as_path(), "--hosts hosts --threads 1", "program: build "),
+        (EVERYPATH.as_ref(), "--hosts hosts --threads 2", "threads of each process: 2"),
+        (EVERYPATH.as_ref(), "--hosts more --threads 1", "processes: "),
+    ] {
+        let hosts = host_file(&folder, 3);
+        fs::write(folder.path().join("hosts"), hosts[..2].join("\n")).unwrap();
+        fs::write(folder.path().join("more"), hosts.join("\n")).unwrap();
+        let first = start(&folder, SEARCH, 0);
+        let second = Command::new(other)
+            .args(SEARCH.split(' ').chain(options.split(' ')).chain(["--process", "1"]))
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let [first, second] = [first, second].map(|process| process.wait_with_output().unwrap());
+        assert_eq!((first.status.code(), second.status.code()), (Some(2), Some(2)), "{second:?}");
+        let said = said(&first);
+        assert!(said.contains("process 1 searches something else: its "), "{said}");
+        assert!(said.contains(why), "{said}");
+    }
+}
+
 #[test]
 fn wrong_host_files_and_hosts_that_are_not_there_are_said_at_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -186,6 +306,8 @@ fn wrong_host_files_and_hosts_that_are_not_there_are_said_at_once() {
     let taken = taken.local_addr().unwrap().to_string();
     fs::write(folder.path().join("twice"), "a:1\nb:1\na:1\n").unwrap();
     fs::write(folder.path().join("words"), "a host\n").unwrap();
+    // No name has an empty part, so nobody is asked for it.
+    fs::write(folder.path().join("unknown"), format!("{}\nno..where:2101\n", hosts[0])).unwrap();
     fs::write(folder.path().join("taken"), format!("{taken}\n{}\n", hosts[0])).unwrap();
     let gone = format!("process 0 at {} could not be reached within 0.2 seconds", hosts[0]);
     for (options, why) in [
@@ -198,6 +320,9 @@ fn wrong_host_files_and_hosts_that_are_not_there_are_said_at_once() {
         ("--hosts hosts --process 1 --host-timeout 0.2", gone.as_str()),
         ("--hosts hosts --process 0 --host-timeout 0.2", "process 1 at"),
         ("--hosts taken --process 0", "cannot listen at"),
+        ("--hosts unknown --process 0", "process 1: no..where:2101 is not known: "),
+        ("--hosts unknown --process 1", "process 1: no..where:2101 is not known: "),
+        ("--hosts . --process 0", "cannot read ."),
         ("--process 1", "--hosts"),
         ("--processes 0", "0"),
         ("--processes 2 --strategy dfs", "a --strategy other than bfs"),

@@ -1,10 +1,10 @@
 //! Expanding states: every enabled step is taken, and its successor checked and encoded.
 
 use crate::costs::{Costs, Rhythm, Stopwatch};
-use crate::engine::{Part, Recent};
 use crate::frontier::Work;
 use crate::graph::{BEYOND, Baseline, Hint, NOWHERE, Origin};
 use crate::incremental::{Claims, Note, Past, Skip, Source};
+use crate::part::{Part, Recent};
 use crate::property::Kind;
 use crate::shuffle::shuffle;
 use crate::visited::{Rule, Shard, shard_of};

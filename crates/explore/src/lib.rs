@@ -43,6 +43,7 @@ mod multiset_sketch;
 mod outcome;
 pub mod panic_capture;
 mod parents;
+mod part;
 mod property;
 mod rank;
 mod relation_check;

@@ -55,6 +55,8 @@ pub struct Watch<'a> {
     time: Option<Duration>,
     max_memory: Option<u64>,
     quiet: bool,
+    /// Whether whoever asks is told how far it has come.
+    answers: bool,
     give_up: Option<GiveUp<'a>>,
     interrupted: Arc<AtomicBool>,
     started: Instant,
@@ -76,14 +78,20 @@ impl<'a> Watch<'a> {
         }
         let max_memory = max_memory.or_else(|| Some((available_memory()? + memory()?) / 10 * 9));
         let time = max_seconds.map(Duration::from_secs_f64);
-        let (give_up, started) = (None, now());
-        Watch { max_seconds, time, max_memory, quiet, give_up, interrupted, started }
+        let (give_up, started, answers) = (None, now(), true);
+        Watch { max_seconds, time, max_memory, quiet, answers, give_up, interrupted, started }
     }
 
     /// The same, with so much time left of the seconds, and with work that does not react given up.
     #[must_use]
     pub fn giving_up(self, give_up: GiveUp<'a>, time: Option<Duration>) -> Self {
         Watch { give_up: Some(give_up), time, ..self }
+    }
+
+    /// The same for a part of a search, of which another process tells how far it has come.
+    #[must_use]
+    pub(crate) fn of_part(self, is_part: bool) -> Self {
+        Watch { answers: !is_part, ..self }
     }
 
     /// How much memory may still be used, in bytes.
@@ -136,7 +144,7 @@ impl<'a> Watch<'a> {
         finished: &(Mutex<bool>, Condvar),
     ) -> Option<Stopped> {
         let shown = ProgressLine::new(self.quiet);
-        let (beacon, begun) = (Beacon::new(), now());
+        let (beacon, begun) = (self.answers.then(Beacon::new).flatten(), now());
         let mut stopped: Option<(Stopped, Instant)> = None;
         let mut done = finished.0.lock().expect("the search does not panic while holding it");
         while !*done {

@@ -21,14 +21,14 @@ use crate::frontier::{Frontier, Work};
 use crate::graph::NOWHERE;
 use crate::incremental::{Increment, Incremental, Incremented, Past, Visit};
 use crate::parents::{Parents, ROOT, node_of, place};
+use crate::part::count_event;
 use crate::table::MAX_BITS;
 use crate::visited::{Admission, Candidate, Rule, Shard, shard_of};
 use crate::{
     Add, Control, Counts, Ended, Exploration, Fingerprint, Found, Limit, PANIC, Progress, Property,
     PropertyKind, Rank, Search, SearchOrder, System, Ties, fingerprint, panic_capture,
 };
-pub(crate) use together::{Part, Recent};
-use together::{candidate, count_event};
+use together::candidate;
 
 /// How many states one thread expands before their successors are looked up. Large enough to wait
 /// for many cache lines at once, small enough to stay in the first-level cache.

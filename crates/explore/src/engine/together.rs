@@ -10,73 +10,25 @@
 //! forgets nothing in round 1.
 
 use super::{Admit, BATCH, Engine};
+use crate::System;
 use crate::expand::{Class, Expansion, Job, Record, Worker};
 use crate::frontier::Work;
 use crate::parents::{Link, link_in, node_of, place};
-use crate::table::Key;
+use crate::part::{Part, count_event};
 use crate::visited::{Admission, Candidate, Rule, Shard, shard_of};
-use crate::{Counts, System};
 use std::thread;
 
 /// How many successors are looked up before what they lead to is.
 const LOOKUPS: usize = 256;
 
-/// What one thread has counted of a batch.
-#[derive(Default)]
-pub(crate) struct Part {
-    events: u64,
-    unsafe_events: u64,
-    deepest: u64,
-    tree: u64,
-    non_tree: u64,
-    by_event: Vec<u64>,
-    /// The new states.
-    fresh: Vec<u32>,
-}
-
-impl Part {
-    pub(crate) fn clear(&mut self) {
-        let Part { by_event, fresh, .. } = self;
-        let (mut by_event, mut fresh) = (std::mem::take(by_event), std::mem::take(fresh));
-        by_event.clear();
-        fresh.clear();
-        *self = Part { by_event, fresh, ..Part::default() };
-    }
-
-    /// Counts an event that is known to lead nowhere.
-    fn count(&mut self, record: &Record) {
-        count_event(&mut self.by_event, record.event);
-        self.events += 1;
-        match record.class {
-            Class::Safe => self.non_tree += 1,
-            Class::Deepest => self.deepest += 1,
-            Class::Unsafe => self.unsafe_events += 1,
-        }
-    }
-
-    fn add_to(&self, counts: &mut Counts, by_event: &mut Vec<u64>) {
-        counts.events += self.events;
-        counts.unsafe_events += self.unsafe_events;
-        counts.deepest += self.deepest;
-        counts.tree += self.tree;
-        counts.non_tree += self.non_tree;
-        counts.safe = counts.events - counts.unsafe_events;
-        if by_event.len() < self.by_event.len() {
-            by_event.resize(self.by_event.len(), 0);
-        }
-        by_event.iter_mut().zip(&self.by_event).for_each(|(all, own)| *all += own);
-    }
-}
-
-/// Counts an event of this number.
-#[inline]
-pub(super) fn count_event(counts: &mut Vec<u64>, event: u16) {
-    match counts.get_mut(usize::from(event)) {
-        Some(count) => *count += 1,
-        None => {
-            counts.resize(usize::from(event) + 1, 0);
-            counts[usize::from(event)] = 1;
-        }
+/// Counts an event that is known to lead nowhere.
+fn count(part: &mut Part, record: &Record) {
+    count_event(&mut part.by_event, record.event);
+    part.events += 1;
+    match record.class {
+        Class::Safe => part.non_tree += 1,
+        Class::Deepest => part.deepest += 1,
+        Class::Unsafe => part.unsafe_events += 1,
     }
 }
 
@@ -111,27 +63,6 @@ pub(super) struct Sifted {
     records: usize,
     breaches: usize,
     witnesses: usize,
-}
-
-/// Where states of this batch are found that the same thread has generated before: a record for each
-/// place, the last one whose hash leads there. It is never cleared: what is found is compared.
-pub(crate) struct Recent(Vec<u32>);
-
-/// Places: few enough to stay in the second-level cache.
-const RECENT: usize = 1 << 15;
-
-impl Default for Recent {
-    fn default() -> Self {
-        Recent(vec![0; RECENT])
-    }
-}
-
-impl Recent {
-    #[inline]
-    fn place(&mut self, hash: u128) -> &mut u32 {
-        // Neither the bits that choose a shard nor those that choose a slot of its table.
-        &mut self.0[((hash as u64).mixed() >> 5) as usize % RECENT]
-    }
 }
 
 impl Expansion {
@@ -176,7 +107,7 @@ impl Expansion {
                     || shard(record.hash).is_visited(record.hash, own)
             };
             if record.class == Class::Deepest || record.class == Class::Safe && is_known() {
-                part.count(&record);
+                count(part, &record);
                 continue;
             }
             *place = kept as u32;
@@ -213,7 +144,7 @@ impl Expansion {
             shards.iter().map(|shard| shard.outcomes(number).iter()).collect();
         for record in &records[..*end] {
             if record.class != Class::Safe {
-                part.count(record);
+                count(part, record);
                 continue;
             }
             let shard = shard_of(record.hash, shards.len());
@@ -224,7 +155,7 @@ impl Expansion {
                     part.tree += 1;
                     part.fresh.push(node_of(shards.len(), (shard, *stored)));
                 }
-                Some(Admission::Known) => part.count(record),
+                Some(Admission::Known) => count(part, record),
                 None => unreachable!("a shard was shown each of its states"),
             }
         }

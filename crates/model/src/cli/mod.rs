@@ -266,7 +266,8 @@ pub(crate) struct CommonArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(crate) seed: u64,
 
-    /// Worker threads; any number gives the same result [default: all cores]
+    /// Worker threads of bfs (dfs and befs use one); any number gives the same result [default: all
+    /// cores]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,

@@ -112,6 +112,11 @@ impl ClusterPlan {
         }))
     }
 
+    /// Whether another process on this machine has started this one, and reports.
+    pub(super) fn is_started_by_another(&self) -> bool {
+        self.process > 0 && self.hosts[0].starts_with('/')
+    }
+
     /// Searches, together with the others.
     pub(super) fn run(
         &self,

@@ -61,6 +61,7 @@ pub fn run(catalog: &Catalog, args: &ModelArgs) -> Result<u8, Usage> {
     let cluster = ClusterPlan::new(entry, &plan, args)?;
     let seconds = common.max_seconds.map(f64::from).or(graph.as_ref().and_then(GraphPlan::seconds));
     let watch = Watch::new(seconds, common.max_memory.map(|size| size.0), args.output.quiet);
+    let watch = watch.of_part(cluster.as_ref().is_some_and(ClusterPlan::is_started_by_another));
     if let Some(done) = other::run(entry, model.as_ref(), (&plan, &args.other), &watch) {
         return done;
     }
