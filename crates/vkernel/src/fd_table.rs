@@ -282,7 +282,7 @@ pub(crate) fn release(k: &impl Host, description: usize) {
     }
 }
 
-/// Files by their paths, in footprints: what who waits for a lock waits on.
+/// Files by their paths, in footprints: what a thread that waits for a lock waits on.
 pub(crate) fn paths(k: &impl Host) -> abi::Object {
     abi::Object::file(k.process() as u8, 0)
 }

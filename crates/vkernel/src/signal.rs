@@ -1,4 +1,4 @@
-//! Signals that the program sends to itself: what it does about them, who gets them, who waits for them.
+//! Signals that the program sends to itself: what it does about them, who gets them, which threads wait for them.
 //!
 //! Handlers are called by the host.
 

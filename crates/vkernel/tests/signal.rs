@@ -1,4 +1,4 @@
-//! Signals: who gets them, and who waits for them.
+//! Signals: who gets them, and which threads wait for them.
 
 use crate::machine::{Ended, HANDLE, Machine, PROCESS, Stopped, WaitsForEver};
 use everypath_vkernel::errno;
