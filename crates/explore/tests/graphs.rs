@@ -505,6 +505,50 @@ fn any_number_of_threads_gives_the_same_result_with_bounds_and_panics() {
     }
 }
 
+/// Of a thousand states next to each other, the first hundred have a successor.
+struct MostlyBarren;
+
+impl System for MostlyBarren {
+    type State = Uneven;
+
+    fn initial(&self) -> Uneven {
+        Uneven([0; 4])
+    }
+    fn enabled(&self, state: &Uneven, steps: &mut Vec<Step>) {
+        let [depth, high, low, _] = state.0;
+        let number = u16::from(high) * 100 + u16::from(low);
+        let successors = match depth {
+            0 => 1000,
+            1 => u16::from(number < 100),
+            _ => 0,
+        };
+        steps.extend((0..successors).map(|actor| Step { actor, event: 0, param: 0 }));
+    }
+    fn take(&self, state: &mut Uneven, step: Step) {
+        state.0[0] += 1;
+        if state.0[0] == 1 {
+            (state.0[1], state.0[2]) = ((step.actor / 100) as u8, (step.actor % 100) as u8);
+        }
+    }
+}
+
+#[test]
+fn threads_that_find_no_more_successors_keep_those_that_they_have() {
+    for visited in [VisitedKind::Equality, VisitedKind::Hash] {
+        let run = |threads| {
+            let order = SearchOrder::Bfs;
+            let search = Search { order, visited, threads, ..Search::default() };
+            let task = Task { system: &MostlyBarren, properties: &[], rank: None, search: &search };
+            explore(&task, &Control::default())
+        };
+        let one = run(1);
+        assert_eq!(one.counts.tree, 1100);
+        for threads in 2..6 {
+            assert_eq!(run(threads), one, "{visited} {threads}");
+        }
+    }
+}
+
 #[test]
 fn a_model_that_is_not_deterministic_is_found_out() {
     use std::sync::atomic::{AtomicU32, Ordering};

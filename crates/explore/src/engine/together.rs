@@ -92,7 +92,7 @@ impl Expansion {
         let safe = records[from..].iter().filter(|record| record.class == Class::Safe);
         safe.for_each(|record| shard(record.hash).prefetch_state(record.hash));
         let mut kept = from;
-        let mut end = records.get(from).map_or(0, |record| record.start);
+        let mut end = records.get(from).map_or(bytes.len(), |record| record.start);
         for at in from..records.len() {
             let record = records[at];
             let own = &bytes[record.start..record.end];
