@@ -50,7 +50,7 @@ pub struct Launch {
     pub suppressed_races: Arc<[String]>,
     /// Which goals executions have reached.
     pub reached: Arc<Reached>,
-    /// Stops whatever is done with it: then the error is [`Error::Stopped`].
+    /// Stops whatever is done with it: then the error is [`Error::Stopped`](crate::Error::Stopped).
     pub control: Control,
 }
 
