@@ -101,6 +101,15 @@ fn who_looks_at_sockets_in_vain_gives_up() {
     assert_eq!(result["coverage"]["looks_in_vain"], 64, "{result}");
 }
 
+/// A sample without memory accesses helps a search after 2,000 executions: a thread that spins on what
+/// is not seen there is no reason to end the search.
+#[test]
+fn a_sample_that_cannot_see_a_spin_does_not_end_the_search() {
+    let programs = programs(&["spins_on_heap.c"]);
+    let (_, result) = programs.check("--max-executions 3000 -- ./spins_on_heap");
+    assert_eq!(result["reason"], "the limit of 3,000 executions was reached", "{result}");
+}
+
 /// A search bounds how many spins of an execution give up; a sample does not.
 #[test]
 fn as_many_spins_give_up_as_allowed() {

@@ -8,6 +8,7 @@
 use crate::error::Error;
 use crate::execution::{Execution, Explored};
 use crate::launch::Launch;
+use crate::verdict::{Decision, decide};
 use crate::worker::{Modules, Worker};
 use everypath_shim_abi::{Command, Outcome, Policy, Request, Setup};
 use everypath_trace::Control;
@@ -33,6 +34,8 @@ const HELP: [(Policy, u64); 3] =
     [(Policy::Random, 500), (Policy::Pos, 20_000), (Policy::Pct, 2_000)];
 /// The sample in which memory accesses are no scheduling points.
 const COARSE: (Policy, u64) = (Policy::Pos, 20_000);
+/// How long a thread may run there without a scheduling point, in tenths of a second.
+const COARSE_WATCHDOG: u32 = 2;
 /// The bug depth of the last.
 const PCT_DEPTH: u32 = 3;
 /// For each execution of the search, it has so many.
@@ -100,13 +103,18 @@ impl Comparison<'_> {
         if !self.launch.setup.memory {
             return Ok(false);
         }
-        let launch = coarsely(self.launch);
+        // Who spins on memory that is not seen spins for ever: that is known soon enough, and says nothing.
+        let watchdog = self.launch.watchdog.min(COARSE_WATCHDOG);
+        let launch = Launch { watchdog, ..coarsely(self.launch) };
         let mut worker = Worker::start(&launch, &Modules::default())?;
         let (policy, size) = COARSE;
         let (executions, steps) = (explored.executions, explored.steps);
         let mut sampled = Explored { executions, steps, ..Explored::default() };
         let comparison = Comparison { launch: &launch, ..*self };
-        if let Some(execution) = comparison.sample(size, policy, &mut worker, &mut sampled)? {
+        let met = comparison.sample(size, policy, &mut worker, &mut sampled)?;
+        let is_violation =
+            |of: &Execution| matches!(decide(of, &launch.setup), Decision::Violated(_));
+        if let Some(execution) = met.filter(is_violation) {
             explored.keep(execution);
             explored.is_coarse = true;
         }

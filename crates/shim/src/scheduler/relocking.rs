@@ -52,6 +52,7 @@ pub(crate) fn before_locking(mutex: usize) {
     } else {
         DUE.set(times);
         glance(Operation::Pause, Object::NONE);
+        DUE.set(0);
     }
 }
 
